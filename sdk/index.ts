@@ -46,6 +46,8 @@ export type AccessSessionsRevokeInput = {
   id: string;
 };
 
+export type ClientsActiveInboundsReply = Record<string, string[]>;
+
 export type ClientsAddInput = {
   body: {
     client: {
@@ -243,6 +245,16 @@ export type ClientsBulkResetTrafficInput = {
 export type ClientsBulkResetTrafficReply = {
   affected: number;
 };
+
+export type AddressesClearInput = {
+  email: string;
+};
+
+export type AddressesByGuidReply = Record<string, Record<string, {
+  ip: string;
+  /** Unix s */
+  timestamp: number;
+}[]>>;
 
 export type ClientsDeleteInput = {
   email: string;
@@ -549,6 +561,22 @@ export type ClientsImportReply = {
   skippedCount: number;
 };
 
+export type AddressesOfClientInput = {
+  email: string;
+};
+
+export type AddressesOfClientReply = {
+  ip: string;
+  /** of the last connection: YYYY-MM-DD HH:mm:ss in the zone of timeLocation */
+  time: string;
+  /** guid of the panel that saw it, elsewhere if it is unknown; blank for this one */
+  node: string;
+  /** Unix s */
+  firstSeen: number;
+  /** Unix s */
+  lastSeen: number;
+}[];
+
 export type ClientsLastOnlineReply = Record<string, number>;
 
 export type ClientsLinksInput = {
@@ -733,6 +761,8 @@ export type ClientsListReply = {
     onlineCount: number;
   };
 };
+
+export type ClientsOnlineByGuidReply = Record<string, string[]>;
 
 export type ClientsResetTrafficInput = {
   email: string;
@@ -1624,6 +1654,20 @@ export type InboundsOptionsReply = {
   wgPublicKey: string;
 }[];
 
+export type GlobalTrafficPushInput = {
+  body: {
+    /** guid of the panel that counted; blank: nothing is stored */
+    masterGuid: string;
+    traffics: {
+      email: string;
+      /** bytes */
+      up: number;
+      /** bytes */
+      down: number;
+    }[];
+  };
+};
+
 export type InboundsSetEnableInput = {
   id: number;
   body: {
@@ -1786,6 +1830,29 @@ export type SystemOpenApiInput = {
 
 export type SystemOpenApiReply = Record<string, unknown>;
 
+export type AddressesListReply = {
+  id: number;
+  clientEmail: string;
+  ips: {
+    ip: string;
+    /** Unix s */
+    timestamp: number;
+  }[] | null;
+}[];
+
+export type AddressesMergeInput = {
+  body: {
+    clientEmail: string;
+    ips: {
+      ip: string;
+      /** Unix s; a time in the future counts as now */
+      timestamp: number;
+    }[] | null;
+    /** guid of the panel that saw them */
+    panelGuid?: string;
+  }[];
+};
+
 export type ServerCoreConfigReply = Record<string, unknown>;
 
 export type ServerNewX25519Reply = {
@@ -1843,8 +1910,6 @@ export type SettingsAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
-  /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
-  blockBitTorrent: boolean;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -1855,6 +1920,16 @@ export type SettingsAllReply = {
   engineReplaceUdpInbounds: boolean;
   /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
   engineRestartToCut: boolean;
+  /** days for which the panel remembers from where a client connected */
+  addressDays: number;
+  /** addresses and networks, comma-separated, that are not recorded: those of proxies and tunnels in front of the core */
+  addressesIgnored: string;
+  /** addresses and networks, comma-separated, that do not count for limitIp and are never cut */
+  ipLimitAllowlist: string;
+  /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
+  ipLimitCut: 'newest' | 'oldest' | 'none';
+  /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+  blockBitTorrent: boolean;
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -1968,8 +2043,6 @@ export type SettingsUpdateInput = {
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
-    /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
-    blockBitTorrent?: boolean;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -1980,6 +2053,16 @@ export type SettingsUpdateInput = {
     engineReplaceUdpInbounds?: boolean;
     /** restarts the core, at most once a minute, when a removed client has connections that cannot be closed otherwise; that closes all connections of everybody */
     engineRestartToCut?: boolean;
+    /** days for which the panel remembers from where a client connected */
+    addressDays?: number;
+    /** addresses and networks, comma-separated, that are not recorded: those of proxies and tunnels in front of the core */
+    addressesIgnored?: string;
+    /** addresses and networks, comma-separated, that do not count for limitIp and are never cut */
+    ipLimitAllowlist?: string;
+    /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
+    ipLimitCut?: 'newest' | 'oldest' | 'none';
+    /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+    blockBitTorrent?: boolean;
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -2237,6 +2320,9 @@ export class Weir extends Transport {
   } as const;
 
   readonly clients = {
+    /** Tags of the inbounds that moved bytes within the last 20 seconds, by the guid of the panel that runs them. — POST /panel/api/clients/activeInbounds */
+    activeInbounds: (): Promise<ClientsActiveInboundsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/activeInbounds', gives: 'obj' }),
     /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
     add: (input: ClientsAddInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
@@ -2339,6 +2425,9 @@ export class Weir extends Transport {
     /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
     online: (): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' }),
+    /** The emails of `onlines`, by the guid of the panel that serves the clients. — POST /panel/api/clients/onlinesByGuid */
+    onlineByGuid: (): Promise<ClientsOnlineByGuidReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/onlinesByGuid', gives: 'obj' }),
     /** Resets the usage of all clients; clients that were disabled by their quota are enabled. — POST /panel/api/clients/resetAllTraffics */
     resetAllTraffic: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/resetAllTraffics', gives: 'msg' }),
@@ -2366,6 +2455,24 @@ export class Weir extends Transport {
     /** Replaces the external links of a client; clients/get shows them. — POST /panel/api/clients/{email}/externalLinks */
     setExternalLinks: (input: ClientsSetExternalLinksInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/externalLinks', gives: 'msg' }, input),
+  } as const;
+
+  readonly addresses = {
+    /** Forgets from where a client connected. Succeeds for an unknown client. — POST /panel/api/clients/clearIps/{email} */
+    clear: (input: AddressesClearInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/clearIps/{email}', gives: 'msg' }, input),
+    /** From where clients connected within the last 30 minutes, by the guid of the panel that saw it, then by email. — POST /panel/api/clients/clientIpsByGuid */
+    byGuid: (): Promise<AddressesByGuidReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/clientIpsByGuid', gives: 'obj' }),
+    /** From where a client connected, latest first. Of an IPv6 /64 only the latest address is listed. Empty for an unknown client. — POST /panel/api/clients/ips/{email} */
+    ofClient: (input: AddressesOfClientInput): Promise<AddressesOfClientReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/ips/{email}', gives: 'obj' }, input),
+    /** From where clients connected within the last 30 minutes, here or at any panel that reported it here. id is that of the client. — GET /panel/api/server/clientIps */
+    list: (): Promise<AddressesListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/clientIps', gives: 'obj' }),
+    /** Takes in what other panels saw. Unknown clients, and connections older than 30 minutes, are skipped. The addresses count for limitIp like those seen here. — POST /panel/api/server/clientIps */
+    merge: (input: AddressesMergeInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/server/clientIps', gives: 'msg' }, input),
   } as const;
 
   readonly hosts = {
@@ -2459,6 +2566,12 @@ export class Weir extends Transport {
     /** Sets the position of an inbound in subscriptions. — POST /panel/api/inbounds/{id}/subSortIndex */
     setSubSortIndex: (input: InboundsSetSubSortIndexInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/subSortIndex', gives: 'msg' }, input),
+  } as const;
+
+  readonly globalTraffic = {
+    /** Takes what another panel counted for clients of the same email, in place of what it pushed before. Unknown emails are skipped. For a day, replies about clients show it where it is more than what was counted here; inbounds/list does not, and no limit acts on it. — POST /panel/api/inbounds/pushClientTraffics */
+    push: (input: GlobalTrafficPushInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/inbounds/pushClientTraffics', gives: 'msg' }, input),
   } as const;
 
   readonly notifications = {

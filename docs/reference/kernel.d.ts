@@ -3,10 +3,12 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 186 names
 //   @weir-panel/weir/plugins/access: 8 names
-//   @weir-panel/weir/plugins/clients: 30 names
+//   @weir-panel/weir/plugins/addresses: 1 names
+//   @weir-panel/weir/plugins/clients: 32 names
+//   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 15 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 39 names
+//   @weir-panel/weir/plugins/engine: 42 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,7 +20,7 @@
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 21 names
+//   @weir-panel/weir/plugins/settings: 23 names
 //   @weir-panel/weir/plugins/subscription: 28 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -1517,6 +1519,30 @@ declare module '@weir-panel/weir/plugins/access' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/addresses' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // Addresses of clients: an event for plugins that act on an exceeded limit.
+  /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
+  export const addressLimitExceeded: Event<{
+    readonly at: number;
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
+      readonly limitIp: number;
+      /** addresses within the limit */
+      readonly kept: readonly string[];
+      /** addresses over the limit, each with Unix ms of its last connection */
+      readonly over: readonly {
+        readonly ip: string;
+        readonly lastSeen: number;
+      }[];
+    }[];
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
@@ -1609,6 +1635,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly after: Readonly<ClientRow> | undefined;
     /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
     readonly parts?: SentParts | undefined;
+    /** the counters were reset or set, perhaps to what they were */
+    readonly setsUsage?: true;
   }
   export const Clients: Token<ClientsApi>;
   /** A client whose expiry is over and that can renew. */
@@ -1655,6 +1683,16 @@ declare module '@weir-panel/weir/plugins/clients' {
   }
   /** Parts of clients; one plugin for each name. */
   export const ClientParts: ExtensionPoint<ClientPart>;
+  /** Knows what other panels counted for a client. Called for every client of a reply. */
+  export interface UsageSource {
+    /** Bytes since the last reset; undefined if no panel reported any. */
+    usageOf(clientId: number): {
+      readonly up: number;
+      readonly down: number;
+    } | undefined;
+  }
+  /** Usage sources: replies about clients show the greater of their numbers and our own, each for itself. `inbounds/list` shows our own alone, and limits act on our own alone. */
+  export const UsageSources: ExtensionPoint<UsageSource>;
   /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
     comment?: string;
@@ -1808,7 +1846,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly inTraffic: true;
       readonly seenByCore: true;
     };
-    /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
+    /** addresses at once, an IPv6 /64 as one; 0 for no limit. The plugin `addresses` acts on it. */
     readonly limitIp: {
       readonly column: Column<number>;
       readonly schema: Joi.NumberSchema<number> & Typed<number>;
@@ -1956,6 +1994,30 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly up: number;
     readonly down: number;
   }
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/connection-cut' {
+  import type { Token } from '@weir-panel/weir/kernel';
+  import type { UserRef } from '@weir-panel/weir/plugins/engine';
+
+  // Open connections of users, as far as they are known one by one, and closing some of them.
+  /** A TCP connection that only this user has. */
+  export interface OpenConnection extends UserRef {
+    /** canonical, see `canonicalAddress` */
+    readonly address: string;
+    /** names both ends */
+    readonly key: string;
+  }
+  /** Knows connections that the core's log named and that come directly: see the README for those that stay unknown. */
+  export interface OpenConnectionsApi {
+    /** Open connections of these users; none while they cannot be closed here, or `engineCutConnections` is off. Reads the kernel's table once. Rejects when that fails. */
+    of(users: readonly UserRef[]): Promise<readonly OpenConnection[]>;
+    /** Closes those of them that are still open; everything else of these users stays open. Resolves with their number. */
+    close(connections: readonly OpenConnection[]): Promise<number>;
+  }
+  export const OpenConnections: Token<OpenConnectionsApi>;
 
   export {};
 }
@@ -2229,6 +2291,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly address: string;
     /** 0 when a proxy reported the address */
     readonly port: number;
+    /** Unix ms of its beginning, to the second; absent where the core's log does not say */
+    readonly at?: number;
   }
   /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
   export interface CoreAccessApi {
@@ -2240,6 +2304,16 @@ declare module '@weir-panel/weir/plugins/engine' {
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
+  /** A user with an open connection from this address. */
+  export interface OnlineAddress extends UserRef {
+    readonly address: string;
+  }
+  /** From where users are connected now, as the core counts its open connections: also users whom its log does not name. Loopback addresses are left out by the core. */
+  export interface CoreOnlineApi {
+    /** Asks about the users for whom `wanted` says so, about 500 of them at a time in turn. Each costs a call to the core. Empty without a core; rejects when it does not answer. */
+    addresses(wanted: (user: UserRef) => boolean): Promise<readonly OnlineAddress[]>;
+  }
+  export const CoreOnline: Token<CoreOnlineApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
@@ -3853,6 +3927,12 @@ declare module '@weir-panel/weir/plugins/settings' {
     change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
   }
   export const Settings: Token<SettingsApi>;
+  /** Who this panel is to other panels. */
+  export interface PanelIdentityApi {
+    /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */
+    readonly guid: string;
+  }
+  export const PanelIdentity: Token<PanelIdentityApi>;
   /** The caller that changes settings over the API. */
   export interface SettingsCaller extends Principal {
     readonly ip: string;

@@ -70,6 +70,8 @@ export interface ClientChange {
   readonly after: Readonly<ClientRow> | undefined;
   /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
   readonly parts?: SentParts | undefined;
+  /** the counters were reset or set, perhaps to what they were */
+  readonly setsUsage?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
 
@@ -139,6 +141,16 @@ export const ClientParts = extensionPoint<ClientPart>(
     if (other) return `the part ${name} already exists, in plugin ${other.plugin}`;
     return typeof check === 'function' ? undefined : 'it needs a function check';
   },
+);
+
+/** Knows what other panels counted for a client. Called for every client of a reply. */
+export interface UsageSource {
+  /** Bytes since the last reset; undefined if no panel reported any. */
+  usageOf(clientId: number): { readonly up: number; readonly down: number } | undefined;
+}
+/** Usage sources: replies about clients show the greater of their numbers and our own, each for itself. `inbounds/list` shows our own alone, and limits act on our own alone. */
+export const UsageSources = extensionPoint<UsageSource>('clients', 'UsageSources', ({ usageOf }) =>
+  typeof usageOf === 'function' ? undefined : 'it needs a function usageOf',
 );
 
 /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */

@@ -27,6 +27,7 @@ import { inboundImportRoutes } from './import/inbound-import.js';
 import { ClientLists } from './lists/client-lists.js';
 import { describe } from './lists/inbound-stats.js';
 import { listRoutes } from './lists/list-routes.js';
+import { ShownUsage } from './lists/shown-usage.js';
 import { PartsOfClients } from './model/client-parts.js';
 import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
@@ -65,6 +66,7 @@ export default definePlugin({
     bulk: singleton(BulkOperations),
     usage: singleton(UsageEdits),
     periods: singleton(ClientPeriods),
+    shown: singleton(ShownUsage),
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(ClientImport),
@@ -78,7 +80,7 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
-  taps: ({ store }) => [
+  taps: ({ store, shown }) => [
     // The database deletes the attachments of deleted inbounds in the same transaction.
     tap(duringInboundSave, ({ changes }, tx) => {
       const deletedInbounds = changes.flatMap(({ kind, before }) =>
@@ -86,7 +88,7 @@ export default definePlugin({
       );
       if (deletedInbounds.length > 0) store.change(tx, { deletedInbounds });
     }),
-    tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
+    tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, shown, whole)),
   ],
   routes: (scope) => [
     ...listRoutes(scope),

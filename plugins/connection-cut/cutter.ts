@@ -21,6 +21,12 @@ const POLLS_ALLOWED = 2;
 /** After this many polls with traffic and no usable line, the log counts as off. */
 const SILENT_POLLS = 3;
 
+interface Open {
+  /** the core's name of the user */
+  readonly user: string;
+  readonly key: string;
+}
+
 export class Cutter {
   readonly #log: Log;
   readonly #access: CoreAccessApi | undefined;
@@ -174,22 +180,52 @@ export class Cutter {
   async #pass(only: readonly string[] | undefined): Promise<void> {
     if (this.#obstacle || !this.#access) return;
     if (!this.#isEnabled) return this.#index.clear();
-    await this.#access.catchUp();
-    const candidates = only ? only.filter((user) => this.#index.has(user)) : this.#index.users();
-    if (candidates.length === 0) return;
-    const mark = this.#index.mark();
-    const table = await this.#sockets.read(this.#index.localPorts());
-    this.#index.settle(table, mark);
-    const found = candidates
-      .filter((user) => this.#isGone(user))
-      .flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key })))
-      .filter(({ key }) => !this.#trusts(addressIn(key)));
+    const found = await this.#find(
+      () => only ?? this.#index.users(),
+      (user) => this.#isGone(user),
+    );
     if (found.length === 0) return;
     const connections = await this.#sockets.close(found.map(({ key }) => key));
     for (const { user } of found) this.#count(user, 'ended');
     this.#log.info('closed open connections of removed clients', {
       connections,
       users: new Set(found.map(({ user }) => user)).size,
+    });
+  }
+
+  /** Connections of these users that can be closed alone. `wanted` is asked last, when the log and the table are read. */
+  async #find(
+    users: () => readonly string[],
+    wanted: (user: string) => boolean = () => true,
+  ): Promise<Open[]> {
+    await this.#access?.catchUp();
+    const candidates = users().filter((user) => this.#index.has(user));
+    if (candidates.length === 0) return [];
+    const mark = this.#index.mark();
+    const table = await this.#sockets.read(this.#index.localPorts());
+    this.#index.settle(table, mark);
+    return candidates
+      .filter(wanted)
+      .flatMap((user) => this.#index.of(user, table).map((key) => ({ user, key })))
+      .filter(({ key }) => !this.#trusts(addressIn(key)));
+  }
+
+  /** Open connections of users who stay; none while nothing can be closed. */
+  openOf(users: readonly string[]): Promise<readonly Open[]> {
+    if (this.#obstacle || !this.#isEnabled) return Promise.resolve([]);
+    return this.#queue.run(() => this.#find(() => users));
+  }
+
+  /** Closes those of these users' connections that have one of these keys and are still theirs. */
+  closeOpen(users: readonly string[], keys: ReadonlySet<string>): Promise<number> {
+    if (this.#obstacle || !this.#isEnabled) return Promise.resolve(0);
+    return this.#queue.run(async () => {
+      // The table is read again: ports are used again.
+      const found = (await this.#find(() => users)).filter(({ key }) => keys.has(key));
+      if (found.length === 0) return 0;
+      const closed = await this.#sockets.close(found.map(({ key }) => key));
+      for (const { user } of found) this.#count(user, 'ended');
+      return closed;
     });
   }
 

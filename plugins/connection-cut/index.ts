@@ -1,10 +1,12 @@
-import { definePlugin, job, Listeners, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import { definePlugin, job, Listeners, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
+import { OpenConnections as OpenConnectionsToken } from './contract.js';
 import { Cutter } from './cutter.js';
 import { DisruptiveFallbacks } from './disruptive-fallbacks.js';
 import { CloseOnStop } from './close-on-stop.js';
+import { OpenConnections } from './open-connections.js';
 import { cutSettings } from './settings.js';
 import { Sockets } from './sockets.js';
 
@@ -25,7 +27,9 @@ export default definePlugin({
     cutter: singleton(Cutter),
     fallbacks: singleton(DisruptiveFallbacks),
     closeOnStop: singleton(CloseOnStop),
+    open: singleton(OpenConnections),
   },
+  provides: ({ open }) => [provide(OpenConnectionsToken, open)],
   taps: ({ cutter, fallbacks, closeOnStop }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {

@@ -8,13 +8,13 @@ type Listener = (connections: readonly AcceptedPeer[]) => void;
 
 export class Accesses implements CoreAccessApi {
   readonly #log: Log;
-  readonly #supervisor: Pick<Supervisor, 'admits' | 'readConnections'>;
+  readonly #supervisor: Pick<Supervisor, 'admits' | 'reader'>;
   readonly #followers = new Set<Listener>();
   readonly #queue = new SerialQueue();
   #waiting: Promise<void> | undefined;
   #failing = false;
 
-  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'readConnections'> }) {
+  constructor({ log, supervisor }: { log: Log; supervisor: Pick<Supervisor, 'admits' | 'reader'> }) {
     this.#log = log;
     this.#supervisor = supervisor;
   }
@@ -40,7 +40,7 @@ export class Accesses implements CoreAccessApi {
   async #read(): Promise<void> {
     if (this.#followers.size === 0) return;
     try {
-      await this.#supervisor.readConnections((batch) => this.#report(batch));
+      await this.#supervisor.reader?.readConnections((batch) => this.#report(batch));
       this.#failing = false;
     } catch (error) {
       if (!this.#failing)
@@ -52,9 +52,9 @@ export class Accesses implements CoreAccessApi {
   }
 
   #report(batch: readonly LoggedConnection[]): void {
-    const connections = batch.flatMap(({ name, address, port }): AcceptedPeer[] => {
+    const connections = batch.flatMap(({ name, ...peer }): AcceptedPeer[] => {
       const user = userOf(name);
-      return user ? [{ ...user, address, port }] : [];
+      return user ? [{ ...user, ...peer }] : [];
     });
     for (const listener of this.#followers) {
       try {

@@ -74,6 +74,8 @@ export interface AcceptedPeer extends UserRef {
   readonly address: string;
   /** 0 when a proxy reported the address */
   readonly port: number;
+  /** Unix ms of its beginning, to the second; absent where the core's log does not say */
+  readonly at?: number;
 }
 /** Accepted connections, from the core's log. It loses lines in bursts: good for hints, not for accounting. */
 export interface CoreAccessApi {
@@ -85,6 +87,17 @@ export interface CoreAccessApi {
   catchUp(): Promise<void>;
 }
 export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
+
+/** A user with an open connection from this address. */
+export interface OnlineAddress extends UserRef {
+  readonly address: string;
+}
+/** From where users are connected now, as the core counts its open connections: also users whom its log does not name. Loopback addresses are left out by the core. */
+export interface CoreOnlineApi {
+  /** Asks about the users for whom `wanted` says so, about 500 of them at a time in turn. Each costs a call to the core. Empty without a core; rejects when it does not answer. */
+  addresses(wanted: (user: UserRef) => boolean): Promise<readonly OnlineAddress[]>;
+}
+export const CoreOnline = token<CoreOnlineApi>('engine', 'CoreOnline');
 
 /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =

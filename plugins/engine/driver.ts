@@ -47,6 +47,14 @@ export interface LoggedConnection {
   readonly address: string;
   /** 0 when a proxy reported the address */
   readonly port: number;
+  /** Unix ms; absent where the log does not say when */
+  readonly at?: number;
+}
+
+/** A user with open connections, and where they come from. */
+export interface OnlineUser {
+  readonly name: string;
+  readonly addresses: readonly string[];
 }
 
 /** Which process answers: with a new `epoch` all counters begin at zero. */
@@ -119,6 +127,8 @@ export interface CoreDriver {
   counters(prefix: string): Promise<UserCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
+  /** From where users have open connections; `pick` chooses users among all that have any. Absent where the core cannot say. */
+  online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;
 }

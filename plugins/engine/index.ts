@@ -22,6 +22,7 @@ import {
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
+import { Online } from './online.js';
 import { Accounts } from './accounts.js';
 import {
   beforeCoreReload,
@@ -29,6 +30,7 @@ import {
   beforeCountersGo,
   composeCoreConfig,
   CoreAccess,
+  CoreOnline,
   CoreCheck,
   coreStateChanged,
   Engine,
@@ -95,11 +97,13 @@ export default definePlugin({
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
     accesses: singleton(Accesses),
+    online: singleton(Online),
     check: singleton(PluginConfigCheck),
   },
-  provides: ({ supervisor, accesses, check }) => [
+  provides: ({ supervisor, accesses, online, check }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
+    provide(CoreOnline, online),
     provide(CoreCheck, check),
   ],
   start: ({ listeners, config, log }) => {

@@ -207,8 +207,9 @@ export class Supervisor implements EngineApi {
     return !this.#inbounds.hasPlan || this.#inbounds.wants(ref);
   }
 
-  async readConnections(listener: Parameters<CoreDriver['readConnections']>[0]): Promise<void> {
-    if (this.#process) await this.#driver?.readConnections(listener);
+  /** What reads from the running core; undefined when none runs. */
+  get reader(): Pick<CoreDriver, 'readConnections' | 'online'> | undefined {
+    return this.#process && this.#driver;
   }
 
   async trimLogs(): Promise<void> {

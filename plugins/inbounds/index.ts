@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
+import { PanelIdentity } from '../settings/contract.js';
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
@@ -62,7 +63,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard },
+  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity },
   hooks: [
     prepareInboundSave,
     beforeInboundSave,

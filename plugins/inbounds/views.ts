@@ -2,6 +2,7 @@
 import type { Hooks } from '../../kernel/index.js';
 import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
 import type { InboundStore } from './store.js';
@@ -15,10 +16,12 @@ const NULLS = Object.fromEntries(jsonNames.map((name) => [name, null])) as Recor
 export class InboundViews {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
+  readonly #identity: PanelIdentityApi;
 
-  constructor({ hooks, store }: { hooks: Hooks; store: InboundStore }) {
+  constructor({ hooks, store, identity }: { hooks: Hooks; store: InboundStore; identity: PanelIdentityApi }) {
     this.#hooks = hooks;
     this.#store = store;
+    this.#identity = identity;
   }
 
   /** Without `whole`, JSON fields are null. */
@@ -29,7 +32,7 @@ export class InboundViews {
       clientStats: [],
       fallbackParent: null,
       nodeId: null,
-      originNodeGuid: '',
+      originNodeGuid: this.#identity.guid,
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,

@@ -91,6 +91,13 @@ export interface SettingsApi {
 }
 export const Settings = token<SettingsApi>('settings', 'Settings');
 
+/** Who this panel is to other panels. */
+export interface PanelIdentityApi {
+  /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */
+  readonly guid: string;
+}
+export const PanelIdentity = token<PanelIdentityApi>('settings', 'PanelIdentity');
+
 /** The caller that changes settings over the API. */
 export interface SettingsCaller extends Principal {
   readonly ip: string;

@@ -37,6 +37,7 @@ import {
   ListenerPorts,
   PanelListener,
   type PanelListenerApi,
+  PanelIdentity as Identity,
   settingChanges,
   SettingGroups,
   Settings,
@@ -46,6 +47,7 @@ import { Definitions } from './definitions.js';
 import { describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
+import { PanelIdentity } from './identity.js';
 import { ListenerPortSettings } from './listener-port.js';
 import { panelSettings } from './panel-settings.js';
 import { proxiesIn } from './proxy-list.js';
@@ -134,8 +136,13 @@ export default definePlugin({
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
     listenerPorts: singleton(ListenerPortSettings),
+    identity: singleton(PanelIdentity),
   },
-  provides: ({ store }) => [provide(Settings, store), provide(SettingsSource, store)],
+  provides: ({ store, identity }) => [
+    provide(Settings, store),
+    provide(SettingsSource, store),
+    provide(Identity, identity),
+  ],
   contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, { listener: 'panel', setting: 'webPort' satisfies keyof typeof panelSettings }),
@@ -232,7 +239,8 @@ export default definePlugin({
       },
     }),
   ],
-  start: async ({ values, store, allowedHosts, ...scope }) => {
+  start: async ({ values, store, allowedHosts, identity, ...scope }) => {
+    await identity.start();
     await values.start();
     scope.listeners.setPort('panel', store.read(panelSettings).webPort);
     apply(store.read(panelSettings), scope);

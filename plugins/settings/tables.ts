@@ -4,6 +4,8 @@ import type { SealedColumn } from '../secrets/contract.js';
 /** `generated` marks a value that a fresh panel generated: it is a default, so the config file takes precedence. */
 export const tables = {
   settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }),
+  /** One row, `panel`: who this panel is to other panels. */
+  identity: table('panel_identity', { id: column.key<'panel'>(), guid: column.text() }),
 } as const;
 
 /** `value` of a setting that is a secret is sealed text, of any other one JSON. */
@@ -18,5 +20,9 @@ export const migrations: readonly Migration[] = [
   {
     name: '0002-generated',
     up: ({ bool }) => [`ALTER TABLE settings ADD COLUMN "generated" ${bool} NOT NULL DEFAULT 0`],
+  },
+  {
+    name: '0003-identity',
+    up: () => ['CREATE TABLE panel_identity (id VARCHAR(16) PRIMARY KEY, guid VARCHAR(64) NOT NULL)'],
   },
 ];

@@ -9,7 +9,7 @@ import {
 } from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
-import { afterSettingsSave, Settings } from '../settings/contract.js';
+import { afterSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
 import { ClientWatch } from './client-watch.js';
 import {
@@ -46,6 +46,7 @@ export default definePlugin({
     inbounds: Inbounds,
     limits: InboundLimits,
     settings: Settings,
+    identity: PanelIdentity,
   },
   hooks: [
     trafficDeltas,

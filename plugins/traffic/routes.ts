@@ -1,25 +1,48 @@
 import { int, list, mapOf, payload, route, type Route, shape, text } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import { errors } from './errors.js';
 import type { OnlineClients } from './online.js';
 import { MOST_DAYS_AHEAD, type Preview, PreviewReply } from './preview.js';
 
-export const routes = ({
-  online,
-  clients,
-  preview,
-}: {
-  online: OnlineClients;
-  clients: ClientsApi;
-  preview: Preview;
-}): Route[] => [
+interface Needs {
+  readonly online: OnlineClients;
+  readonly clients: ClientsApi;
+  readonly inbounds: InboundsApi;
+  readonly identity: PanelIdentityApi;
+  readonly preview: Preview;
+}
+
+const onlineEmails = ({ online, clients }: Needs): string[] =>
+  online.online().flatMap((id) => clients.byId(id)?.email ?? []);
+
+export const routes = (needs: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/onlines',
     name: 'clients.online',
     doc: 'Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds.',
     reply: payload(list(text())),
-    handle: () => online.online().flatMap((id) => clients.byId(id)?.email ?? []),
+    handle: () => onlineEmails(needs),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/onlinesByGuid',
+    name: 'clients.onlineByGuid',
+    doc: 'The emails of `onlines`, by the guid of the panel that serves the clients.',
+    reply: payload(mapOf(list(text()))),
+    handle: () => ({ [needs.identity.guid]: onlineEmails(needs) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/clients/activeInbounds',
+    name: 'clients.activeInbounds',
+    doc: 'Tags of the inbounds that moved bytes within the last 20 seconds, by the guid of the panel that runs them.',
+    reply: payload(mapOf(list(text()))),
+    handle: () => ({
+      [needs.identity.guid]: needs.online.activeInbounds().flatMap((id) => needs.inbounds.get(id)?.tag ?? []),
+    }),
   }),
   route({
     method: 'POST',
@@ -29,7 +52,7 @@ export const routes = ({
     reply: payload(mapOf(int().min(0))),
     handle: () =>
       Object.fromEntries(
-        [...clients.all()].map(({ email, lastOnline }) => [email, Math.floor(lastOnline / 1000)]),
+        [...needs.clients.all()].map(({ email, lastOnline }) => [email, Math.floor(lastOnline / 1000)]),
       ),
   }),
   route({
@@ -40,6 +63,6 @@ export const routes = ({
     query: shape({ until: int().min(0).required().description('Unix ms') }),
     reply: payload(PreviewReply),
     errors: [errors.UNTIL_OUT_OF_RANGE],
-    handle: ({ query }) => preview.until(query.until),
+    handle: ({ query }) => needs.preview.until(query.until),
   }),
 ];

@@ -153,7 +153,7 @@ class World {
       log,
       supervisor: {
         admits: (ref) => !gone.has(userName(ref)),
-        readConnections: (listener) => driver.readConnections(listener),
+        reader: driver,
       },
     });
     const cutter = new Cutter({

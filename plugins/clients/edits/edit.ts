@@ -31,6 +31,7 @@ export const changeOf = (edit: ClientEdit): ClientChange => ({
   kind: 'updated',
   before: { ...edit.row },
   after: { ...edit.row, ...edit.fields, ...edit.usage, inboundIds: attachmentsAfter(edit) },
+  ...(edit.usage && { setsUsage: true }),
 });
 
 export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>

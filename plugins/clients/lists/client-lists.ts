@@ -10,7 +10,7 @@ import type { ClientRow } from '../model/row.js';
 import type { PageQuery } from './page-schema.js';
 import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
-import { clientView } from '../model/views.js';
+import type { ShownUsage } from './shown-usage.js';
 
 const MAX_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
@@ -28,6 +28,7 @@ export class ClientLists {
   readonly #settings: LiveSettings<typeof clientSettings>;
   readonly #clock: Clock;
   readonly #contributions: PluginContext['contributions'];
+  readonly #shown: ShownUsage;
   readonly #orders: Orders;
   #cachedSummary: CachedSummary | undefined;
   readonly #groupStore: GroupStore;
@@ -40,6 +41,7 @@ export class ClientLists {
     settings,
     clock,
     contributions,
+    shown,
   }: {
     store: ClientStore;
     groupStore: GroupStore;
@@ -47,6 +49,7 @@ export class ClientLists {
     settings: LiveSettings<typeof clientSettings>;
     clock: Clock;
     contributions: PluginContext['contributions'];
+    shown: ShownUsage;
   }) {
     this.#store = store;
     this.#groupStore = groupStore;
@@ -54,6 +57,7 @@ export class ClientLists {
     this.#settings = settings;
     this.#clock = clock;
     this.#contributions = contributions;
+    this.#shown = shown;
     this.#orders = new Orders(store);
   }
 
@@ -66,7 +70,7 @@ export class ClientLists {
       query.order,
       filterOf(query, roster, context, (id) => this.#inbounds.get(id)?.protocol),
     );
-    const items = pageOf(found, (query.page - 1) * pageSize, pageSize).map(clientView);
+    const items = pageOf(found, (query.page - 1) * pageSize, pageSize).map((row) => this.#shown.client(row));
     return {
       filtered: found.rows.length,
       total: roster.size,

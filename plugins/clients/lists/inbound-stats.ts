@@ -3,13 +3,21 @@ import type { InboundView } from '../../inbounds/contract.js';
 import type { Roster } from '../model/roster.js';
 import type { TrafficRecord } from '../model/schema.js';
 import { trafficOf } from '../model/views.js';
+import type { ShownUsage } from './shown-usage.js';
 
-export function describe(rows: readonly InboundView[], roster: Roster, whole: boolean): InboundView[] {
+/** With `whole`, usage is shown as everywhere; without, it is our own: other panels take differences of it. */
+export function describe(
+  rows: readonly InboundView[],
+  roster: Roster,
+  shown: ShownUsage,
+  whole: boolean,
+): InboundView[] {
   const stats = new Map<number, TrafficRecord[]>(rows.map(({ id }) => [id, []]));
   const clients = new Map<number, Record<string, unknown>[]>(rows.map(({ id }) => [id, []]));
   for (const row of roster.ordered('id')) {
     for (const inboundId of row.inboundIds) {
-      stats.get(inboundId)?.push(trafficOf(row, inboundId));
+      const record = trafficOf(row, inboundId);
+      stats.get(inboundId)?.push(whole ? shown.raise(record) : record);
       // The wire format of the reference: these fields only, and `id` is the UUID.
       if (whole)
         clients.get(inboundId)?.push({

@@ -6,21 +6,22 @@ import { errors } from '../errors.js';
 import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { ClientReply, SameTgId, TrafficRecord } from '../model/schema.js';
-import { clientView, trafficOf } from '../model/views.js';
 import type { ClientLists } from './client-lists.js';
 import { Page, PageQuery } from './page-schema.js';
+import type { ShownUsage } from './shown-usage.js';
 
 interface Needs {
   readonly service: ClientService;
   readonly store: ClientStore;
   readonly lists: ClientLists;
   readonly parts: PartsOfClients;
+  readonly shown: ShownUsage;
 }
 
 /** Described fields are always present, whichever plugins run. */
 const NO_PARTS = { externalLinks: [] };
 
-export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => [
+export const listRoutes = ({ service, store, lists, parts, shown }: Needs): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/clients/list/paged',
@@ -39,7 +40,7 @@ export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => 
     handle: async () => {
       // Concurrent calls yield to each other.
       await new TimeSlice().next();
-      return store.roster.ordered('id').map(clientView);
+      return store.roster.ordered('id').map((row) => shown.client(row));
     },
   }),
   route({
@@ -57,7 +58,7 @@ export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => 
         .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       if (!newest) throw errors.NOT_FOUND(`there is no client with the tgId ${tgId}`, { path: 'tgId' });
       return {
-        ...clientView(newest),
+        ...shown.client(newest),
         ...NO_PARTS,
         ...parts.show(newest.id),
         sameTgId: others.map(({ email }) => email),
@@ -75,7 +76,7 @@ export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => 
     // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
     handle: ({ params }) => {
       const row = service.find(params.email);
-      return Object.assign(clientView(row), NO_PARTS, parts.show(row.id));
+      return Object.assign(shown.client(row), NO_PARTS, parts.show(row.id));
     },
   }),
   route({
@@ -86,6 +87,6 @@ export const listRoutes = ({ service, store, lists, parts }: Needs): Route[] => 
     params: Email,
     reply: payload(TrafficRecord),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => trafficOf(service.find(params.email)),
+    handle: ({ params }) => shown.traffic(service.find(params.email)),
   }),
 ];

@@ -129,7 +129,7 @@ export const declaredFields = {
     inTraffic: true,
     seenByCore: true,
   }),
-  /** addresses at once; 0 for no limit. Stored and shown; not enforced yet. */
+  /** addresses at once, an IPv6 /64 as one; 0 for no limit. The plugin `addresses` acts on it. */
   limitIp: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),
   /** devices; 0 for no limit. The plugin `devices` enforces it when the subscription is fetched. */
   limitHwid: clientField({ column: column.integer(), schema: nonNegative(), initial: 0 }),

@@ -4,6 +4,7 @@ import type { Applied } from '../../engine/contract.js';
 import type { ClientWriter } from '../edits/client-writer.js';
 import type { ClientEdit } from '../edits/edit.js';
 import { pickClients } from '../edits/pick-clients.js';
+import type { ShownUsage } from '../lists/shown-usage.js';
 import type { ClientStore } from '../model/client-store.js';
 import { decideEnabled } from '../model/depletion.js';
 import type { ClientRow } from '../model/row.js';
@@ -12,8 +13,15 @@ export class UsageEdits {
   readonly #store: ClientStore;
   readonly #writer: ClientWriter;
   readonly #clock: Clock;
+  readonly #shown: Pick<ShownUsage, 'isReported'>;
 
-  constructor({ store, writer, clock }: { store: ClientStore; writer: ClientWriter; clock: Clock }) {
+  constructor({
+    store,
+    writer,
+    clock,
+    shown,
+  }: { store: ClientStore; writer: ClientWriter; clock: Clock; shown: Pick<ShownUsage, 'isReported'> }) {
+    this.#shown = shown;
     this.#store = store;
     this.#writer = writer;
     this.#clock = clock;
@@ -52,7 +60,11 @@ export class UsageEdits {
     const now = this.#clock.now();
     const rows = this.#store.roster
       .ordered('id')
-      .filter((row) => (row.up + row.down > 0 || row.depletedCause === 'quota') && isMeant(row));
+      .filter(
+        (row) =>
+          (row.up + row.down > 0 || row.depletedCause === 'quota' || this.#shown.isReported(row.id)) &&
+          isMeant(row),
+      );
     return this.#write(
       rows.map((row) => this.#planUsage(row, row, { up: 0, down: 0 }, now)),
       who,

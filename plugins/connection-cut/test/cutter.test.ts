@@ -4,6 +4,7 @@ import type { AcceptedPeer, UserRef } from '../../engine/contract.js';
 import type { Inbound } from '../../inbounds/contract.js';
 import { spell } from '../address.js';
 import { Cutter } from '../cutter.js';
+import { OpenConnections } from '../open-connections.js';
 import { socketKey, type SocketTable } from '../socket-table.js';
 
 const keyOf = (address: string, port: number, localPort: number): string =>
@@ -259,4 +260,54 @@ test('follows no connections after the plugin stopped', async (t) => {
   world.connect(user(1), 5001);
   await world.remove(user(1));
   t.deepEqual(world.ended, []);
+});
+
+test('single connections of users who stay can be closed, and only those', async (t) => {
+  const world = await started();
+  const open = new OpenConnections({ cutter: world.cutter });
+  world.connect(user(1), 5001, { address: '192.0.2.1' });
+  const second = world.connect(user(1), 5002, { address: '2001:db8::7' });
+  const elsewhere = world.connect(user(1, 3), 5003, { address: '2001:db8::7' });
+  world.connect(user(2), 5004, { address: '2001:db8::7' });
+  world.connect(user(1), 5005, { address: '192.0.2.99' });
+  world.proxies.add('192.0.2.99');
+  world.inbounds.set(3, { id: 3, port: 443, protocol: 'vless', streamSettings: {} });
+  const found = await open.of([user(1), user(1, 3)]);
+  t.deepEqual(
+    found.map(({ address, inboundId }) => [address, inboundId]),
+    [
+      ['192.0.2.1', 1],
+      ['2001:db8::7', 1],
+      ['2001:db8::7', 3],
+    ],
+    'not of others, nor of a proxy',
+  );
+  t.is(await open.close(found.filter(({ address }) => address === '2001:db8::7')), 2);
+  t.deepEqual(world.ended, [[second, elsewhere]]);
+  t.is(await open.close(found.filter(({ address }) => address === '2001:db8::7')), 0, 'they are closed');
+});
+
+test('a port that another connection uses by now is not closed', async (t) => {
+  const world = await started();
+  const open = new OpenConnections({ cutter: world.cutter });
+  const key = world.connect(user(1), 5001);
+  const found = await open.of([user(1)]);
+  t.is(found.length, 1);
+  world.sockets.set(key, 999);
+  t.is(await open.close(found), 0);
+  t.deepEqual(world.ended, []);
+});
+
+test('no connection of a user is known while closing is off or impossible', async (t) => {
+  const world = await started();
+  const open = new OpenConnections({ cutter: world.cutter });
+  world.connect(user(1), 5001);
+  const found = await open.of([user(1)]);
+  world.wanted = false;
+  t.deepEqual([await open.of([user(1)]), await open.close(found)], [[], 0]);
+  const without = new World();
+  without.obstacle = 'the panel lacks the right CAP_NET_ADMIN';
+  await without.cutter.start();
+  without.connect(user(1), 5001);
+  t.deepEqual(await new OpenConnections({ cutter: without.cutter }).of([user(1)]), []);
 });

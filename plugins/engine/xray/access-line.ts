@@ -8,6 +8,22 @@ const FROM = ' from ';
 const ACCEPTED = ' accepted ';
 const EMAIL = ' email: ';
 
+/** Most lines of a batch are of the same second. */
+let last = { second: '', at: 0 };
+
+/** The core writes local time: panel and core share the machine, and `TZ`. */
+function timeOf(line: string): number {
+  const second = line.slice(0, 19);
+  if (second !== last.second) {
+    const [year, month, day, hour, minute, seconds] = second.split(/\D/).map(Number);
+    last = {
+      second,
+      at: new Date(year ?? 0, (month ?? 0) - 1, day, hour, minute, seconds).getTime(),
+    };
+  }
+  return last.at;
+}
+
 /**
  * Undefined for a line without a user, of a rejected login, of a peer on UDP. Between peer and user stands the target,
  * which the user chooses: so the peer is read from the start of the line, and the user from its end.
@@ -28,5 +44,6 @@ export function connectionOf(line: string): LoggedConnection | undefined {
     name: line.slice(email + EMAIL.length),
     address: bracketed ? line.slice(begin + 1, colon - 1) : line.slice(begin, colon),
     port,
+    at: timeOf(line),
   };
 }

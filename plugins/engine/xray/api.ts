@@ -126,6 +126,21 @@ export class CoreApi {
     );
   }
 
+  /** Repeated names in field 1: of all users with an open connection, as `user>>>NAME>>>online`. */
+  onlineUsers(): Promise<Buffer> {
+    return this.#call(`${STATS}/GetAllOnlineUsers`, new Uint8Array(), 'GetAllOnlineUsers', 10_000);
+  }
+
+  /** Repeated entries in field 2: address (1), and Unix seconds of its latest connection (2). */
+  onlineAddresses(name: string): Promise<Buffer> {
+    return this.#call(
+      `${STATS}/GetStatsOnlineIpList`,
+      encode('xray.app.stats.command.GetStatsRequest', { name, reset: false }),
+      'GetStatsOnlineIpList',
+      10_000,
+    );
+  }
+
   #call(
     path: string,
     request: Uint8Array,

@@ -33,7 +33,7 @@ function policyOf(base: CoreBase): JsonObject {
     ...policy,
     levels: {
       ...levels,
-      '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true },
+      '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true },
     },
     // with inbound stats on, hysteria users have neither counters nor lines in the access log
     system: { ...object(policy['system']), statsInboundUplink: false, statsInboundDownlink: false },

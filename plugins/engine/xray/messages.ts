@@ -25,6 +25,7 @@ export interface Messages {
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: boolean };
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: string; email: string };
   'xray.app.stats.command.QueryStatsRequest': { pattern: string; reset: boolean };
+  'xray.app.stats.command.GetStatsRequest': { name: string; reset: boolean };
   'xray.app.stats.command.Stat': { name: string; value: number };
 }
 
@@ -50,6 +51,7 @@ const fields: {
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: [1, 'bool'] },
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: [1, 'string'], email: [2, 'string'] },
   'xray.app.stats.command.QueryStatsRequest': { pattern: [1, 'string'], reset: [2, 'bool'] },
+  'xray.app.stats.command.GetStatsRequest': { name: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.Stat': { name: [1, 'string'], value: [2, 'int64'] },
 };
 

@@ -16,6 +16,7 @@ import {
   type CoreUser,
   type InboundWithUsers,
   type LoggedConnection,
+  type OnlineUser,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
@@ -25,6 +26,7 @@ import { API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { unknownProtocol } from './failures.js';
 import { readCounters } from './counters.js';
+import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
 import { coreSlot, describe } from './record.js';
@@ -258,6 +260,10 @@ export class XrayDriver implements CoreDriver {
 
   async counters(prefix: string): Promise<UserCounter[]> {
     return readCounters(this.#requireCore().api, prefix);
+  }
+
+  async online(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]> {
+    return readOnline(this.#requireCore().api, pick);
   }
 
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {

@@ -97,3 +97,31 @@ test('lastOnline is in seconds, 0 for never, and outlives a restart', async (t) 
   t.deepEqual(await onlines(second), []);
   t.is((await second.get<{ lastOnline: number }>('/panel/api/clients/traffic/ada')).lastOnline, then);
 });
+
+test('by guid of this panel: who is online, and which inbounds moved bytes', async (t) => {
+  const { engine, panel, inboundId, ada, poll } = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const post = (path: string) =>
+    panel.get<Record<string, string[]>>(`/panel/api/clients/${path}`, { method: 'POST' });
+  const { tag, originNodeGuid: guid } = await panel.get<{ tag: string; originNodeGuid: string }>(
+    `/panel/api/inbounds/get/${inboundId}`,
+  );
+  t.deepEqual([await post('onlinesByGuid'), await post('activeInbounds')], [{ [guid]: [] }, { [guid]: [] }]);
+  await panel.addInbound();
+  engine.move(inboundId, ada.id, 10, 20);
+  await poll();
+  t.deepEqual((await post('onlinesByGuid'))[guid]?.sort(), ['ada', 'bob']);
+  t.deepEqual(await post('activeInbounds'), { [guid]: [tag] });
+  for (let i = 0; i < 4; i++) await poll();
+  t.deepEqual(await post('onlinesByGuid'), { [guid]: ['bob'] }, '20 seconds later');
+});
+
+test('lastOnline is in seconds, in the record of the client in ms', async (t) => {
+  const { engine, clock, panel, inboundId, ada, poll } = await boot();
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  engine.move(inboundId, ada.id, 10, 20);
+  await poll();
+  const at = clock.now();
+  t.is((await lastOnline(panel))['ada'], Math.floor(at / 1000));
+  t.like(await panel.get('/panel/api/clients/traffic/ada'), { lastOnline: at });
+});

@@ -10,7 +10,12 @@ const TIME = '2026/11/21 05:24:38.326889';
 const from = (rest: string): LoggedConnection | undefined => connectionOf(`${TIME} from ${rest}`);
 
 test('the peer and the user of a line, in every form that the core writes', (t) => {
-  const i1c2 = (address: string, port: number): LoggedConnection => ({ name: 'i1.c2', address, port });
+  const i1c2 = (address: string, port: number): LoggedConnection => ({
+    name: 'i1.c2',
+    address,
+    port,
+    at: new Date(2026, 10, 21, 5, 24, 38).getTime(),
+  });
   t.deepEqual(
     from('127.0.1.1:48439 accepted tcp:127.0.0.1:45447 [in-a >> direct] email: i1.c2'),
     i1c2('127.0.1.1', 48439),
@@ -63,6 +68,7 @@ test('a target cannot pass for a peer or a user', (t) => {
       name: 'i1.c2',
       address: '127.0.0.1',
       port: 1,
+      at: new Date(2026, 10, 21, 5, 24, 38).getTime(),
     },
   );
 });

@@ -1,0 +1,65 @@
+import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import { afterClientSave, Clients } from '../clients/contract.js';
+import { OpenConnections } from '../connection-cut/contract.js';
+import { CoreAccess, CoreOnline } from '../engine/contract.js';
+import { PanelIdentity, Settings } from '../settings/contract.js';
+import { addressLimitExceeded } from './contract.js';
+import { History } from './history.js';
+import { AddressLimit } from './limit.js';
+import { Observer } from './observer.js';
+import { OnlineScan } from './online-scan.js';
+import { routes } from './routes.js';
+import { addressSettings } from './settings.js';
+import { Sightings } from './sightings.js';
+import { migrations, tables } from './tables.js';
+import { AddressViews } from './views.js';
+
+export default definePlugin({
+  name: 'addresses',
+  version: '0.1.0',
+  api: 1,
+  about: 'Remembers from where clients connect, and acts on their limitIp.',
+  uses: {
+    access: maybe(CoreAccess),
+    online: maybe(CoreOnline),
+    connections: maybe(OpenConnections),
+    clients: Clients,
+    listeners: Listeners,
+    settingsApi: Settings,
+    identity: PanelIdentity,
+  },
+  hooks: [addressLimitExceeded],
+  settings: addressSettings,
+  tables,
+  migrations,
+  services: {
+    sightings: singleton(Sightings),
+    history: singleton(History),
+    limit: singleton(AddressLimit),
+    observer: singleton(Observer),
+    scan: singleton(OnlineScan),
+    views: singleton(AddressViews),
+  },
+  taps: ({ sightings }) => [
+    // Their rows go with their clients.
+    tap(afterClientSave, ({ changes }) => {
+      for (const { kind, before } of changes)
+        if (kind === 'deleted' && before) sightings.forgetClient(before.id);
+    }),
+  ],
+  routes,
+  jobs: ({ sightings, history, scan }) => [
+    job('online', '10s', () => scan.run()),
+    job('write', '10s', () => history.flush()),
+    job('tidy', '1m', () => sightings.tidy()),
+    job('prune', '1h', (signal) => history.prune(signal)),
+  ],
+  start: async ({ history, observer }) => {
+    await history.start();
+    observer.start();
+  },
+  stop: async ({ history, observer }) => {
+    await observer.stop();
+    await history.stop();
+  },
+});

@@ -1,0 +1,194 @@
+// `limitIp`: which addresses of a client are over its limit, who is told, and whose connections are closed. No address is
+// blocked: others behind the same one are not touched.
+import {
+  type Clock,
+  type Hooks,
+  type LiveSettings,
+  type Log,
+  messageOf,
+  SerialQueue,
+} from '../../kernel/index.js';
+import type { ClientRow, ClientsApi } from '../clients/contract.js';
+import type { OpenConnection, OpenConnectionsApi } from '../connection-cut/contract.js';
+import { addressLimitExceeded } from './contract.js';
+import { NetworkList, networkOf } from './networks.js';
+import type { addressSettings } from './settings.js';
+import { LIVE_MS, type Sighting, type Sightings } from './sightings.js';
+
+const REPORTED_EVERY_MS = 10_000;
+
+/** A network from which a client is connected now. */
+interface Place {
+  readonly network: string;
+  readonly address: string;
+  since: number;
+  /** what this panel saw of it; undefined if only others did */
+  own: Sighting | undefined;
+}
+interface Exceeded {
+  readonly client: Readonly<ClientRow>;
+  readonly kept: readonly Place[];
+  readonly over: readonly Place[];
+}
+
+export class AddressLimit {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #hooks: Hooks;
+  readonly #clients: Pick<ClientsApi, 'byId'>;
+  readonly #connections: OpenConnectionsApi | undefined;
+  readonly #sightings: Sightings;
+  readonly #settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
+  readonly #queue = new SerialQueue();
+  #waiting = new Set<number>();
+  #allowed = { text: '', list: new NetworkList('') };
+  #failing = false;
+
+  constructor({
+    log,
+    clock,
+    hooks,
+    clients,
+    connections,
+    sightings,
+    settings,
+  }: {
+    log: Log;
+    clock: Clock;
+    hooks: Hooks;
+    clients: Pick<ClientsApi, 'byId'>;
+    connections: OpenConnectionsApi | undefined;
+    sightings: Sightings;
+    settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
+  }) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#hooks = hooks;
+    this.#clients = clients;
+    this.#connections = connections;
+    this.#sightings = sightings;
+    this.#settings = settings;
+  }
+
+  /** These clients connected. Many calls share one check. Never rejects. */
+  seen(clientIds: Iterable<number>): Promise<void> {
+    const first = this.#waiting.size === 0;
+    for (const id of clientIds) if (this.#mayExceed(id)) this.#waiting.add(id);
+    if (!first || this.#waiting.size === 0) return this.settled();
+    return this.#queue.run(async () => {
+      const ids = [...this.#waiting];
+      this.#waiting = new Set();
+      try {
+        await this.#check(ids);
+        this.#failing = false;
+      } catch (error) {
+        if (!this.#failing)
+          this.#log.error(
+            'clients over their limitIp could not be checked; retrying with their next connection',
+            {
+              reason: messageOf(error),
+            },
+          );
+        this.#failing = true;
+      }
+    });
+  }
+  settled(): Promise<void> {
+    return this.#queue.settled();
+  }
+
+  /** Cheap, as it is asked for each connection of a client with a limit. */
+  #mayExceed(clientId: number): boolean {
+    const limit = this.#clients.byId(clientId)?.limitIp ?? 0;
+    if (limit === 0) return false;
+    const sightings = this.#sightings.of(clientId);
+    return sightings.length > limit && new Set(sightings.map(({ network }) => network)).size > limit;
+  }
+
+  async #check(ids: readonly number[]): Promise<void> {
+    const rows = ids.flatMap((id) => this.#clients.byId(id) ?? []).filter(({ enable }) => enable);
+    const users = rows.flatMap(({ id: clientId, inboundIds }) =>
+      inboundIds.map((inboundId) => ({ inboundId, clientId })),
+    );
+    const open = (await this.#connections?.of(users)) ?? [];
+    const exceeded = rows.flatMap((client) => this.#exceeded(client, open) ?? []);
+    if (exceeded.length === 0) return;
+    const closed = await this.#cut(exceeded, open);
+    if (closed > 0)
+      this.#log.info('closed connections from addresses over limitIp', {
+        connections: closed,
+        clients: exceeded.map(({ client }) => client.email),
+      });
+    this.#report(exceeded);
+  }
+
+  #exceeded(client: Readonly<ClientRow>, open: readonly OpenConnection[]): Exceeded | undefined {
+    const connected = new Set(
+      open.filter(({ clientId }) => clientId === client.id).map(({ address }) => networkOf(address)),
+    );
+    const places = this.#placesOf(client.id, connected);
+    if (places.length <= client.limitIp) return undefined;
+    places.sort((a, b) => a.since - b.since);
+    const [kept, over] =
+      this.#settings.read().ipLimitCut === 'oldest'
+        ? [places.slice(-client.limitIp), places.slice(0, -client.limitIp)]
+        : [places.slice(0, client.limitIp), places.slice(client.limitIp)];
+    return { client, kept, over };
+  }
+
+  #placesOf(clientId: number, connected: ReadonlySet<string>): Place[] {
+    const now = this.#clock.now();
+    const allowed = this.#allowlist();
+    const places = new Map<string, Place>();
+    for (const sighting of this.#sightings.of(clientId)) {
+      const { network, address, panel } = sighting;
+      // Otherwise its next connection would seem to be the first of a new use.
+      if (panel === '' && connected.has(network)) sighting.lastSeen = now;
+      if (sighting.lastSeen <= now - LIVE_MS || allowed.has(address)) continue;
+      const place = places.get(network) ?? { network, address, since: sighting.since, own: undefined };
+      place.since = Math.min(place.since, sighting.since);
+      if (panel === '') place.own = sighting;
+      places.set(network, place);
+    }
+    return [...places.values()];
+  }
+
+  /** Closes only connections from addresses over the limit, on all inbounds of the client. */
+  async #cut(exceeded: readonly Exceeded[], open: readonly OpenConnection[]): Promise<number> {
+    if (this.#settings.read().ipLimitCut === 'none') return 0;
+    const over = new Map(
+      exceeded.map(({ client, over }) => [client.id, new Set(over.map(({ network }) => network))]),
+    );
+    const connections = open.filter(
+      ({ clientId, address }) => over.get(clientId)?.has(networkOf(address)) === true,
+    );
+    return connections.length === 0 ? 0 : ((await this.#connections?.close(connections)) ?? 0);
+  }
+
+  /** An address over the limit that did not connect again is not reported again. */
+  #report(exceeded: readonly Exceeded[]): void {
+    const clients = exceeded.flatMap(({ client: { id, email, limitIp }, kept, over }) => {
+      const advanced = over.flatMap(({ own }) =>
+        own && (own.reported === 0 || own.lastSeen >= own.reported + REPORTED_EVERY_MS) ? [own] : [],
+      );
+      if (advanced.length === 0) return [];
+      for (const sighting of advanced) sighting.reported = sighting.lastSeen;
+      return [
+        {
+          id,
+          email,
+          limitIp,
+          kept: kept.map(({ address }) => address),
+          over: advanced.map(({ address, lastSeen }) => ({ ip: address, lastSeen })),
+        },
+      ];
+    });
+    if (clients.length > 0) this.#hooks.emit(addressLimitExceeded, { at: this.#clock.now(), clients });
+  }
+
+  #allowlist(): NetworkList {
+    const { ipLimitAllowlist: text } = this.#settings.read();
+    if (text !== this.#allowed.text) this.#allowed = { text, list: new NetworkList(text) };
+    return this.#allowed.list;
+  }
+}

@@ -1,0 +1,146 @@
+// From where clients connected within the last half hour, in memory. The database follows it in batches.
+import { canonicalAddress, type Clock } from '../../kernel/index.js';
+import { networkOf } from './networks.js';
+
+export const RECENT_MS = 30 * 60_000;
+/** An address is live for this long after its last connection began, and while one is open. */
+export const LIVE_MS = 120_000;
+/** A known address is written again when its time in the database is this old. */
+const WRITTEN_EVERY_MS = 5 * 60_000;
+const MOST_OF_CLIENT = 64;
+const MOST_CLIENTS = 100_000;
+
+/** The panel of what other panels post without saying who saw it. */
+export const ELSEWHERE = 'elsewhere';
+
+export interface Sighting {
+  readonly clientId: number;
+  /** guid of the panel that saw it; blank for this one */
+  readonly panel: string;
+  readonly network: string;
+  /** the latest of the network */
+  address: string;
+  readonly firstSeen: number;
+  lastSeen: number;
+  /** begin of its present use; who came first keeps the place */
+  since: number;
+  /** `lastSeen` in the database; 0 for none */
+  written: number;
+  /** `lastSeen` when it was last reported as over the limit */
+  reported: number;
+}
+export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
+
+export class Sightings {
+  readonly #clock: Clock;
+  /** by client, the latest last; by panel and network within */
+  readonly #clients = new Map<number, Map<string, Sighting>>();
+  #unwritten = new Set<Sighting>();
+
+  constructor({ clock }: { clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. */
+  note(clientId: number, ip: string, at: number, panel = ''): string | undefined {
+    const address = canonicalAddress(ip);
+    if (address === undefined) return undefined;
+    const now = this.#clock.now();
+    const seen = at > 0 && at < now ? at : now;
+    if (seen <= now - RECENT_MS) return undefined;
+    const network = networkOf(address);
+    const own = this.#clients.get(clientId) ?? new Map<string, Sighting>();
+    const key = `${panel} ${network}`;
+    const known = own.get(key);
+    if (known) {
+      if (seen < known.lastSeen) return address;
+      if (seen - known.lastSeen > LIVE_MS) known.since = seen;
+      known.address = address;
+      known.lastSeen = seen;
+      if (seen - known.written >= WRITTEN_EVERY_MS) this.#unwritten.add(known);
+    } else {
+      const added: Sighting = {
+        clientId,
+        panel,
+        network,
+        address,
+        firstSeen: seen,
+        lastSeen: seen,
+        since: seen,
+        written: 0,
+        reported: 0,
+      };
+      own.set(key, added);
+      this.#unwritten.add(added);
+      if (own.size > MOST_OF_CLIENT) this.#forgetOldestOf(own);
+    }
+    this.#clients.delete(clientId);
+    this.#clients.set(clientId, own);
+    if (this.#clients.size > MOST_CLIENTS) this.forgetClient(this.#clients.keys().next().value as number);
+    return address;
+  }
+
+  of(clientId: number): readonly Sighting[] {
+    return [...(this.#clients.get(clientId)?.values() ?? [])];
+  }
+  /** Ids of clients with sightings. */
+  clients(): IterableIterator<number> {
+    return this.#clients.keys();
+  }
+
+  /** Takes a row of the database into memory, at the start. */
+  restore(row: SeenRow): void {
+    const own = this.#clients.get(row.clientId) ?? new Map<string, Sighting>();
+    if (own.size >= MOST_OF_CLIENT || (own.size === 0 && this.#clients.size >= MOST_CLIENTS)) return;
+    this.#clients.set(row.clientId, own);
+    own.set(`${row.panel} ${row.network}`, {
+      ...row,
+      since: row.firstSeen,
+      written: row.lastSeen,
+      reported: 0,
+    });
+  }
+
+  /** What is to be written. It is no longer unwritten: hand it back if that fails. */
+  takeUnwritten(): Sighting[] {
+    const taken = [...this.#unwritten];
+    this.#unwritten = new Set();
+    return taken;
+  }
+  handBack(sightings: readonly Sighting[]): void {
+    for (const sighting of sightings)
+      if (this.#clients.get(sighting.clientId)?.get(`${sighting.panel} ${sighting.network}`) === sighting)
+        this.#unwritten.add(sighting);
+  }
+
+  /** Marks what the database has not, and forgets what is old and written. */
+  tidy(): void {
+    const now = this.#clock.now();
+    for (const [clientId, own] of this.#clients) {
+      for (const [key, sighting] of own) {
+        if (sighting.lastSeen > sighting.written && sighting.lastSeen <= now - WRITTEN_EVERY_MS)
+          this.#unwritten.add(sighting);
+        if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) own.delete(key);
+      }
+      if (own.size === 0) this.#clients.delete(clientId);
+    }
+  }
+  /** Everything that the database has not yet: before a stop. */
+  markAll(): void {
+    for (const own of this.#clients.values())
+      for (const sighting of own.values())
+        if (sighting.lastSeen > sighting.written) this.#unwritten.add(sighting);
+  }
+
+  forgetClient(clientId: number): void {
+    for (const sighting of this.of(clientId)) this.#unwritten.delete(sighting);
+    this.#clients.delete(clientId);
+  }
+
+  #forgetOldestOf(own: Map<string, Sighting>): void {
+    const [oldest] = [...own].sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
+    if (!oldest) return;
+    own.delete(oldest[0]);
+    this.#unwritten.delete(oldest[1]);
+  }
+}
