@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/core-guard: 13 names
 //   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 72 names
+//   @weir-panel/weir/plugins/inbounds: 74 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -2764,6 +2764,17 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
+  /** A transport protocol of the operating system: a port of one is free for the other. */
+  export type L4 = 'tcp' | 'udp';
+  /** What only inbounds of one protocol show in a selection list. Without secrets. */
+  export type ProtocolOption = Partial<{
+    readonly awgServer: Record<string, unknown> | null;
+    readonly tuicServer: Record<string, unknown> | null;
+    readonly mtprotoDomain: string;
+    readonly wgDns: string;
+    readonly wgMtu: number;
+    readonly wgPublicKey: string;
+  }>;
   /** A protocol. Each plugin adds its own to `Protocols`. */
   export interface Protocol {
     readonly name: string;
@@ -2779,6 +2790,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
+    /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
+    option?(inbound: Inbound): ProtocolOption;
+    /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+    l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+    /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
+    readonly stream?: false;
   }
   /** The protocols that inbounds can speak. */
   export const Protocols: ExtensionPoint<Protocol>;

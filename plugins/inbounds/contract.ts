@@ -63,6 +63,18 @@ export { accountOf } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
+/** A transport protocol of the operating system: a port of one is free for the other. */
+export type L4 = 'tcp' | 'udp';
+/** What only inbounds of one protocol show in a selection list. Without secrets. */
+export type ProtocolOption = Partial<{
+  readonly awgServer: Record<string, unknown> | null;
+  readonly tuicServer: Record<string, unknown> | null;
+  readonly mtprotoDomain: string;
+  readonly wgDns: string;
+  readonly wgMtu: number;
+  readonly wgPublicKey: string;
+}>;
+
 /** A protocol. Each plugin adds its own to `Protocols`. */
 export interface Protocol {
   readonly name: string;
@@ -78,6 +90,12 @@ export interface Protocol {
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
   entry(inbound: Inbound, base: EntryBase): EntryTemplate;
+  /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
+  option?(inbound: Inbound): ProtocolOption;
+  /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+  l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+  /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
+  readonly stream?: false;
 }
 /** The protocols that inbounds can speak. */
 export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (protocol, _, others) => {

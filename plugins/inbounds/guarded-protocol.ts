@@ -12,8 +12,9 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
-import type { Protocol } from './contract.js';
+import type { L4, Protocol } from './contract.js';
 import { withFunctions } from './entry/functions.js';
+import { OptionOfProtocol } from './schema.js';
 import { AccountTextShape, AccountValueShape, isKnown, ProtocolEntryShape } from './entry/shape.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
@@ -24,6 +25,7 @@ const ACCOUNT = mapOf(
 });
 
 const LONGEST_NAME = 1000;
+const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique().min(1));
 
 const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
@@ -61,12 +63,19 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const isEntry = fits(ProtocolEntryShape);
   const isAccountText = fits(AccountTextShape);
   const isAccountValue = fits(AccountValueShape);
+  const isOption = fits(OptionOfProtocol);
+  const isL4 = fits(L4S);
   const accounts = protocol.accounts?.bind(protocol);
+  const option = protocol.option?.bind(protocol);
+  const l4 = protocol.l4?.bind(protocol);
   return {
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(protocol.stream === false && { stream: false }),
+    ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
+    ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
     account: (client, inbound): CoreAccount =>
       ask('account', isAccount, () => protocol.account(client, inbound)),

@@ -73,6 +73,18 @@ export const InboundReply = shape({
   originNodeGuid: text(),
 }).unknown(true);
 
+const ownOptions = {
+  awgServer: nullable(openObject()),
+  tuicServer: nullable(openObject()),
+  mtprotoDomain: text(),
+  wgDns: text(),
+  wgMtu: int(),
+  wgPublicKey: text(),
+};
+/** What a protocol adds to an option. */
+export const OptionOfProtocol = shape(
+  Object.fromEntries(Object.entries(ownOptions).map(([name, schema]) => [name, optional(schema as Schema)])),
+);
 export const InboundOption = shape({
   id: int(),
   ...pick(valueSchemas, optionNames),
@@ -82,13 +94,7 @@ export const InboundOption = shape({
   ssMethod: text(),
   nodeId: nullable(int()),
   nodeAddress: text(),
-  // For protocols that do not exist yet.
-  awgServer: nullable(openObject()),
-  tuicServer: nullable(openObject()),
-  mtprotoDomain: text(),
-  wgDns: text(),
-  wgMtu: int(),
-  wgPublicKey: text(),
+  ...ownOptions,
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });
 export const SortIndex = shape({ subSortIndex: schemas.subSortIndex }).example({ subSortIndex: 2 });

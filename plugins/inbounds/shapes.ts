@@ -55,5 +55,9 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   const missing = (['coreSettings', 'account', 'entry'] as const).find(
     (key) => typeof protocol[key] !== 'function',
   );
-  return missing && `the protocol ${name} needs a function ${missing}`;
+  if (missing) return `the protocol ${name} needs a function ${missing}`;
+  const wrong = (['accounts', 'option', 'l4'] as const).find(
+    (key) => protocol[key] !== undefined && typeof protocol[key] !== 'function',
+  );
+  return wrong && `${wrong} of the protocol ${name} must be a function`;
 }
