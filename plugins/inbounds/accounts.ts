@@ -11,7 +11,9 @@ export const ANYBODY: ClientIdentity = {
   subId: 'anybody',
   uuid: '00000000-0000-4000-8000-000000000000',
   password: 'anybody',
+  auth: 'anybody',
   flow: 'xtls-rprx-vision',
+  security: 'auto',
 };
 
 /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */

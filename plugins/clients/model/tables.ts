@@ -125,4 +125,14 @@ export const migrations: readonly Migration[] = [
     // Until now each row counted as a group that was created.
     up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
   },
+  {
+    name: '0005-auth-and-security',
+    // Clients of before keep one secret: their password, which is unique as well. No database makes random text for each row in the same way.
+    up: () => [
+      "ALTER TABLE clients ADD COLUMN auth VARCHAR(255) NOT NULL DEFAULT ''",
+      'UPDATE clients SET auth = password',
+      'CREATE UNIQUE INDEX clients_auth ON clients (auth)',
+      "ALTER TABLE clients ADD COLUMN security VARCHAR(32) NOT NULL DEFAULT 'auto'",
+    ],
+  },
 ];

@@ -108,7 +108,11 @@ export interface ClientIdentity {
   readonly subId: string;
   readonly uuid: string;
   readonly password: string;
+  /** of Hysteria */
+  readonly auth: string;
   readonly flow: string;
+  /** the cipher of VMess */
+  readonly security: string;
 }
 
 /** The same for all clients, or a function of the client. */
