@@ -19,6 +19,7 @@ import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
+import { pairIssues } from './stream/pairing.js';
 import { coreStream, streamIssues } from './stream/stream.js';
 
 type Draft = Omit<Inbound, 'id'>;
@@ -120,6 +121,7 @@ export class InboundCheck {
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
       );
+    if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const draft: Draft = {

@@ -16,7 +16,8 @@ import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
-import { protocolProblem, viewsShape } from './shapes.js';
+import { programProblem, protocolProblem, viewsShape } from './shapes.js';
+import type { StreamView } from './stream/stream.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
 export { type StreamView, viewStream } from './stream/stream.js';
@@ -27,6 +28,7 @@ export {
   type ClientIdentity,
   type EntryTemplate,
   type FieldsByClient,
+  type HysteriaAccount,
   type IpVersion,
   isOf,
   type KnownAccount,
@@ -86,6 +88,14 @@ export interface Protocol {
   readonly coreName?: string;
   /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
+  /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
+  coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
+  /** Returns why this network and security do not go with the protocol; undefined when they do. */
+  streamProblem?(stream: StreamView): string | undefined;
+  /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
+  readonly runBy?: 'program';
+  /** Returns what the admin should know about such an inbound, for the reply to add and update; undefined when there is nothing. */
+  notice?(inbound: Inbound): string | undefined;
   /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
@@ -105,6 +115,25 @@ export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (prot
     ? `the protocol ${name} already exists, in plugin ${other.plugin}; choose another name`
     : protocolProblem(protocol);
 });
+
+/** The program that runs the inbounds of a protocol with `runBy: 'program'`. Its plugin learns of changes by `afterInboundSave` and `clients/afterClientSave`, and reads accounts with `accountOf`. */
+export interface ProtocolProgram {
+  /** name of the protocol */
+  readonly protocol: string;
+  /** Returns how the program is doing with this inbound, from memory: `running`, or `not running: ` and why. Called for every reply that shows the inbound. */
+  state(inbound: Inbound): string;
+}
+/** The programs that run protocols in place of the core; one for each protocol. */
+export const ProtocolPrograms = extensionPoint<ProtocolProgram>(
+  'inbounds',
+  'ProtocolPrograms',
+  (program, _, others) => {
+    const other = others.find(({ value }) => value.protocol === program.protocol);
+    return other
+      ? `the plugin ${other.plugin} runs the protocol ${program.protocol} already`
+      : programProblem(program);
+  },
+);
 
 export interface InboundUsage {
   readonly inboundId: number;

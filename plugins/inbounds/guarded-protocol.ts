@@ -31,6 +31,8 @@ const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
     ? undefined
     : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_NAME}`;
+const isTextOrNothing = (value: unknown): string | undefined =>
+  value === undefined ? undefined : isText(value);
 const fits =
   (schema: Parameters<typeof inspect>[0]) =>
   (value: unknown): string | undefined => {
@@ -68,11 +70,22 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const accounts = protocol.accounts?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
+  const coreStream = protocol.coreStream?.bind(protocol);
+  const streamProblem = protocol.streamProblem?.bind(protocol);
+  const notice = protocol.notice?.bind(protocol);
   return {
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(protocol.runBy && { runBy: protocol.runBy }),
+    ...(coreStream && {
+      coreStream: (stream, own) => ask('coreStream', isSettings, () => coreStream(stream, own)),
+    }),
+    ...(streamProblem && {
+      streamProblem: (stream) => ask('streamProblem', isTextOrNothing, () => streamProblem(stream)),
+    }),
+    ...(notice && { notice: (inbound) => ask('notice', isTextOrNothing, () => notice(inbound)) }),
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),

@@ -27,6 +27,7 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
@@ -80,8 +81,8 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
-    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts].map(
+    ...[vless, vmess, trojan, shadowsocks, hysteria].map((protocol) => contribute(Protocols, protocol)),
+    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts, hysteriaAccounts].map(
       (type) => contribute(AccountTypes, type),
     ),
   ],

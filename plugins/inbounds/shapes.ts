@@ -1,6 +1,6 @@
 // Validates what plugins add to inbounds: protocols, and rows of a reply.
 import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
-import type { InboundView, Protocol } from './contract.js';
+import type { InboundView, Protocol, ProtocolProgram } from './contract.js';
 import { hiddenNames, inboundRecord } from './fields.js';
 
 const MOST_ROWS = 100_000;
@@ -56,8 +56,16 @@ export function protocolProblem(protocol: Protocol): string | undefined {
     (key) => typeof protocol[key] !== 'function',
   );
   if (missing) return `the protocol ${name} needs a function ${missing}`;
-  const wrong = (['accounts', 'option', 'l4'] as const).find(
+  const wrong = (['accounts', 'option', 'l4', 'coreStream', 'streamProblem', 'notice'] as const).find(
     (key) => protocol[key] !== undefined && typeof protocol[key] !== 'function',
   );
-  return wrong && `${wrong} of the protocol ${name} must be a function`;
+  if (wrong) return `${wrong} of the protocol ${name} must be a function`;
+  const { runBy = 'program' } = protocol;
+  return runBy === 'program' ? undefined : `runBy of the protocol ${name} must be program`;
+}
+
+/** Returns why a program cannot be used; undefined when it can. */
+export function programProblem({ protocol, state }: ProtocolProgram): string | undefined {
+  if (typeof protocol !== 'string' || protocol === '') return 'a program needs the name of a protocol';
+  return typeof state === 'function' ? undefined : `the program of ${protocol} needs a function state`;
 }

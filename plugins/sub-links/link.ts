@@ -1,5 +1,6 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { hysteriaLink } from './hysteria.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
@@ -7,6 +8,8 @@ import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
+/** Their links say nothing of a transport: each has one way of its own. */
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -14,6 +17,7 @@ export function cannotLink({
   transport,
   security,
 }: EntryTemplate): string | undefined {
+  if (WITH_OWN_TRANSPORT.includes(protocol)) return undefined;
   if (!KNOWN.includes(protocol)) return `there is no share link for ${protocol}`;
   if (transport.kind === 'own') return `there is no share link for ${protocol} over a transport of its own`;
   if (protocol === 'vmess' && security.kind === 'reality')
@@ -27,5 +31,6 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'vmess')) return vmessLink(entry);
   if (isOf(entry, 'trojan')) return trojanLink(entry);
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
+  if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

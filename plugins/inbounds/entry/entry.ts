@@ -43,8 +43,18 @@ export type ShadowsocksAccount = {
   /** with a method of 2022: the client's key, base64 */
   readonly password: string;
 };
+/** Hysteria 2. Source: v2.hysteria.network, URI scheme. */
+export type HysteriaAccount = {
+  readonly protocol: 'hysteria';
+  readonly auth: string;
+};
 /** The kinds that formats of this tree know. */
-export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+export type KnownAccount =
+  | VlessAccount
+  | VmessAccount
+  | TrojanAccount
+  | ShadowsocksAccount
+  | HysteriaAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
