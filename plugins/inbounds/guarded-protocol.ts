@@ -31,6 +31,8 @@ const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
     ? undefined
     : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_NAME}`;
+const isTextOrNothing = (value: unknown): string | undefined =>
+  value === undefined ? undefined : isText(value);
 const fits =
   (schema: Parameters<typeof inspect>[0]) =>
   (value: unknown): string | undefined => {
@@ -68,6 +70,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const accounts = protocol.accounts?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
+  const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
@@ -76,6 +79,9 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
+    ...(clientless && {
+      clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
+    }),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
     account: (client, inbound): CoreAccount =>
       ask('account', isAccount, () => protocol.account(client, inbound)),
