@@ -16,12 +16,26 @@ export const ANYBODY: ClientIdentity = {
   security: 'auto',
 };
 
-/** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
+/** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
+export function clientlessReason(
+  protocol: Protocol | undefined,
+  { settings }: Pick<Inbound, 'settings'>,
+): string | undefined {
+  try {
+    return protocol?.clientless?.(settings);
+  } catch (error) {
+    if (error instanceof PanelError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the account of a client; undefined where the inbound takes no clients, and where the protocol's plugin fails, which is logged already. */
 export function accountOf(
   protocol: Protocol,
   client: ClientIdentity,
   inbound: Inbound,
 ): CoreAccount | undefined {
+  if (clientlessReason(protocol, inbound) !== undefined) return undefined;
   try {
     return protocol.account(client, inbound);
   } catch (error) {
@@ -32,7 +46,7 @@ export function accountOf(
 
 /** Differs for inbounds with the same config but other accounts (`disableFlow`). */
 export const accountsOf = (inbound: Inbound, protocol: Protocol): string =>
-  JSON.stringify(accountOf(protocol, ANYBODY, inbound));
+  JSON.stringify(accountOf(protocol, ANYBODY, inbound)) ?? '';
 
 /** Whether a client's flow reaches the core through this inbound. */
 export function takesFlow(inbound: Inbound, protocol: Protocol): boolean {

@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
-import { ANYBODY } from './accounts.js';
+import { ANYBODY, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
@@ -148,7 +148,10 @@ export class InboundCheck {
 
   async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
-    const sample = { name, account: protocol.account(ANYBODY, inbound) };
+    const sample =
+      clientlessReason(protocol, inbound) === undefined
+        ? { name, account: protocol.account(ANYBODY, inbound) }
+        : undefined;
     try {
       await this.#engine.examine(coreInbound(inbound, protocol), sample);
     } catch (cause) {

@@ -61,7 +61,7 @@ export type {
 export { type EntryBase, isUnspecified } from './entry/base.js';
 export { completeEntry, type Completion, valueFor, withRoute } from './entry/complete.js';
 export { EntryTemplateShape } from './entry/shape.js';
-export { accountOf } from './accounts.js';
+export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
@@ -104,6 +104,8 @@ export interface Protocol {
   option?(inbound: Inbound): ProtocolOption;
   /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
   l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+  /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
+  clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
   /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
   readonly stream?: false;
 }
@@ -149,12 +151,16 @@ export interface InboundsApi {
   protocol(name: string): Protocol | undefined;
   /** Returns the plugin that adds this protocol; empty if there is none. */
   pluginOf(protocol: string): string;
-  /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
+  /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
   require(ids: readonly number[], path: string): void;
+  /** Returns why clients cannot be attached to this inbound; undefined when they can, and for an unknown inbound. */
+  clientless(id: number): string | undefined;
+  /** Rejects as `require` does, and with INBOUNDS_NO_CLIENTS for the first inbound that takes no clients. */
+  requireForClients(ids: readonly number[], path: string): void;
   addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;
   usage(id: number): { readonly up: number; readonly down: number };
 }

@@ -73,6 +73,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
   const notice = protocol.notice?.bind(protocol);
+  const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
@@ -89,6 +90,9 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
+    ...(clientless && {
+      clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
+    }),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
     account: (client, inbound): CoreAccount =>
       ask('account', isAccount, () => protocol.account(client, inbound)),

@@ -56,7 +56,9 @@ export function protocolProblem(protocol: Protocol): string | undefined {
     (key) => typeof protocol[key] !== 'function',
   );
   if (missing) return `the protocol ${name} needs a function ${missing}`;
-  const wrong = (['accounts', 'option', 'l4', 'coreStream', 'streamProblem', 'notice'] as const).find(
+  const wrong = (
+    ['accounts', 'option', 'l4', 'clientless', 'coreStream', 'streamProblem', 'notice'] as const
+  ).find(
     (key) => protocol[key] !== undefined && typeof protocol[key] !== 'function',
   );
   if (wrong) return `${wrong} of the protocol ${name} must be a function`;

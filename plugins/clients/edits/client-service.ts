@@ -79,7 +79,7 @@ export class ClientService {
   }
 
   async add({ client, inboundIds }: AddClient, who: Principal): Promise<Applied> {
-    this.#inbounds.require(inboundIds, 'inboundIds');
+    this.#inbounds.requireForClients(inboundIds, 'inboundIds');
     const { refused, applied } = await this.#create([{ client, inboundIds }], who);
     if (refused[0]) throw refused[0].error;
     return applied;
@@ -145,7 +145,7 @@ export class ClientService {
       if (slice.isOver) await slice.next();
       const fields = newClient(client, now);
       try {
-        this.#inbounds.require(inboundIds, 'inboundIds');
+        this.#inbounds.requireForClients(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });
         accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds) });
