@@ -147,6 +147,7 @@ export class InboundCheck {
   }
 
   async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
+    if (protocol.runBy === 'program') return;
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
     const sample =
       clientlessReason(protocol, inbound) === undefined

@@ -33,6 +33,7 @@ import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadow
 import { trojan, trojanAccounts } from './protocols/trojan.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
+import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
 import { coreInbound } from './core-inbound.js';
@@ -66,6 +67,7 @@ export default definePlugin({
     // Edits run one after another: each is checked against the result of the previous one.
     queue: singleton(SerialQueue),
     protocols: singleton(KnownProtocols),
+    programs: singleton(Programs),
     store: singleton(InboundStore),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
@@ -82,9 +84,14 @@ export default definePlugin({
   ],
   contributes: () => [
     ...[vless, vmess, trojan, shadowsocks, hysteria].map((protocol) => contribute(Protocols, protocol)),
-    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts, hysteriaAccounts].map(
-      (type) => contribute(AccountTypes, type),
-    ),
+    ...[
+      vlessAccounts,
+      vmessAccounts,
+      trojanAccounts,
+      shadowsocksAccounts,
+      shadowsocks2022Accounts,
+      hysteriaAccounts,
+    ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store }) => [
     tap(
@@ -92,7 +99,7 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add(...corePart(inbound, protocol));
+          if (inbound.enable && protocol && protocol.runBy !== 'program') add(...corePart(inbound, protocol));
         }
       },
       // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.

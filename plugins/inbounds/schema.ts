@@ -71,6 +71,9 @@ export const InboundReply = shape({
   fallbackParent: nullable(anything()),
   nodeId: nullable(int()),
   originNodeGuid: text(),
+  state: text().description(
+    'of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it',
+  ),
 }).unknown(true);
 
 const ownOptions = {

@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   id: 'number',
   up: 'number',
   down: 'number',
+  state: 'string',
   ...Object.fromEntries(
     Object.entries(inboundRecord.create({}))
       .filter(([name, initial]) => initial !== null && !hiddenNames.includes(name as never))
@@ -58,9 +59,7 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   if (missing) return `the protocol ${name} needs a function ${missing}`;
   const wrong = (
     ['accounts', 'option', 'l4', 'clientless', 'coreStream', 'streamProblem', 'notice'] as const
-  ).find(
-    (key) => protocol[key] !== undefined && typeof protocol[key] !== 'function',
-  );
+  ).find((key) => protocol[key] !== undefined && typeof protocol[key] !== 'function');
   if (wrong) return `${wrong} of the protocol ${name} must be a function`;
   const { runBy = 'program' } = protocol;
   return runBy === 'program' ? undefined : `runBy of the protocol ${name} must be program`;

@@ -24,13 +24,15 @@ function obfuscation({ udp = [] }: FinalMask): Record<string, Param> {
   const isRange = Number(min) >= 1 && Number(min) <= Number(max) && Number(max) <= LARGEST_PACKET;
   return {
     'obfs-password': mask.password,
-    ...(isRange
-      ? { obfs: 'gecko', minPacketSize: min, maxPacketSize: max }
-      : { obfs: 'salamander' }),
+    ...(isRange ? { obfs: 'gecko', minPacketSize: min, maxPacketSize: max } : { obfs: 'salamander' }),
   };
 }
 
-export function hysteriaLink({ account, security, finalMask = {} }: EntryTemplate<HysteriaAccount>): WriteLink {
+export function hysteriaLink({
+  account,
+  security,
+  finalMask = {},
+}: EntryTemplate<HysteriaAccount>): WriteLink {
   const auth = textFor(account.auth);
   const { pcs: _pins, ...tls } = security.kind === 'tls' ? tlsParams(security) : { pcs: undefined };
   const pins = security.kind === 'tls' ? security.pinnedPeerCertSha256 : undefined;

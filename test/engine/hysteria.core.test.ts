@@ -48,10 +48,7 @@ test.serial('each client is served by its link and counted; a disabled one is cu
   });
   await panel.addClient('alice', [id]);
   await panel.addClient('bob', [id], { auth: 'b o/b@' });
-  const [alice, bob] = [
-    await connect(t, panel, 'alice', server),
-    await connect(t, panel, 'bob', server),
-  ];
+  const [alice, bob] = [await connect(t, panel, 'alice', server), await connect(t, panel, 'bob', server)];
   t.is(await alice.download(2 * MIB), 2 * MIB);
   t.is(await bob.download(MIB), MIB);
   t.true(within(await counted(panel, 'alice', 2 * MIB), 2 * MIB));

@@ -49,12 +49,7 @@ export type HysteriaAccount = {
   readonly auth: string;
 };
 /** The kinds that formats of this tree know. */
-export type KnownAccount =
-  | VlessAccount
-  | VmessAccount
-  | TrojanAccount
-  | ShadowsocksAccount
-  | HysteriaAccount;
+export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | HysteriaAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
