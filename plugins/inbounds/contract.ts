@@ -37,6 +37,7 @@ export {
   type ShadowsocksAccount,
   type SocketOptions,
   type TrojanAccount,
+  type TuicAccount,
   type VlessAccount,
   type VmessAccount,
 } from './entry/entry.js';

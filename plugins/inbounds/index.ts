@@ -31,6 +31,9 @@ import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
+import { tuic } from './protocols/tuic.js';
+import { tun } from './protocols/tun.js';
+import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { Programs } from './programs.js';
@@ -83,7 +86,9 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, hysteria].map((protocol) => contribute(Protocols, protocol)),
+    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic].map((protocol) =>
+      contribute(Protocols, protocol),
+    ),
     ...[
       vlessAccounts,
       vmessAccounts,

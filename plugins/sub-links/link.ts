@@ -4,12 +4,13 @@ import { hysteriaLink } from './hysteria.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
+import { tuicLink } from './tuic.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
 /** Their links say nothing of a transport: each has one way of its own. */
-const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria'];
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -32,5 +33,6 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'trojan')) return trojanLink(entry);
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
   if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
+  if (isOf(entry, 'tuic')) return tuicLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

@@ -48,8 +48,24 @@ export type HysteriaAccount = {
   readonly protocol: 'hysteria';
   readonly auth: string;
 };
+/** Source: github.com/tuic-protocol/tuic, tuic-client; mihomo, wiki.metacubex.one, TUIC. */
+export type TuicAccount = {
+  readonly protocol: 'tuic';
+  readonly uuid: string;
+  readonly password: string;
+  /** `bbr`, `cubic`, `new_reno` */
+  readonly congestionControl: string;
+  /** `native` or `quic`; without it the client program chooses */
+  readonly udpRelayMode?: string;
+};
 /** The kinds that formats of this tree know. */
-export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | HysteriaAccount;
+export type KnownAccount =
+  | VlessAccount
+  | VmessAccount
+  | TrojanAccount
+  | ShadowsocksAccount
+  | HysteriaAccount
+  | TuicAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
