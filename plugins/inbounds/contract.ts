@@ -30,6 +30,7 @@ export {
   type IpVersion,
   isOf,
   type KnownAccount,
+  type LoginAccount,
   type Mux,
   type ProxyEntry,
   type ShadowsocksAccount,
@@ -96,6 +97,8 @@ export interface Protocol {
   l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
   /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
   clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+  /** Returns a sentence for the reply to who saves an inbound with these settings: what they cost, or do not do. */
+  note?(settings: Readonly<Record<string, unknown>>): string | undefined;
   /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
   readonly stream?: false;
 }

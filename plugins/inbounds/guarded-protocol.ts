@@ -70,6 +70,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const accounts = protocol.accounts?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
+  const note = protocol.note?.bind(protocol);
   const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
@@ -79,6 +80,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
+    ...(note && { note: (settings) => ask('note', isTextOrNothing, () => note(settings)) }),
     ...(clientless && {
       clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
     }),

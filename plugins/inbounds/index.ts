@@ -27,6 +27,8 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { http, httpAccounts } from './protocols/http.js';
+import { mixed, mixedAccounts } from './protocols/mixed.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
@@ -80,10 +82,16 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
-    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts].map(
-      (type) => contribute(AccountTypes, type),
-    ),
+    ...[vless, vmess, trojan, shadowsocks, http, mixed].map((protocol) => contribute(Protocols, protocol)),
+    ...[
+      vlessAccounts,
+      vmessAccounts,
+      trojanAccounts,
+      shadowsocksAccounts,
+      shadowsocks2022Accounts,
+      httpAccounts,
+      mixedAccounts,
+    ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store }) => [
     tap(

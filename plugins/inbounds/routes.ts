@@ -97,7 +97,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult('inbound added', applied), views.get(id));
+      return withMessage(describeResult(`inbound added${views.note(id)}`, applied), views.get(id));
     },
   }),
   route({
@@ -111,11 +111,11 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body, who }) =>
-      withMessage(
-        describeResult('inbound saved', await service.update(params.id, body, who)),
-        views.get(params.id),
-      ),
+    handle: async ({ params, body, who }) => {
+      const applied = await service.update(params.id, body, who);
+      const done = `inbound saved${views.note(params.id)}`;
+      return withMessage(describeResult(done, applied), views.get(params.id));
+    },
   }),
   route({
     method: 'POST',

@@ -56,7 +56,7 @@ export function protocolProblem(protocol: Protocol): string | undefined {
     (key) => typeof protocol[key] !== 'function',
   );
   if (missing) return `the protocol ${name} needs a function ${missing}`;
-  const wrong = (['accounts', 'option', 'l4', 'clientless'] as const).find(
+  const wrong = (['accounts', 'option', 'l4', 'clientless', 'note'] as const).find(
     (key) => protocol[key] !== undefined && typeof protocol[key] !== 'function',
   );
   return wrong && `${wrong} of the protocol ${name} must be a function`;

@@ -1,5 +1,5 @@
 // Inbounds as replies show them, with what other plugins know of them.
-import type { Hooks } from '../../kernel/index.js';
+import { type Hooks, PanelError } from '../../kernel/index.js';
 import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
@@ -60,6 +60,20 @@ export class InboundViews {
         },
       };
     });
+  }
+
+  /** What its protocol says of its settings, to stand behind the message of a reply; empty when it says nothing. */
+  note(id: number): string {
+    const inbound = this.#store.get(id);
+    if (!inbound) return '';
+    try {
+      const note = this.#store.protocol(inbound.protocol)?.note?.(inbound.settings);
+      return note === undefined ? '' : `; ${note}`;
+    } catch (error) {
+      // The protocol's plugin fails, which is logged; the inbound is saved.
+      if (error instanceof PanelError) return '';
+      throw error;
+    }
   }
 
   get(id: number) {

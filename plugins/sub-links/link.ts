@@ -1,12 +1,13 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { httpLink, socksLink } from './logins.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
 
-const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
+const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks', 'http', 'mixed'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -27,5 +28,7 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'vmess')) return vmessLink(entry);
   if (isOf(entry, 'trojan')) return trojanLink(entry);
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
+  if (isOf(entry, 'http')) return httpLink(entry);
+  if (isOf(entry, 'mixed')) return socksLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

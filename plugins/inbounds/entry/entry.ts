@@ -43,8 +43,14 @@ export type ShadowsocksAccount = {
   /** with a method of 2022: the client's key, base64 */
   readonly password: string;
 };
+/** HTTP (RFC 9110, 7617), and SOCKS 5 (RFC 1928, 1929) with HTTP on one port. */
+export type LoginAccount = {
+  readonly protocol: 'http' | 'mixed';
+  readonly user: string;
+  readonly password: string;
+};
 /** The kinds that formats of this tree know. */
-export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | LoginAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
