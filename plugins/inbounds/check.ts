@@ -15,6 +15,7 @@ import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
+import { normalForm } from './normal-form.js';
 import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
@@ -73,11 +74,12 @@ export class InboundCheck {
 
   /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
   async run(
-    wanted: Draft,
+    sent: Draft,
     before: Inbound | undefined,
     who: Principal,
     { keepDestinations = false }: AddOptions = {},
   ): Promise<{ draft: Draft; kept: readonly string[] }> {
+    const wanted = normalForm(sent, this.#protocols);
     const protocol = this.#protocols.get(wanted.protocol);
     if (!protocol)
       throw errors.UNKNOWN_PROTOCOL(

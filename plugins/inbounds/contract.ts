@@ -32,6 +32,7 @@ export {
   type IpVersion,
   isOf,
   type KnownAccount,
+  type LoginAccount,
   type Mux,
   type ProxyEntry,
   type ShadowsocksAccount,
@@ -95,8 +96,6 @@ export interface Protocol {
   streamProblem?(stream: StreamView): string | undefined;
   /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
   readonly runBy?: 'program';
-  /** Returns what the admin should know about such an inbound, for the reply to add and update; undefined when there is nothing. */
-  notice?(inbound: Inbound): string | undefined;
   /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
@@ -107,6 +106,8 @@ export interface Protocol {
   l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
   /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
   clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+  /** Returns a sentence for the reply to who saves an inbound with these settings: what they cost, or do not do. */
+  note?(settings: Readonly<Record<string, unknown>>): string | undefined;
   /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
   readonly stream?: false;
 }

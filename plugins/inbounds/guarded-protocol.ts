@@ -72,7 +72,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const l4 = protocol.l4?.bind(protocol);
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
-  const notice = protocol.notice?.bind(protocol);
+  const note = protocol.note?.bind(protocol);
   const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
@@ -86,10 +86,10 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(streamProblem && {
       streamProblem: (stream) => ask('streamProblem', isTextOrNothing, () => streamProblem(stream)),
     }),
-    ...(notice && { notice: (inbound) => ask('notice', isTextOrNothing, () => notice(inbound)) }),
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
+    ...(note && { note: (settings) => ask('note', isTextOrNothing, () => note(settings)) }),
     ...(clientless && {
       clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
     }),

@@ -28,6 +28,8 @@ import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
 import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
+import { http, httpAccounts } from './protocols/http.js';
+import { mixed, mixedAccounts } from './protocols/mixed.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
@@ -86,7 +88,7 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic].map((protocol) =>
+    ...[vless, vmess, trojan, shadowsocks, http, mixed, hysteria, tunnel, tun, tuic].map((protocol) =>
       contribute(Protocols, protocol),
     ),
     ...[
@@ -96,6 +98,8 @@ export default definePlugin({
       shadowsocksAccounts,
       shadowsocks2022Accounts,
       hysteriaAccounts,
+      httpAccounts,
+      mixedAccounts,
     ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store }) => [

@@ -1,5 +1,5 @@
 // Inbounds that a program of its own runs in place of the core: how they are doing, as replies say it.
-import { type Contributed, PanelError, type PluginContext } from '../../kernel/index.js';
+import type { Contributed, PluginContext } from '../../kernel/index.js';
 import { type ProtocolProgram, ProtocolPrograms } from './contract.js';
 import type { Inbound } from './fields.js';
 import type { KnownProtocols } from './known-protocols.js';
@@ -51,26 +51,5 @@ export class Programs {
       this.#failing.add(plugin);
       return `${STOPPED}the plugin ${plugin} failed; the log says why`;
     }
-  }
-
-  /** None where the protocol's plugin fails, which is logged already. */
-  #noticesOf(inbound: Inbound): string[] {
-    try {
-      const notice = this.#protocols.get(inbound.protocol)?.notice?.(inbound);
-      return notice === undefined ? [] : [notice];
-    } catch (error) {
-      if (error instanceof PanelError) return [];
-      throw error;
-    }
-  }
-
-  /** What a reply to an edit adds; undefined when there is nothing to say. */
-  notice(inbound: Inbound): string | undefined {
-    const state = this.state(inbound);
-    const notes = [
-      ...(inbound.enable && state.startsWith(STOPPED) ? [state] : []),
-      ...this.#noticesOf(inbound),
-    ];
-    return notes.length === 0 ? undefined : notes.join('; ');
   }
 }

@@ -1,6 +1,5 @@
 // Inbounds as replies show them, with what other plugins know of them.
-import type { Hooks } from '../../kernel/index.js';
-import { type Applied, describeResult } from '../engine/contract.js';
+import { type Hooks, PanelError } from '../../kernel/index.js';
 import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
@@ -67,11 +66,20 @@ export class InboundViews {
     });
   }
 
-  /** The words of a reply to an edit, with what the admin should know about the inbound. */
-  said(done: string, applied: Applied, id: number): string {
+  /** What the admin should know about it, to stand behind the message of a reply: how its program is doing, and what its protocol says of its settings. Empty when there is nothing. */
+  note(id: number): string {
     const inbound = this.#store.get(id);
-    const notice = inbound && this.#programs.notice(inbound);
-    return describeResult(notice === undefined ? done : `${done}; ${notice}`, applied);
+    if (!inbound) return '';
+    const state = inbound.enable ? this.#programs.state(inbound) : '';
+    const notes = state === '' ? '' : `; ${state}`;
+    try {
+      const note = this.#store.protocol(inbound.protocol)?.note?.(inbound.settings);
+      return note === undefined ? notes : `${notes}; ${note}`;
+    } catch (error) {
+      // The protocol's plugin fails, which is logged; the inbound is saved.
+      if (error instanceof PanelError) return notes;
+      throw error;
+    }
   }
 
   get(id: number) {

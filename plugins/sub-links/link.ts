@@ -1,6 +1,7 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
 import { hysteriaLink } from './hysteria.js';
+import { httpLink, socksLink } from './logins.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
@@ -8,7 +9,7 @@ import { tuicLink } from './tuic.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
 
-const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
+const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks', 'http', 'mixed'];
 /** Their links say nothing of a transport: each has one way of its own. */
 const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic'];
 
@@ -34,5 +35,7 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
   if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
   if (isOf(entry, 'tuic')) return tuicLink(entry);
+  if (isOf(entry, 'http')) return httpLink(entry);
+  if (isOf(entry, 'mixed')) return socksLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

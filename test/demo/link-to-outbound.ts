@@ -122,6 +122,17 @@ function readUrl(link: string): Read {
       settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }),
     };
   }
+  if (protocol === 'http' || protocol === 'socks') {
+    const [user, pass] =
+      password === ''
+        ? Buffer.from(credential, 'base64url').toString().split(':')
+        : [credential, decodeURIComponent(password)];
+    return {
+      ...common,
+      protocol,
+      settings: (place) => ({ servers: [{ ...place, users: [{ user: user ?? '', pass: pass ?? '' }] }] }),
+    };
+  }
   throw new Error(`unknown protocol "${protocol}"`);
 }
 

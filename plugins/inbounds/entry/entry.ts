@@ -58,12 +58,19 @@ export type TuicAccount = {
   /** `native` or `quic`; without it the client program chooses */
   readonly udpRelayMode?: string;
 };
+/** HTTP (RFC 9110, 7617), and SOCKS 5 (RFC 1928, 1929) with HTTP on one port. */
+export type LoginAccount = {
+  readonly protocol: 'http' | 'mixed';
+  readonly user: string;
+  readonly password: string;
+};
 /** The kinds that formats of this tree know. */
 export type KnownAccount =
   | VlessAccount
   | VmessAccount
   | TrojanAccount
   | ShadowsocksAccount
+  | LoginAccount
   | HysteriaAccount
   | TuicAccount;
 

@@ -171,6 +171,8 @@ const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string
   vless: [['id'], ['flow'], ['encryption']],
   vmess: [['id'], ['security']],
   trojan: [['password']],
+  http: [['user'], ['password']],
+  mixed: [['user'], ['password']],
   shadowsocks: [['method'], ['serverKey', 'mayMiss'], ['password']],
   hysteria: [['auth']],
   tuic: [['uuid'], ['password'], ['congestionControl'], ['udpRelayMode', 'mayMiss']],

@@ -29,8 +29,9 @@ export const tun: Protocol = {
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
   stream: false,
+  l4: () => [],
   clientless: () => NO_USERS,
-  notice({ settings: own }) {
+  note(own) {
     const unread = UNREAD.filter((key) => says(own[key]));
     const left =
       unread.length === 0 ? '' : `; ${unread.join(', ')} are stored, and this core does not read them`;

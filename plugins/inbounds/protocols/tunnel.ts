@@ -46,7 +46,7 @@ export const tunnel: Protocol = {
       : 'a tunnel has no network of its own; leave it out, or write tcp',
   l4: ({ settings: own }) => networkOf(own).split(',') as L4[],
   clientless: () => NO_USERS,
-  notice: () => 'the core does not count what passes through a tunnel',
+  note: () => 'the core does not count what passes through a tunnel',
   account() {
     throw new Error(NO_USERS);
   },
