@@ -11,4 +11,5 @@ export const errors = defineErrors('clients', {
   SUB_ID_TAKEN: [409, 'subId already in use'],
   UUID_TAKEN: [409, 'another client has this UUID'],
   PASSWORD_TAKEN: [409, 'another client has this password'],
+  CREDENTIAL_TAKEN: [409, 'another client of this inbound has this'],
 });

@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
-import { ANYBODY } from './accounts.js';
+import { ANYBODY, anybodyIn } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
@@ -146,7 +146,7 @@ export class InboundCheck {
 
   async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
-    const sample = { name, account: protocol.account(ANYBODY, inbound) };
+    const sample = { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) };
     try {
       await this.#engine.examine(coreInbound(inbound, protocol), sample);
     } catch (cause) {

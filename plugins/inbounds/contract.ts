@@ -12,6 +12,7 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
+import type { ProtocolCredential } from './credential.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
@@ -19,6 +20,14 @@ import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import { protocolProblem, viewsShape } from './shapes.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
+export type {
+  Credential,
+  CredentialContext,
+  Credentials,
+  CredentialValue,
+  ProtocolCredential,
+  TakenKeys,
+} from './credential.js';
 export { type StreamView, viewStream } from './stream/stream.js';
 export {
   type Account,
@@ -74,6 +83,8 @@ export interface Protocol {
   readonly coreName?: string;
   /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
+  /** What a client has in one inbound only. `client.credentials?.get(inbound.id)` in `account` and in functions of the entry. */
+  readonly credential?: ProtocolCredential;
   /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
