@@ -13,4 +13,5 @@ export const errors = defineErrors('clients', {
   STILL_ATTACHED: [409, 'clients are attached to this inbound'],
   PASSWORD_TAKEN: [409, 'another client has this password'],
   AUTH_TAKEN: [409, 'another client has this auth'],
+  CREDENTIAL_TAKEN: [409, 'another client of this inbound has this'],
 });

@@ -19,6 +19,7 @@ import {
   duringGroupSave,
   prepareClientSave,
 } from './contract.js';
+import { ClientCredentials } from './credentials/client-credentials.js';
 import { BulkOperations } from './edits/bulk-operations.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
@@ -64,6 +65,7 @@ export default definePlugin({
     store: singleton(ClientStore),
     coreUsers: singleton(ClientCoreUsers),
     groupStore: singleton(GroupStore),
+    credentials: singleton(ClientCredentials),
     writer: singleton(ClientWriter),
     service: singleton(ClientService),
     bulk: singleton(BulkOperations),
@@ -80,7 +82,7 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
-  taps: ({ store, inbounds }) => [
+  taps: ({ store, inbounds, credentials }) => [
     // Looks through the clients only where an inbound stops taking any.
     tap(beforeInboundSave, ({ before, after }) => {
       const reason = clientlessReason(inbounds.protocol(after.protocol), after);
@@ -95,11 +97,16 @@ export default definePlugin({
         );
     }),
     // The database deletes the attachments of deleted inbounds in the same transaction.
-    tap(duringInboundSave, ({ changes }, tx) => {
+    tap(duringInboundSave, async ({ changes }, tx) => {
       const deletedInbounds = changes.flatMap(({ kind, before }) =>
         kind === 'deleted' && before ? [before.id] : [],
       );
-      if (deletedInbounds.length > 0) store.change(tx, { deletedInbounds });
+      if (deletedInbounds.length > 0) {
+        credentials.forget(deletedInbounds);
+        store.change(tx, { deletedInbounds });
+      }
+      for (const { before, after } of changes)
+        if (before && after && before.protocol !== after.protocol) await credentials.renew(tx, after);
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, whole)),
   ],

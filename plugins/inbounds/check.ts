@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
-import { ANYBODY, clientlessReason } from './accounts.js';
+import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
@@ -153,7 +153,7 @@ export class InboundCheck {
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
     const sample =
       clientlessReason(protocol, inbound) === undefined
-        ? { name, account: protocol.account(ANYBODY, inbound) }
+        ? { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) }
         : undefined;
     try {
       await this.#engine.examine(coreInbound(inbound, protocol), sample);

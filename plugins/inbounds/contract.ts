@@ -12,6 +12,7 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import type { Applied, CoreAccount, JsonObject } from '../engine/contract.js';
+import type { ProtocolCredential } from './credential.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
@@ -20,6 +21,14 @@ import { programProblem, protocolProblem, viewsShape } from './shapes.js';
 import type { StreamView } from './stream/stream.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
+export type {
+  Credential,
+  CredentialContext,
+  Credentials,
+  CredentialValue,
+  ProtocolCredential,
+  TakenKeys,
+} from './credential.js';
 export { type StreamView, viewStream } from './stream/stream.js';
 export {
   type Account,
@@ -96,6 +105,8 @@ export interface Protocol {
   streamProblem?(stream: StreamView): string | undefined;
   /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
   readonly runBy?: 'program';
+  /** What a client has in one inbound only. `client.credentials?.get(inbound.id)` in `account` and in functions of the entry. */
+  readonly credential?: ProtocolCredential;
   /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */

@@ -13,6 +13,7 @@ import {
 } from '../../kernel/index.js';
 import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
 import type { L4, Protocol } from './contract.js';
+import { guardedCredential } from './guarded-credential.js';
 import { withFunctions } from './entry/functions.js';
 import { OptionOfProtocol } from './schema.js';
 import { AccountTextShape, AccountValueShape, isKnown, ProtocolEntryShape } from './entry/shape.js';
@@ -94,6 +95,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
       clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
     }),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
+    ...(protocol.credential && { credential: guardedCredential(protocol.credential, ask) }),
     account: (client, inbound): CoreAccount =>
       ask('account', isAccount, () => protocol.account(client, inbound)),
     entry: (inbound, base) => {

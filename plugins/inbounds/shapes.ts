@@ -41,6 +41,19 @@ function viewProblem(row: unknown): string | undefined {
 /** Not a schema, as a list of inbounds may contain 100,000 clients. */
 export const viewsShape = checkedList<InboundView>(MOST_ROWS, viewProblem);
 
+function credentialProblem({ name, credential }: Protocol): string | undefined {
+  if (credential === undefined) return undefined;
+  const { flat, schema } = credential;
+  if (!Array.isArray(flat)) return `credential.flat of the protocol ${name} must be a list of names`;
+  try {
+    inspect(schema, {});
+  } catch {
+    return `credential.schema of the protocol ${name} must be a schema`;
+  }
+  const missing = (['create', 'keys'] as const).find((key) => typeof credential[key] !== 'function');
+  return missing && `the credential of the protocol ${name} needs a function ${missing}`;
+}
+
 /** Returns why a protocol cannot be used; undefined when it can. */
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
@@ -53,6 +66,8 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   } catch {
     return `the settings of the protocol ${name} must be a schema`;
   }
+  const faulty = credentialProblem(protocol);
+  if (faulty !== undefined) return faulty;
   const missing = (['coreSettings', 'account', 'entry'] as const).find(
     (key) => typeof protocol[key] !== 'function',
   );

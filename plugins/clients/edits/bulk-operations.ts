@@ -2,6 +2,7 @@
 import { type Clock, type Principal, SerialQueue, type Tx } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
+import type { SentCredentials } from '../credentials/sent.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
@@ -122,7 +123,12 @@ export class BulkOperations {
   }
 
   /** The reply has an email once per inbound; inbounds that do not exist or take no clients are listed as errors. */
-  async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
+  async attach(
+    emails: readonly string[],
+    inboundIds: readonly number[],
+    who: Principal,
+    credentialsOf?: (email: string) => SentCredentials | undefined,
+  ) {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
     const problems = new Map(ids.flatMap((id) => this.#whyNot(id)));
@@ -132,7 +138,7 @@ export class BulkOperations {
     const edits = rows.map((row): ClientEdit => {
       const toAttach = existingIds.filter((id) => !row.inboundIds.includes(id));
       for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
-      return { row, attach: toAttach };
+      return { row, attach: toAttach, credentials: credentialsOf?.(row.email) };
     });
     const applied = await this.#write(edits, who);
     return {

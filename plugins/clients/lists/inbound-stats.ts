@@ -29,6 +29,7 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
           reset: row.reset,
           created_at: row.createdAt,
           updated_at: row.updatedAt,
+          ...row.credentials?.get(inboundId),
         });
     }
   }

@@ -1,5 +1,6 @@
 // Routes that show clients.
 import { int, list, payload, route, type Route, shape, TimeSlice } from '../../../kernel/index.js';
+import { credentialList } from '../credentials/views.js';
 import type { ClientService } from '../edits/client-service.js';
 import { Email } from '../edits/request-schemas.js';
 import { errors } from '../errors.js';
@@ -63,7 +64,11 @@ export const listRoutes = ({ service, store, lists }: Needs): Route[] => [
     reply: payload(ClientReply),
     errors: [errors.NOT_FOUND],
     // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
-    handle: ({ params }) => Object.assign(clientView(service.find(params.email)), { externalLinks: [] }),
+    handle: ({ params }) => {
+      const row = service.find(params.email);
+      const shown = Object.assign(clientView(row), { externalLinks: [] });
+      return row.credentials ? Object.assign(shown, { credentials: credentialList(row.credentials) }) : shown;
+    },
   }),
   route({
     method: 'GET',

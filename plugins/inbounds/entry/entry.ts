@@ -1,5 +1,6 @@
 // What a client program must know to reach an inbound, independent of formats. Protocols
 // make entries, hosts and nodes change them, formats write them down.
+import type { Credentials } from '../credential.js';
 import type { FinalMask } from './masks.js';
 import type { Reality, Security } from './security.js';
 import type { Transport } from './transport.js';
@@ -141,6 +142,8 @@ export interface ClientIdentity {
   readonly flow: string;
   /** the cipher of VMess */
   readonly security: string;
+  /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
+  readonly credentials?: Credentials | null;
 }
 
 /** The same for all clients, or a function of the client. */

@@ -1,9 +1,9 @@
 // Shadowsocks, classic and 2022. Keys of the methods of 2022: SIP022. Settings: xtls.github.io, Shadowsocks inbound.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
-import { custom } from '../../../kernel/index.js';
+import { custom, optional, shape, text } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
+import type { ClientIdentity, Inbound, Protocol, ProtocolCredential } from '../contract.js';
 import { textOf } from '../stream/transport.js';
 
 const CLASSIC = [
@@ -51,6 +51,19 @@ export function keyFor(password: string, method: string): string {
     : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
 }
 
+/** A client has its password on all its inbounds, unless one inbound has another: clients that move in keep their links. */
+const credential: ProtocolCredential = {
+  flat: [],
+  schema: shape({ password: optional(text().max(255)) }),
+  create: (sent, { client, before }) => {
+    const password = textOf(sent['password']) || textOf(before?.['password']);
+    return password === '' || (!before && password === client.password) ? undefined : { password };
+  },
+  keys: ({ password }) => [textOf(password)],
+};
+const passwordOf = ({ password, credentials }: ClientIdentity, { id }: Inbound): string =>
+  textOf(credentials?.get(id)?.['password']) || password;
+
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
 export const shadowsocks: Protocol = {
@@ -58,8 +71,10 @@ export const shadowsocks: Protocol = {
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
   accounts: (own) => (textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks'),
-  account: ({ password }, inbound) => {
+  credential,
+  account: (client, inbound) => {
     const method = methodOf(inbound);
+    const password = passwordOf(client, inbound);
     // With or without `ietf` it is the same cipher; the core answers with the short name.
     return method in OF_2022
       ? { protocol: 'shadowsocks-2022', key: keyFor(password, method) }
@@ -72,9 +87,9 @@ export const shadowsocks: Protocol = {
       method in OF_2022
         ? {
             serverKey: textOf(inbound.settings['password']),
-            password: ({ password }: ClientIdentity) => keyFor(password, method),
+            password: (client: ClientIdentity) => keyFor(passwordOf(client, inbound), method),
           }
-        : { password: ({ password }: ClientIdentity) => password };
+        : { password: (client: ClientIdentity) => passwordOf(client, inbound) };
     return { ...base, account: { protocol: 'shadowsocks', method, ...account } };
   },
 };
