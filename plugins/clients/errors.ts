@@ -3,7 +3,7 @@ import { defineErrors } from '../../kernel/index.js';
 export const errors = defineErrors('clients', {
   NOT_FOUND: [404, 'client not found'],
   AT_LIMIT: [409, 'the client is at its quota or its expiry; raise that first'],
-  NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow or limitHwid'],
+  NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow, limitHwid or adTag'],
   NOT_ADJUSTABLE: [409, 'this client cannot be adjusted this way'],
   GROUP_TAKEN: [409, 'a group with this name already exists'],
   GROUP_NOT_FOUND: [404, 'group not found'],

@@ -14,6 +14,7 @@ export const ANYBODY: ClientIdentity = {
   auth: 'anybody',
   flow: 'xtls-rprx-vision',
   security: 'auto',
+  adTag: '',
 };
 
 /** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */

@@ -126,9 +126,14 @@ export class InboundCheck {
     if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    const stored = 'value' in settings ? settings.value : {};
     const draft: Draft = {
       ...wanted,
-      settings: 'value' in settings ? settings.value : {},
+      settings:
+        (await protocol.complete?.(stored, {
+          before: before?.protocol === wanted.protocol ? before.settings : undefined,
+          isTaken: (port) => wanted.port === port || others.some((other) => other.port === port),
+        })) ?? stored,
       tag: tagFor(wanted, before, others),
     };
     await this.#hooks.check(beforeInboundSave, { before, after: draft, who });

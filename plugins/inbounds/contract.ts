@@ -42,6 +42,7 @@ export {
   isOf,
   type KnownAccount,
   type LoginAccount,
+  type MtprotoAccount,
   type Mux,
   type ProxyEntry,
   type ShadowsocksAccount,
@@ -99,6 +100,15 @@ export interface Protocol {
   readonly coreName?: string;
   /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
+  /** Returns the settings as they are stored: with what the panel adds itself. Awaited each time that the inbound is saved, after `settings` took them; `before` are those that are stored, if the protocol is still the same. */
+  complete?(
+    settings: Readonly<Record<string, unknown>>,
+    context: {
+      readonly before: Readonly<Record<string, unknown>> | undefined;
+      /** whether an inbound has this port */
+      readonly isTaken: (port: number) => boolean;
+    },
+  ): Promise<Record<string, unknown>> | Record<string, unknown>;
   /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
   coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
   /** Returns why this network and security do not go with the protocol; undefined when they do. */

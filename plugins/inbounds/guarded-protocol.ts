@@ -71,6 +71,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const accounts = protocol.accounts?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
+  const complete = protocol.complete?.bind(protocol);
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
   const note = protocol.note?.bind(protocol);
@@ -81,6 +82,19 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
     ...(protocol.runBy && { runBy: protocol.runBy }),
+    ...(complete && {
+      complete: async (settings, context) => {
+        let completed: unknown;
+        try {
+          completed = await complete(settings, context);
+        } catch (error) {
+          return ask('complete', isSettings, () => {
+            throw error;
+          });
+        }
+        return ask('complete', isSettings, () => completed as JsonObject);
+      },
+    }),
     ...(coreStream && {
       coreStream: (stream, own) => ask('coreStream', isSettings, () => coreStream(stream, own)),
     }),

@@ -30,6 +30,7 @@ import { InboundLimits as Limits } from './limits.js';
 import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { http, httpAccounts } from './protocols/http.js';
 import { mixed, mixedAccounts } from './protocols/mixed.js';
+import { mtproto } from './protocols/mtproto.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
@@ -88,8 +89,8 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, http, mixed, hysteria, tunnel, tun, tuic].map((protocol) =>
-      contribute(Protocols, protocol),
+    ...[vless, vmess, trojan, shadowsocks, http, mixed, hysteria, tunnel, tun, tuic, mtproto].map(
+      (protocol) => contribute(Protocols, protocol),
     ),
     ...[
       vlessAccounts,

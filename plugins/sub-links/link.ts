@@ -2,6 +2,7 @@
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
 import { hysteriaLink } from './hysteria.js';
 import { httpLink, socksLink } from './logins.js';
+import { mtprotoLink } from './mtproto.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
@@ -11,7 +12,7 @@ import { vmessLink } from './vmess.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks', 'http', 'mixed'];
 /** Their links say nothing of a transport: each has one way of its own. */
-const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic'];
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'mtproto'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -37,5 +38,6 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'tuic')) return tuicLink(entry);
   if (isOf(entry, 'http')) return httpLink(entry);
   if (isOf(entry, 'mixed')) return socksLink(entry);
+  if (isOf(entry, 'mtproto')) return mtprotoLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

@@ -34,6 +34,7 @@ export const flatSchemas = {
   publicKey: line().max(255),
   allowedIPs: addresses(),
   preSharedKey: line().max(255),
+  secret: line().max(1000),
   keepAlive: int().min(0).max(65_535),
 };
 export type FlatField = keyof typeof flatSchemas;

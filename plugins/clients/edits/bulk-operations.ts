@@ -82,9 +82,13 @@ export class BulkOperations {
   async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
     const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
+    const effective = {
+      takesFlow: (id: number) => this.#inbounds.takesFlow(id),
+      takesAdTag: (id: number) => this.#inbounds.get(id)?.protocol === 'mtproto',
+    };
     const patches: { row: ClientRow; patch: ClientPatch }[] = [];
     for (const row of rows) {
-      const { patch, reason } = adjustment(row, wanted, (id) => this.#inbounds.takesFlow(id));
+      const { patch, reason } = adjustment(row, wanted, effective);
       if (Object.keys(patch).length > 0) patches.push({ row, patch });
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }

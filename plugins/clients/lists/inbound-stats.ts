@@ -19,6 +19,7 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
           auth: row.auth,
           flow: row.flow,
           security: row.security,
+          adTag: row.adTag,
           enable: row.enable,
           subId: row.subId,
           totalGB: row.totalGB,

@@ -13,6 +13,7 @@ import {
 } from '../../../kernel/index.js';
 import { errors } from '../errors.js';
 import {
+  adTag,
   nonNegative,
   bool,
   email,
@@ -116,6 +117,8 @@ export const declaredFields = {
   flow: clientField({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
   /** the cipher of vmess, for entries alone: the core takes what the client program chose */
   security: clientField({ column: column.text(), schema: vmessCipher(), initial: 'auto' }),
+  /** 32 hexadecimal digits: the channel that Telegram shows to users of an MTProto proxy; blank for none */
+  adTag: clientField({ column: column.text(), schema: adTag(), initial: '' }),
   /** bytes, despite the name; 0 for no limit */
   totalGB: clientField({
     column: column.integer({ name: 'total_gb' }),

@@ -165,4 +165,8 @@ export const migrations: readonly Migration[] = [
       "ALTER TABLE clients ADD COLUMN security VARCHAR(32) NOT NULL DEFAULT 'auto'",
     ],
   },
+  {
+    name: '0007-ad-tag',
+    up: () => ["ALTER TABLE clients ADD COLUMN ad_tag VARCHAR(32) NOT NULL DEFAULT ''"],
+  },
 ];

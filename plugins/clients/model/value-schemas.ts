@@ -80,6 +80,7 @@ export const vmessCipher = () =>
       },
     ),
   );
+export const adTag = () => text().pattern(/^(?:[0-9a-f]{32})?$/i, '32 hexadecimal digits, or blank');
 export const jsonOrNull = () => nullable(openObject());
 
 export const email = () =>

@@ -55,6 +55,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   subId: NAME,
   password: LINE,
   auth: LINE,
+  adTag: [5, null, true, [], {}, 'a', 'g'.repeat(32), 'a'.repeat(33), ` ${'a'.repeat(32)}`, 'none'],
   security: [5, null, true, [], {}, 'rc4', 'AUTO', 'aes-256-gcm', 'auto '],
   flow: [5, null, 'xtls-rprx-direct', [], 'XTLS-RPRX-VISION'],
   totalGB: AMOUNT,

@@ -15,6 +15,7 @@ const VALUES: Values = {
   password: 'secret-1',
   auth: 'auth-1',
   security: 'aes-128-gcm',
+  adTag: '0123456789abcdef0123456789abcdef',
   flow: 'xtls-rprx-vision',
   totalGB: 2 ** 41,
   expiryTime: -86_400_000,

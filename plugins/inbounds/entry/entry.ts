@@ -65,6 +65,12 @@ export type LoginAccount = {
   readonly user: string;
   readonly password: string;
 };
+/** Source: core.telegram.org/api/links, MTProxy links. */
+export type MtprotoAccount = {
+  readonly protocol: 'mtproto';
+  /** `ee`, 16 bytes and the name of a site, in hexadecimal */
+  readonly secret: string;
+};
 /** The kinds that formats of this tree know. */
 export type KnownAccount =
   | VlessAccount
@@ -73,7 +79,8 @@ export type KnownAccount =
   | ShadowsocksAccount
   | LoginAccount
   | HysteriaAccount
-  | TuicAccount;
+  | TuicAccount
+  | MtprotoAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
@@ -142,6 +149,8 @@ export interface ClientIdentity {
   readonly flow: string;
   /** the cipher of VMess */
   readonly security: string;
+  /** the channel that Telegram shows to users of an MTProto proxy; blank for none */
+  readonly adTag: string;
   /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
   readonly credentials?: Credentials | null;
 }

@@ -175,6 +175,7 @@ const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string
   mixed: [['user'], ['password']],
   shadowsocks: [['method'], ['serverKey', 'mayMiss'], ['password']],
   hysteria: [['auth']],
+  mtproto: [['secret']],
   tuic: [['uuid'], ['password'], ['congestionControl'], ['udpRelayMode', 'mayMiss']],
 };
 /** A value of an account, of a kind that is not known here. */

@@ -22,6 +22,7 @@ const user: ClientIdentity = {
   auth: 'au',
   flow: '',
   security: 'auto',
+  adTag: '',
 };
 const inboundOf = (streamSettings: object, fields: object = {}) =>
   ({ ...FRESH, id: 1, port: 443, protocol: 'vless', ...fields, streamSettings }) as Inbound;

@@ -14,6 +14,7 @@ const client = {
   auth: 'au',
   flow: '',
   security: 'auto',
+  adTag: '',
 };
 const vless: EntryTemplate = {
   server: '203.0.113.1',

@@ -20,6 +20,7 @@ const user: ClientIdentity = {
   auth: 'au',
   flow: '',
   security: 'auto',
+  adTag: '',
 };
 
 interface Case {
