@@ -25,7 +25,7 @@ const ACCOUNT = mapOf(
 });
 
 const LONGEST_NAME = 1000;
-const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique().min(1));
+const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique());
 
 const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
@@ -77,6 +77,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(protocol.socket === true && { socket: true }),
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
