@@ -5,6 +5,7 @@ import {
   type Issue,
   issuesAt,
   kernelErrors,
+  type ListenersApi,
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
@@ -15,33 +16,17 @@ import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
+import { isSocket, l4Of, overlaps, placeKey } from './listening.js';
 import { normalForm } from './normal-form.js';
-import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
+import { refusePanelPort, refusePortInUse, refuseTakenPort } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
 import { pairIssues } from './stream/pairing.js';
 import { coreStream, streamIssues } from './stream/stream.js';
+import { tagFor } from './tags.js';
 
 type Draft = Omit<Inbound, 'id'>;
-
-const isGenerated = (tag: string, port: number): boolean =>
-  tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
-
-/** Returns the tag that was sent, or one generated from the port. A generated tag changes with its port. */
-function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
-  const moved =
-    before !== undefined &&
-    before.port !== wanted.port &&
-    wanted.tag === before.tag &&
-    isGenerated(before.tag, before.port);
-  if (wanted.tag !== '' && !moved) return wanted.tag;
-  const taken = new Set(others.map(({ tag }) => tag));
-  const plain = `in-${wanted.port}-tcp`;
-  let free = plain;
-  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`;
-  return free;
-}
 
 /** The parts of the core's config that callers write freely. */
 const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): ConfigPart => ({
@@ -57,6 +42,7 @@ export class InboundCheck {
   readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
+  readonly #listeners: Pick<ListenersApi, 'places'>;
 
   constructor(needs: {
     hooks: Hooks;
@@ -64,12 +50,14 @@ export class InboundCheck {
     protocols: KnownProtocols;
     engine: EngineApi;
     guard: CoreGuardApi;
+    listeners: Pick<ListenersApi, 'places'>;
   }) {
     this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
     this.#store = needs.store;
     this.#engine = needs.engine;
     this.#guard = needs.guard;
+    this.#listeners = needs.listeners;
   }
 
   /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
@@ -123,27 +111,56 @@ export class InboundCheck {
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
       );
+    // What the core has dropped is refused with its own words.
+    const ofCore = ['streamSettings.network', 'streamSettings.security'];
+    if (issues.length > 0 && issues.every(({ path }) => ofCore.includes(path)))
+      await this.#examine({ ...wanted, tag: wanted.tag || 'examined', id: before?.id ?? 0 }, protocol);
     if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
-    const stored = 'value' in settings ? settings.value : {};
-    const draft: Draft = {
+    const valid = {
       ...wanted,
-      settings:
-        (await protocol.complete?.(stored, {
-          before: before?.protocol === wanted.protocol ? before.settings : undefined,
-          isTaken: (port) => wanted.port === port || others.some((other) => other.port === port),
-        })) ?? stored,
-      tag: tagFor(wanted, before, others),
+      settings: await this.#completed('value' in settings ? settings.value : {}, wanted, before, protocol),
+    };
+    const l4 = l4Of(protocol, valid);
+    const l4Before = before ? l4Of(this.#protocols.get(before.protocol), before) : [];
+    const isTaken = (tag: string): boolean => (this.#store.idOfTag(tag) ?? before?.id) !== before?.id;
+    const draft: Draft = {
+      ...valid,
+      tag: tagFor({ ...valid, l4 }, before && { ...before, l4: l4Before }, isTaken),
     };
     await this.#hooks.check(beforeInboundSave, { before, after: draft, who });
-    refuseTakenPort(others, draft);
-    if (others.some(({ tag }) => tag === draft.tag))
+    if (isTaken(draft.tag))
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
+    this.#refuseTakenPlace(draft, protocol, before?.id);
     // Where this inbound listens already, our own core holds the port.
-    if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
+    const held = before?.enable && overlaps(before, draft) ? l4Before : [];
+    if (draft.enable)
+      await refusePortInUse(
+        draft,
+        l4.filter((one) => !held.includes(one)),
+      );
     await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
     return { draft, kept };
+  }
+
+  #refuseTakenPlace(draft: Draft, protocol: Protocol, ownId: number | undefined): void {
+    const l4 = l4Of(protocol, draft);
+    if (draft.port === 0 && !isSocket(draft.listen) && l4.length > 0)
+      throw kernelErrors.INVALID('port: 0 is for inbounds that listen on a Unix socket or on no port', {
+        path: 'port',
+      });
+    if (isSocket(draft.listen) && !protocol.socket)
+      throw kernelErrors.INVALID(`listen: the core does not serve ${protocol.name} on a Unix socket`, {
+        path: 'listen',
+      });
+    const others = this.#store.at(placeKey(draft)).filter(({ id }) => id !== ownId);
+    refuseTakenPort(
+      others.map((inbound) => ({ inbound, l4: l4Of(this.#protocols.get(inbound.protocol), inbound) })),
+      draft,
+      l4,
+    );
+    refusePanelPort(this.#listeners, draft, l4);
   }
 
   /** Destinations that stay although the setting does not name them: those the inbound has already, or with `all` every one. */
@@ -151,6 +168,21 @@ export class InboundCheck {
     const had = new Set(before ? this.#guard.destinations(freeParts(before)) : []);
     const unnamed = found.flatMap(({ destination }) => destination ?? []);
     return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
+  }
+
+  /** The settings with what the protocol adds itself. */
+  async #completed(
+    settings: Draft['settings'],
+    wanted: Draft,
+    before: Inbound | undefined,
+    protocol: Protocol,
+  ): Promise<Draft['settings']> {
+    if (!protocol.complete) return settings;
+    const ports = new Set(this.#store.list().map(({ port }) => port));
+    return protocol.complete(settings, {
+      before: before?.protocol === wanted.protocol ? before.settings : undefined,
+      isTaken: (port) => port === wanted.port || ports.has(port),
+    });
   }
 
   async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {

@@ -52,7 +52,15 @@ export {
   type VlessAccount,
   type VmessAccount,
 } from './entry/entry.js';
-export type { FinalMask, FragmentMask, LegacyKcpMask, SalamanderMask, SudokuMask } from './entry/masks.js';
+export type {
+  FinalMask,
+  FragmentMask,
+  HeaderMask,
+  KcpScramblingMask,
+  LegacyKcpMask,
+  SalamanderMask,
+  SudokuMask,
+} from './entry/masks.js';
 export type { NoSecurity, Reality, Security, Tls } from './entry/security.js';
 export type {
   GrpcTransport,
@@ -123,12 +131,14 @@ export interface Protocol {
   entry(inbound: Inbound, base: EntryBase): EntryTemplate;
   /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
   option?(inbound: Inbound): ProtocolOption;
-  /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+  /** Returns what it listens on, for conflicts of ports; nothing when it listens on no port. Without this function the transport of the stream decides (kcp: udp, others: tcp). */
   l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
   /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
   clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
   /** Returns a sentence for the reply to who saves an inbound with these settings: what they cost, or do not do. */
   note?(settings: Readonly<Record<string, unknown>>): string | undefined;
+  /** The core serves it on a Unix socket as well. */
+  readonly socket?: true;
   /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
   readonly stream?: false;
 }

@@ -2,6 +2,7 @@
 import { kernelErrors, whyNotJson } from '../../kernel/index.js';
 import type { CoreInbound, JsonObject } from '../engine/contract.js';
 import type { Protocol } from './contract.js';
+import { isSocket } from './listening.js';
 import type { Inbound } from './schema.js';
 import { coreStream } from './stream/stream.js';
 
@@ -10,7 +11,8 @@ export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): C
   const config = {
     tag,
     listen: listen || '0.0.0.0',
-    port,
+    // The core asks for a port beside an address only.
+    ...(!isSocket(listen) && { port }),
     protocol: protocol.coreName ?? protocol.name,
     settings: protocol.coreSettings(settings),
     streamSettings: protocol.coreStream?.(coreStream(streamSettings), settings) ?? coreStream(streamSettings),

@@ -26,7 +26,7 @@ const ACCOUNT = mapOf(
 });
 
 const LONGEST_NAME = 1000;
-const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique().min(1));
+const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique());
 
 const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
@@ -101,6 +101,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(streamProblem && {
       streamProblem: (stream) => ask('streamProblem', isTextOrNothing, () => streamProblem(stream)),
     }),
+    ...(protocol.socket === true && { socket: true }),
     ...(protocol.stream === false && { stream: false }),
     ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
     ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),

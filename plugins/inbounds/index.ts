@@ -1,6 +1,7 @@
 import {
   definePlugin,
   contribute,
+  Listeners,
   PanelError,
   provide,
   SerialQueue,
@@ -65,7 +66,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard },
+  uses: { engine: Engine, guard: CoreGuard, listeners: Listeners },
   hooks: [prepareInboundSave, beforeInboundSave, duringInboundSave, afterInboundSave, describeInbounds],
   tables,
   migrations,

@@ -44,6 +44,14 @@ export class InboundStore implements InboundsApi {
   list(): readonly Inbound[] {
     return [...this.memory.state.inbounds.values()];
   }
+  /** Inbounds that may be in each other's way, by `placeKey`. */
+  at(key: string | number | undefined): readonly Inbound[] {
+    const ids = key === undefined ? undefined : this.memory.state.places.get(key);
+    return [...(ids ?? [])].flatMap((id) => this.get(id) ?? []);
+  }
+  idOfTag(tag: string): number | undefined {
+    return this.memory.state.tags.get(tag);
+  }
   protocol(name: string): Protocol | undefined {
     return this.#protocols.get(name);
   }

@@ -44,6 +44,13 @@ function transport(type: string, params: URLSearchParams): JsonObject {
           ...(get('extra') && { extra: JSON.parse(get('extra')) as JsonObject }),
         },
       };
+    case 'kcp':
+      return {
+        kcpSettings: {
+          ...(get('mtu') && { mtu: Number(get('mtu')) }),
+          ...(get('tti') && { tti: Number(get('tti')) }),
+        },
+      };
     default:
       throw new Error(`unknown transport "${type}"`);
   }
@@ -53,7 +60,13 @@ function stream(params: URLSearchParams): JsonObject {
   const get = (key: string): string => params.get(key) ?? '';
   const network = get('type') || 'tcp';
   const security = get('security') || 'none';
-  const common = { network, security, ...transport(network, params) };
+  const masks = get('fm');
+  const common = {
+    network,
+    security,
+    ...transport(network, params),
+    ...(masks && { finalmask: JSON.parse(masks) as JsonObject }),
+  };
   const pins = get('pcs');
   if (security === 'tls')
     return {

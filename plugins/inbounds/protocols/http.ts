@@ -8,6 +8,7 @@ export const httpAccounts = loginAccounts('http', 'xray.proxy.http.ServerConfig'
 
 export const http: Protocol = {
   name: 'http',
+  socket: true,
   stream: false,
   settings: custom(shape({ accounts: ownAccounts(), allowTransparent: optional(bool()) }).unknown(true)),
   coreSettings: (settings): JsonObject => ({

@@ -14,7 +14,9 @@ const CLASSIC = [
   'xchacha20-poly1305',
   'xchacha20-ietf-poly1305',
 ];
-/** Bytes of a key. The core knows a third one, with chacha20, which has room for one user only. */
+/** The core has room for one user with it, the key of the inbound itself. */
+const SINGLE = '2022-blake3-chacha20-poly1305';
+/** Bytes of a key, where an inbound has many users. */
 const OF_2022: Readonly<Record<string, number>> = {
   '2022-blake3-aes-128-gcm': 16,
   '2022-blake3-aes-256-gcm': 32,
@@ -26,12 +28,12 @@ const isKey = (text: string, bytes: number): boolean =>
   Buffer.from(text, 'base64').length === bytes;
 
 const settings = Joi.object({
-  method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)),
+  method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022), SINGLE),
   password: Joi.string().allow('').optional(),
 })
   .unknown(true)
   .custom((value: { method: string; password?: string }, state) => {
-    const bytes = OF_2022[value.method];
+    const bytes = value.method === SINGLE ? 32 : OF_2022[value.method];
     if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
     return state.error('any.custom', {
       error: new Error(
@@ -70,7 +72,25 @@ export const shadowsocks: Protocol = {
   name: 'shadowsocks',
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
-  accounts: (own) => (textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks'),
+  clientless: ({ method }) =>
+    method === SINGLE
+      ? `with the method ${SINGLE} an inbound has one user, its own password; choose 2022-blake3-aes-256-gcm for clients`
+      : undefined,
+  note: ({ method }) =>
+    method === SINGLE
+      ? `no clients can be attached to an inbound with ${SINGLE}: everybody uses its password, and nobody counts their bytes`
+      : undefined,
+  // The core's own default is tcp.
+  l4: ({ settings: { network } }) => {
+    const words = textOf(network)
+      .toLowerCase()
+      .split(',')
+      .map((one) => one.trim());
+    const l4 = (['tcp', 'udp'] as const).filter((one) => words.includes(one));
+    return l4.length > 0 ? l4 : ['tcp'];
+  },
+  accounts: (own) =>
+    own['method'] === SINGLE ? SINGLE : textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks',
   credential,
   account: (client, inbound) => {
     const method = methodOf(inbound);

@@ -12,8 +12,8 @@ export interface Transport {
   /** its key in `streamSettings`, and its other one */
   readonly keys: readonly string[];
   readonly settings: Schema;
-  /** what a client must know; of settings that have passed the schema */
-  entry(settings: Settings): EntryTransport;
+  /** what a client must know; of settings that have passed the schema, and the stream that holds them */
+  entry(settings: Settings, stream: Settings): EntryTransport;
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
