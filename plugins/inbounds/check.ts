@@ -193,7 +193,8 @@ export class InboundCheck {
         ? { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) }
         : undefined;
     try {
-      await this.#engine.examine(coreInbound(inbound, protocol), sample);
+      const settings = protocol.tested?.(inbound.settings) ?? inbound.settings;
+      await this.#engine.examine(coreInbound({ ...inbound, settings }, protocol), sample);
     } catch (cause) {
       if (cause instanceof ProtocolRefused)
         throw errors.CORE_REFUSED(

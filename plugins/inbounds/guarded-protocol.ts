@@ -72,6 +72,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
   const complete = protocol.complete?.bind(protocol);
+  const tested = protocol.tested?.bind(protocol);
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
   const note = protocol.note?.bind(protocol);
@@ -95,6 +96,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
         return ask('complete', isSettings, () => completed as JsonObject);
       },
     }),
+    ...(tested && { tested: (settings) => ask('tested', isSettings, () => tested(settings) as JsonObject) }),
     ...(coreStream && {
       coreStream: (stream, own) => ask('coreStream', isSettings, () => coreStream(stream, own)),
     }),

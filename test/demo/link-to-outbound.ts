@@ -212,7 +212,12 @@ function hysteriaOutbound(link: string): { name: string; outbound: JsonObject } 
           ...(get('obfs') && {
             udp: [{ type: get('obfs'), settings: { password: get('obfs-password') } }],
           }),
-          ...(get('mport') && { quicParams: { udpHop: { ports: get('mport'), interval: 30 } } }),
+          quicParams: {
+            // A client that notices a lost connection soon: tests wait for it.
+            maxIdleTimeout: 4,
+            keepAlivePeriod: 2,
+            ...(get('mport') && { udpHop: { ports: get('mport'), interval: 30 } }),
+          },
         },
       },
     },

@@ -61,9 +61,11 @@ test.serial('each client is served by its link and counted; a disabled one is cu
   t.deepEqual([openConnections.end, /UDP/.test(openConnections.reason)], [false, true]);
   await panel.get('/panel/api/setting/update', { body: { engineReplaceUdpInbounds: true } });
   await panel.get('/panel/api/clients/bulkDisable', { body: { emails: ['alice'] } });
-  await until(async () => !(await alice.served()), 'the client program that was connected is cut');
-  t.false(await (await connect(t, panel, 'alice', server)).served(), 'a new one');
-  await until(() => bob.served(), 'the others come back');
+  t.false(await (await connect(t, panel, 'alice', server)).served(), 'a new client program');
+  await Promise.all([
+    until(async () => !(await alice.served()), 'the client program that was connected is cut'),
+    until(() => bob.served(), 'the others come back'),
+  ]);
 });
 
 test.serial('an edited auth ends the previous one', async (t) => {

@@ -16,7 +16,14 @@ const settings = shape({
   address: optional(oneWord('address').max(255)),
   port: port(),
   network: network(),
-  portMap: optional(mapOf(text().max(300))),
+  // The core also takes a host without a port; then nobody could say where it leads.
+  portMap: optional(
+    mapOf(
+      text()
+        .max(300)
+        .pattern(/^(?:\[[\da-fA-F:.]+\]|[^\s:[\]/@]*):\d{1,5}$/, 'host:port, or :port'),
+    ),
+  ),
   followRedirect: optional(bool()),
   userLevel: optional(int().min(0)),
 }).unknown(true);
