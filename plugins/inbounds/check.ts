@@ -120,7 +120,7 @@ export class InboundCheck {
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const valid = {
       ...wanted,
-      settings: await this.#completed('value' in settings ? settings.value : {}, wanted, before, protocol),
+      settings: await this.#reserved('value' in settings ? settings.value : {}, wanted, before, protocol),
     };
     const l4 = l4Of(protocol, valid);
     const l4Before = before ? l4Of(this.#protocols.get(before.protocol), before) : [];
@@ -170,16 +170,16 @@ export class InboundCheck {
     return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
   }
 
-  /** The settings with what the protocol adds itself. */
-  async #completed(
+  /** The settings with what the panel itself holds for the inbound. */
+  async #reserved(
     settings: Draft['settings'],
     wanted: Draft,
     before: Inbound | undefined,
     protocol: Protocol,
   ): Promise<Draft['settings']> {
-    if (!protocol.complete) return settings;
+    if (!protocol.reserve) return settings;
     const ports = new Set(this.#store.list().map(({ port }) => port));
-    return protocol.complete(settings, {
+    return protocol.reserve(settings, {
       before: before?.protocol === wanted.protocol ? before.settings : undefined,
       isTaken: (port) => port === wanted.port || ports.has(port),
     });

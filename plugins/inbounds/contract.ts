@@ -108,8 +108,8 @@ export interface Protocol {
   readonly coreName?: string;
   /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
   accounts?(settings: Readonly<Record<string, unknown>>): string;
-  /** Returns the settings as they are stored: with what the panel adds itself. Awaited each time that the inbound is saved, after `settings` took them; `before` are those that are stored, if the protocol is still the same. */
-  complete?(
+  /** Returns the settings with what the panel itself holds for the inbound, such as a port of this machine. Awaited each time that it is saved, after `settings` took them; `before` are those that are stored, if it spoke the protocol already. */
+  reserve?(
     settings: Readonly<Record<string, unknown>>,
     context: {
       readonly before: Readonly<Record<string, unknown>> | undefined;

@@ -71,7 +71,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const accounts = protocol.accounts?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
-  const complete = protocol.complete?.bind(protocol);
+  const reserve = protocol.reserve?.bind(protocol);
   const tested = protocol.tested?.bind(protocol);
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
@@ -83,17 +83,17 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
     ...(protocol.runBy && { runBy: protocol.runBy }),
-    ...(complete && {
-      complete: async (settings, context) => {
-        let completed: unknown;
+    ...(reserve && {
+      reserve: async (settings, context) => {
+        let reserved: unknown;
         try {
-          completed = await complete(settings, context);
+          reserved = await reserve(settings, context);
         } catch (error) {
-          return ask('complete', isSettings, () => {
+          return ask('reserve', isSettings, () => {
             throw error;
           });
         }
-        return ask('complete', isSettings, () => completed as JsonObject);
+        return ask('reserve', isSettings, () => reserved as JsonObject);
       },
     }),
     ...(tested && { tested: (settings) => ask('tested', isSettings, () => tested(settings) as JsonObject) }),

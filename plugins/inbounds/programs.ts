@@ -4,6 +4,7 @@ import { type ProtocolProgram, ProtocolPrograms } from './contract.js';
 import type { Inbound } from './fields.js';
 import type { KnownProtocols } from './known-protocols.js';
 
+export const RUNNING = 'running';
 const LONGEST = 1000;
 const STOPPED = 'not running: ';
 

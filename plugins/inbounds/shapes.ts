@@ -79,7 +79,7 @@ export function protocolProblem(protocol: Protocol): string | undefined {
       'l4',
       'clientless',
       'note',
-      'complete',
+      'reserve',
       'tested',
       'coreStream',
       'streamProblem',

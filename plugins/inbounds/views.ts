@@ -4,7 +4,7 @@ import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
-import type { Programs } from './programs.js';
+import { type Programs, RUNNING } from './programs.js';
 import type { InboundStore } from './store.js';
 
 /** Of fields that lists leave out. */
@@ -71,7 +71,7 @@ export class InboundViews {
     const inbound = this.#store.get(id);
     if (!inbound) return '';
     const state = inbound.enable ? this.#programs.state(inbound) : '';
-    const notes = state === '' ? '' : `; ${state}`;
+    const notes = state === '' || state === RUNNING ? '' : `; ${state}`;
     try {
       const note = this.#store.protocol(inbound.protocol)?.note?.(inbound.settings);
       return note === undefined ? notes : `${notes}; ${note}`;

@@ -126,8 +126,9 @@ export class ClientCredentials {
       const name =
         owner === 0 ? 'another client of this call' : `the client ${this.#store.byId(owner)?.email ?? owner}`;
       const [field = 'credentials'] =
-        Object.entries(value).find(([, own]) => own === key || (Array.isArray(own) && own.includes(key))) ??
-        [];
+        Object.entries(value).find(
+          ([, own]) => (Array.isArray(own) || typeof own === 'string') && own.includes(key),
+        ) ?? [];
       throw errors.CREDENTIAL_TAKEN(
         `${name} has ${key} on inbound ${inbound.id} (${inbound.remark || inbound.tag})`,
         {

@@ -188,7 +188,8 @@ export class ClientService {
     const missingError = () =>
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
     const { applied } = await this.#writer.write(
-      { edits: [{ row, fields, credentials }], missingError },
+      // A credential alone changes the client as well.
+      { edits: [{ row, fields: { updatedAt: this.#clock.now(), ...fields }, credentials }], missingError },
       who,
     );
     return applied;

@@ -71,10 +71,10 @@ const NO_CIPHER = ['', 'none', 'zero'];
 /** The cipher of VMess; older values become `auto`. */
 export const vmessCipher = () =>
   custom<string>(
-    describedAs(Joi.string().allow(''), { type: 'string', enum: [...CIPHERS, ...NO_CIPHER] }).custom(
-      (value: string, state) => {
-        if (NO_CIPHER.includes(value)) return 'auto';
-        return CIPHERS.includes(value)
+    describedAs(Joi.any(), { type: 'string', enum: [...CIPHERS, ...NO_CIPHER] }).custom(
+      (value: unknown, state) => {
+        if (NO_CIPHER.includes(value as string)) return 'auto';
+        return CIPHERS.includes(value as string)
           ? value
           : state.error('any.custom', { error: new Error(`it must be one of ${CIPHERS.join(', ')}`) });
       },

@@ -13,7 +13,7 @@ const address = (isOne: (value: string) => boolean, what: string) =>
   );
 const isBlank = (value: string): boolean => value === '';
 /** Of older panels: each client has its own. */
-const dropped = () => Joi.any().strip();
+const dropped = () => optional(Joi.any().strip());
 
 const settings = shape({
   fakeTlsDomain: withDefault(text().pattern(DOMAIN, 'host name'), DEFAULT_DOMAIN),
@@ -64,7 +64,7 @@ export const mtproto: Protocol = {
   stream: false,
   l4: () => ['tcp'],
   credential,
-  async complete({ routeEnginePort: _theirs, outboundTag, ...own }, { before, isTaken }) {
+  async reserve({ routeEnginePort: _theirs, outboundTag, ...own }, { before, isTaken }) {
     if (own['routeThroughEngine'] !== true) return own;
     const port = before?.['routeEnginePort'] ?? (await loopbackPort(isTaken));
     return { ...own, ...(outboundTag !== undefined && { outboundTag }), routeEnginePort: port };
