@@ -18,11 +18,11 @@ import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
 import { isSocket, l4Of, overlaps, placeKey } from './listening.js';
 import { normalForm } from './normal-form.js';
-import { refusePanelPort, refusePortInUse, refuseTakenPort } from './ports.js';
+import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
-import { coreStream, streamIssues } from './stream/stream.js';
+import { coreStream, streamIssues, transportL4 } from './stream/stream.js';
 import { tagFor } from './tags.js';
 
 type Draft = Omit<Inbound, 'id'>;
@@ -129,7 +129,9 @@ export class InboundCheck {
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     this.#refuseTakenPlace(draft, protocol, before?.id);
     // Where this inbound listens already, our own core holds the port.
-    const held = before?.enable && overlaps(before, draft) ? l4Before : [];
+    const isSame = before?.enable === true && overlaps(before, draft);
+    const held = isSame ? l4Before : [];
+    if (draft.enable && isSocket(draft.listen) && !isSame) await refuseSocketInUse(draft.listen);
     if (draft.enable)
       await refusePortInUse(
         draft,
@@ -147,6 +149,10 @@ export class InboundCheck {
       });
     if (isSocket(draft.listen) && !protocol.socket)
       throw kernelErrors.INVALID(`listen: the core does not serve ${protocol.name} on a Unix socket`, {
+        path: 'listen',
+      });
+    if (isSocket(draft.listen) && transportL4(draft.streamSettings) === 'udp')
+      throw kernelErrors.INVALID('listen: a Unix socket carries no UDP; choose another network', {
         path: 'listen',
       });
     const others = this.#store.at(placeKey(draft)).filter(({ id }) => id !== ownId);

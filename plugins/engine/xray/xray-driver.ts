@@ -28,6 +28,7 @@ import { readCounters } from './counters.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
 import { coreSlot, describe } from './record.js';
+import { removeStaleSockets } from './stale-sockets.js';
 import { eachMessage } from './each-message.js';
 
 export interface XrayDriverOptions {
@@ -201,6 +202,7 @@ export class XrayDriver implements CoreDriver {
     const { envelope, others } = await fillInbound(converted, inbound, codecs);
     await inbounds.close(tag);
     await api.removeInbound(tag);
+    await removeStaleSockets([inbound]);
     try {
       await api.addInbound(envelope);
     } catch (error) {
