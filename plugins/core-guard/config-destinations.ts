@@ -37,6 +37,9 @@ export function dialed(place: Place): Dialed[] {
   const { key, keys, value, siblings } = place;
   if (RELAYS.some((end) => endsWith(keys, end))) return [{ as: 'relay', to: relayed(place) }];
   if (endsWith(keys, ['masquerade', 'url'])) return [{ as: 'relay', to: proxied(value) }];
+  // Of MTProto, whose own program sends strangers there: github.com/9seconds/mtg, domain-fronting
+  if (endsWith(keys, ['domainfronting', 'ip']) && typeof value === 'string' && value !== '')
+    return [{ as: 'relay', to: placeOf(value, String(siblings.get('port') || 443)) }];
   const server = (to: Destination): Dialed[] => [{ as: 'server', to }];
   // infra/conf/freedom.go; without a host it changes only the port
   if (key === 'redirect' && typeof value === 'string')

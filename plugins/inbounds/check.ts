@@ -18,12 +18,12 @@ import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
 import { isSocket, l4Of, overlaps, placeKey } from './listening.js';
 import { normalForm } from './normal-form.js';
-import { refusePanelPort, refusePortInUse, refuseTakenPort } from './ports.js';
+import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
 import { pairIssues } from './stream/pairing.js';
-import { coreStream, streamIssues } from './stream/stream.js';
+import { coreStream, streamIssues, transportL4 } from './stream/stream.js';
 import { tagFor } from './tags.js';
 
 type Draft = Omit<Inbound, 'id'>;
@@ -134,7 +134,9 @@ export class InboundCheck {
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
     this.#refuseTakenPlace(draft, protocol, before?.id);
     // Where this inbound listens already, our own core holds the port.
-    const held = before?.enable && overlaps(before, draft) ? l4Before : [];
+    const isSame = before?.enable === true && overlaps(before, draft);
+    const held = isSame ? l4Before : [];
+    if (draft.enable && isSocket(draft.listen) && !isSame) await refuseSocketInUse(draft.listen);
     if (draft.enable)
       await refusePortInUse(
         draft,
@@ -152,6 +154,10 @@ export class InboundCheck {
       });
     if (isSocket(draft.listen) && !protocol.socket)
       throw kernelErrors.INVALID(`listen: the core does not serve ${protocol.name} on a Unix socket`, {
+        path: 'listen',
+      });
+    if (isSocket(draft.listen) && transportL4(draft.streamSettings) === 'udp')
+      throw kernelErrors.INVALID('listen: a Unix socket carries no UDP; choose another network', {
         path: 'listen',
       });
     const others = this.#store.at(placeKey(draft)).filter(({ id }) => id !== ownId);
@@ -193,8 +199,7 @@ export class InboundCheck {
         ? { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) }
         : undefined;
     try {
-      const settings = protocol.tested?.(inbound.settings) ?? inbound.settings;
-      await this.#engine.examine(coreInbound({ ...inbound, settings }, protocol), sample);
+      await this.#engine.examine(coreInbound(inbound, protocol), sample);
     } catch (cause) {
       if (cause instanceof ProtocolRefused)
         throw errors.CORE_REFUSED(

@@ -117,8 +117,8 @@ export interface Protocol {
       readonly isTaken: (port: number) => boolean;
     },
   ): Promise<Record<string, unknown>> | Record<string, unknown>;
-  /** Returns the settings with which the core tests the inbound before it is saved, where a test with the real ones would take what the running inbound holds. */
-  tested?(settings: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** The core lets go of such an inbound only when it restarts: it does when the inbound is changed, disabled or deleted by a caller. */
+  readonly restarts?: true;
   /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
   coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
   /** Returns why this network and security do not go with the protocol; undefined when they do. */

@@ -72,7 +72,6 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
   const reserve = protocol.reserve?.bind(protocol);
-  const tested = protocol.tested?.bind(protocol);
   const coreStream = protocol.coreStream?.bind(protocol);
   const streamProblem = protocol.streamProblem?.bind(protocol);
   const note = protocol.note?.bind(protocol);
@@ -82,6 +81,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(protocol.restarts === true && { restarts: true }),
     ...(protocol.runBy && { runBy: protocol.runBy }),
     ...(reserve && {
       reserve: async (settings, context) => {
@@ -96,7 +96,6 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
         return ask('reserve', isSettings, () => reserved as JsonObject);
       },
     }),
-    ...(tested && { tested: (settings) => ask('tested', isSettings, () => tested(settings) as JsonObject) }),
     ...(coreStream && {
       coreStream: (stream, own) => ask('coreStream', isSettings, () => coreStream(stream, own)),
     }),

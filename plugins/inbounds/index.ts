@@ -43,6 +43,7 @@ import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
+import { CoreEdits } from './core-edits.js';
 import { coreInbound } from './core-inbound.js';
 import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
@@ -76,6 +77,7 @@ export default definePlugin({
     protocols: singleton(KnownProtocols),
     programs: singleton(Programs),
     store: singleton(InboundStore),
+    coreEdits: singleton(CoreEdits),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
     service: singleton(InboundService),

@@ -1,8 +1,7 @@
 // Refuses ports and sockets that are taken. The core would not report them: it shares ports silently (SO_REUSEPORT).
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { isIPv6 } from 'node:net';
+import { connect, createServer, isIPv6 } from 'node:net';
 import type { ListenersApi } from '../../kernel/index.js';
 import type { L4 } from './contract.js';
 import { errors } from './errors.js';
@@ -47,6 +46,20 @@ export function refusePanelPort(
       `port ${port} (tcp) is ${owner === 'panel' ? "the panel's own" : `that of the panel's listener ${owner}`}; choose another`,
       { path: 'port' },
     );
+}
+
+/** Throws PORT_IN_USE when somebody listens on this Unix socket. */
+export async function refuseSocketInUse(listen: string): Promise<void> {
+  const socket = socketOf(listen);
+  const answers = await new Promise<boolean>((resolve) => {
+    const connection = connect(socket.replace(/^@/, '\0'));
+    connection.once('error', () => resolve(false));
+    connection.once('connect', () => {
+      connection.destroy();
+      resolve(true);
+    });
+  });
+  if (answers) throw errors.PORT_IN_USE(`another program listens on ${socket}`, { path: 'listen' });
 }
 
 async function listenTcp(host: string, port: number): Promise<void> {

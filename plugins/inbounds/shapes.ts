@@ -73,17 +73,7 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   );
   if (missing) return `the protocol ${name} needs a function ${missing}`;
   const wrong = (
-    [
-      'accounts',
-      'option',
-      'l4',
-      'clientless',
-      'note',
-      'reserve',
-      'tested',
-      'coreStream',
-      'streamProblem',
-    ] as const
+    ['accounts', 'option', 'l4', 'clientless', 'note', 'reserve', 'coreStream', 'streamProblem'] as const
   ).find((key) => protocol[key] !== undefined && typeof protocol[key] !== 'function');
   if (wrong) return `${wrong} of the protocol ${name} must be a function`;
   const { runBy = 'program' } = protocol;

@@ -100,6 +100,7 @@ test.serial('an interface of this machine appears, follows an edit, and goes', a
   const update = await panel.call(`/panel/api/inbounds/update/${body.obj.id}`, {
     body: { settings: { name, mtu: 1300 } },
   });
+  await until(() => has(name), 'it is there again');
   t.is(update.status, 200, update.text);
   t.notRegex(update.body.msg, /does not have it yet/);
   await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { method: 'POST' });

@@ -1,6 +1,5 @@
 // A network interface of this machine: what the system routes to it goes through the core. Settings: XTLS/Xray-core,
 // proxy/tun/README.md and infra/conf/tun.go.
-import { randomBytes } from 'node:crypto';
 import { custom, int, list, optional, shape, text, withDefault } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
@@ -29,8 +28,7 @@ export const tun: Protocol = {
   name: 'tun',
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
-  // The test makes the interface, and fails where the running core has it already.
-  tested: (own) => ({ ...own, name: `weir${randomBytes(4).toString('hex')}` }),
+  restarts: true,
   stream: false,
   l4: () => [],
   clientless: () => NO_USERS,
@@ -38,7 +36,7 @@ export const tun: Protocol = {
     const unread = UNREAD.filter((key) => says(own[key]));
     const left =
       unread.length === 0 ? '' : `; ${unread.join(', ')} are stored, and this core does not read them`;
-    return `the core makes the interface and counts nothing of it; its addresses and routes are yours to set${left}`;
+    return `the core makes the interface, counts nothing of it, and restarts when it changes or goes; its addresses and routes are yours to set${left}`;
   },
   account() {
     throw new Error(NO_USERS);

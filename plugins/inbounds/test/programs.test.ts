@@ -7,6 +7,7 @@ import { ProtocolPrograms } from '../contract.js';
 
 const API = '/panel/api/inbounds';
 const DOMAIN = Buffer.from('www.cloudflare.com').toString('hex');
+const KEY = '-----BEGIN PRIVATE KEY-----\nsecret';
 let engine: FakeEngine;
 let panel: TestPanel;
 /** what the program of tuic answers; without one it fails */
@@ -81,7 +82,7 @@ test.serial(
 );
 
 test.serial('a program says how it is doing; a failing one costs nothing else', async (t) => {
-  const { obj, msg } = await add({ protocol: 'tuic', settings: { server: { private_key: 'secret' } } });
+  const { obj, msg } = await add({ protocol: 'tuic', settings: { server: { private_key: KEY } } });
   t.deepEqual([obj.state, msg], ['running', 'inbound added']);
   state = undefined;
   t.is((await shown(obj.id)).state, 'not running: the plugin tuic-program failed; the log says why');
@@ -95,7 +96,7 @@ test.serial('the choice of inbounds shows what client programs need, and no key'
   const { obj: own } = await add({ protocol: 'mtproto', settings: { fakeTlsDomain: 'shop.example' } });
   const { obj: tuic } = await add({
     protocol: 'tuic',
-    settings: { server: { sni: 's.example', private_key: 'secret' } },
+    settings: { server: { sni: 's.example', private_key: KEY } },
   });
   const options = await panel.get<Record<string, unknown>[]>(`${API}/options`);
   t.like(
@@ -207,6 +208,10 @@ const WRONG: readonly (readonly [protocol: string, settings: object, field: stri
   ['mtproto', { throttleMaxConnections: -1 }, 'settings.throttleMaxConnections'],
   ['mtproto', { publicIpv4: '::1' }, 'settings.publicIpv4'],
   ['mtproto', { publicIpv6: '1.2.3.4' }, 'settings.publicIpv6'],
+  ['mtproto', { domainFronting: { ip: '127.0.0.1', port: 8080 } }, 'settings.domainFronting.ip'],
+  ['mtproto', { domainFronting: { ip: '10.0.0.1' } }, 'settings.domainFronting.ip'],
+  ['tuic', { server: { private_key: '/etc/shadow' } }, 'settings.server.private_key'],
+  ['tuic', { server: { certificate: 'cert.pem' } }, 'settings.server.certificate'],
   ['tuic', {}, 'settings.server'],
   ['tuic', { server: { congestion_control: 'brutal' } }, 'settings.server.congestion_control'],
   ['tuic', { server: { udp_relay_mode: 'tcp' } }, 'settings.server.udp_relay_mode'],
