@@ -57,7 +57,12 @@ export type ClientsAddInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+      /** 32 hexadecimal digits, or blank */
+      adTag?: string;
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -75,6 +80,20 @@ export type ClientsAddInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      /** text of one line without control characters */
+      secret?: string;
+      keepAlive?: number;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -88,7 +107,10 @@ export type ClientsBulkAdjustInput = {
     addBytes?: number;
     /** none to clear it */
     flow?: '' | 'none' | 'xtls-rprx-vision';
+    /** devices; 0 for no limit */
     limitHwid?: number;
+    /** blank to leave it, none to clear it */
+    adTag?: string;
   };
 };
 
@@ -125,7 +147,12 @@ export type ClientsBulkCreateInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+      /** 32 hexadecimal digits, or blank */
+      adTag?: string;
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -143,6 +170,20 @@ export type ClientsBulkCreateInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      /** text of one line without control characters */
+      secret?: string;
+      keepAlive?: number;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -254,7 +295,12 @@ export type ClientsExportReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -272,6 +318,17 @@ export type ClientsExportReply = {
     resetDay: number;
     resetMax: number;
     reverse: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    credentials?: Record<string, unknown>[];
   };
   inboundIds: number[];
 }[];
@@ -289,7 +346,12 @@ export type ClientsGetByTgIdReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -334,6 +396,17 @@ export type ClientsGetByTgIdReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
   sameTgId: string[];
 };
 
@@ -350,7 +423,12 @@ export type ClientsGetReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -395,6 +473,17 @@ export type ClientsGetReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
 };
 
 export type ClientsGroupsListReply = {
@@ -502,7 +591,12 @@ export type ClientsListAllReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -547,6 +641,17 @@ export type ClientsListAllReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
 }[];
 
 export type ClientsListInput = {
@@ -603,7 +708,12 @@ export type ClientsListReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -648,6 +758,17 @@ export type ClientsListReply = {
       lastSubFetch: number;
     } | null;
     externalLinks?: Record<string, unknown>[];
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    credentials?: Record<string, unknown>[];
   }[];
   groups: string[];
   summary: {
@@ -711,7 +832,12 @@ export type ClientsUpdateInput = {
     uuid?: string;
     /** text of one line without control characters */
     password?: string;
+    /** text of one line without control characters */
+    auth?: string;
     flow?: '' | 'xtls-rprx-vision';
+    security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag?: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB?: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -729,6 +855,20 @@ export type ClientsUpdateInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    /** what the client has in one inbound only, by inboundId */
+    credentials?: {
+      inboundId: number;
+    }[];
     id?: string | number;
   };
 };
@@ -760,7 +900,7 @@ export type InboundsAddInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port: number;
     protocol: string;
@@ -790,7 +930,7 @@ export type InboundsAddReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -821,6 +961,8 @@ export type InboundsAddReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsBulkDeleteInput = {
@@ -851,7 +993,7 @@ export type InboundsGetReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -882,6 +1024,8 @@ export type InboundsGetReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsImportInput = {
@@ -895,7 +1039,7 @@ export type InboundsListReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -926,6 +1070,8 @@ export type InboundsListReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsListSlimReply = {
@@ -933,7 +1079,7 @@ export type InboundsListSlimReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -964,6 +1110,8 @@ export type InboundsListSlimReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsOptionsReply = {
@@ -971,7 +1119,7 @@ export type InboundsOptionsReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1007,7 +1155,7 @@ export type InboundsUpdateInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port?: number;
     protocol?: string;
@@ -1037,7 +1185,7 @@ export type InboundsUpdateReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1068,6 +1216,8 @@ export type InboundsUpdateReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsDeleteAllClientsInput = {
@@ -1491,7 +1641,7 @@ export class Weir extends Transport {
     /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
     add: (input: ClientsAddInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
-    /** Adds days and bytes, and sets the flow or the limit of devices; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
+    /** Adds days and bytes, and sets the flow, the limit of devices or the ad tag; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
     bulkAdjust: (input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input),
     /** Attaches clients to inbounds; attached and skipped list an email once per inbound. — POST /panel/api/clients/bulkAttach */
