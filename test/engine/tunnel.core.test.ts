@@ -1,9 +1,12 @@
 // A tunnel and a network interface through a real core: bytes, what they may reach, and what nobody counts.
 import test from 'ava';
 import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { freePort } from '../harness/api.js';
+import { testUnless } from '../harness/left-out.js';
 import { until } from '../harness/until.js';
 import { MIB, openPanel, openServer, poll, teardownOfFile } from './user.js';
 
@@ -14,6 +17,18 @@ test.before(async () => {
   server = await openServer(shared);
   panel = await openPanel(shared);
 });
+
+/** Why this process cannot make a network interface; empty when it can. */
+async function noInterface(): Promise<string> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
+  const rights = BigInt(`0x${/^CapEff:\s*([\da-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  // capabilities(7): CAP_NET_ADMIN is 12
+  if ((rights & (1n << 12n)) === 0n) return 'it needs CAP_NET_ADMIN';
+  return access('/dev/net/tun', constants.R_OK | constants.W_OK).then(
+    () => '',
+    () => 'it needs /dev/net/tun',
+  );
+}
 
 /** Downloads from a port of this machine; resolves with the bytes that came before the end of the connection. */
 async function bytesFrom(port: number, bytes: number): Promise<number> {
@@ -86,23 +101,26 @@ test.serial('a tunnel does not lead into the panel', async (t) => {
   }
 });
 
-test.serial('an interface of this machine appears, follows an edit, and goes', async (t) => {
-  const name = `weir${process.pid}`.slice(0, 15);
-  const has = (wanted: string) => Object.keys(networkInterfaces()).includes(wanted);
-  const { body, status, text } = await add({
-    protocol: 'tun',
-    port: 0,
-    settings: { name, mtu: 1400, gateway: ['10.9.0.1/24'], dns: [] },
-  });
-  t.is(status, 200, text);
-  t.regex(body.msg, /counts nothing of it.*gateway are stored, and this core does not read them/);
-  await until(() => has(name), 'the interface is there');
-  const update = await panel.call(`/panel/api/inbounds/update/${body.obj.id}`, {
-    body: { settings: { name, mtu: 1300 } },
-  });
-  await until(() => has(name), 'it is there again');
-  t.is(update.status, 200, update.text);
-  t.notRegex(update.body.msg, /does not have it yet/);
-  await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { method: 'POST' });
-  await until(() => !has(name), 'the interface is gone');
-});
+testUnless(await noInterface())(
+  'an interface of this machine appears, follows an edit, and goes',
+  async (t) => {
+    const name = `weir${process.pid}`.slice(0, 15);
+    const has = (wanted: string) => Object.keys(networkInterfaces()).includes(wanted);
+    const { body, status, text } = await add({
+      protocol: 'tun',
+      port: 0,
+      settings: { name, mtu: 1400, gateway: ['10.9.0.1/24'], dns: [] },
+    });
+    t.is(status, 200, text);
+    t.regex(body.msg, /counts nothing of it.*gateway are stored, and this core does not read them/);
+    await until(() => has(name), 'the interface is there');
+    const update = await panel.call(`/panel/api/inbounds/update/${body.obj.id}`, {
+      body: { settings: { name, mtu: 1300 } },
+    });
+    await until(() => has(name), 'it is there again');
+    t.is(update.status, 200, update.text);
+    t.notRegex(update.body.msg, /does not have it yet/);
+    await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { method: 'POST' });
+    await until(() => !has(name), 'the interface is gone');
+  },
+);

@@ -1,4 +1,3 @@
-// Runs on every database.
 // Protocols that a program of their own runs: the core gets nothing of them, and everything else goes on.
 import test from 'ava';
 import { contribute, definePlugin } from '../../../kernel/index.js';
