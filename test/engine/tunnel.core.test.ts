@@ -10,14 +10,6 @@ import { testUnless } from '../harness/left-out.js';
 import { until } from '../harness/until.js';
 import { MIB, openPanel, openServer, poll, teardownOfFile } from './user.js';
 
-const shared = teardownOfFile(test);
-let panel: Awaited<ReturnType<typeof openPanel>>;
-let server: Awaited<ReturnType<typeof openServer>>;
-test.before(async () => {
-  server = await openServer(shared);
-  panel = await openPanel(shared);
-});
-
 /** Why this process cannot make a network interface; empty when it can. */
 async function noInterface(): Promise<string> {
   const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
@@ -29,6 +21,15 @@ async function noInterface(): Promise<string> {
     () => 'it needs /dev/net/tun',
   );
 }
+const withInterface = testUnless(await noInterface());
+
+const shared = teardownOfFile(test);
+let panel: Awaited<ReturnType<typeof openPanel>>;
+let server: Awaited<ReturnType<typeof openServer>>;
+test.before(async () => {
+  server = await openServer(shared);
+  panel = await openPanel(shared);
+});
 
 /** Downloads from a port of this machine; resolves with the bytes that came before the end of the connection. */
 async function bytesFrom(port: number, bytes: number): Promise<number> {
@@ -101,26 +102,23 @@ test.serial('a tunnel does not lead into the panel', async (t) => {
   }
 });
 
-testUnless(await noInterface())(
-  'an interface of this machine appears, follows an edit, and goes',
-  async (t) => {
-    const name = `weir${process.pid}`.slice(0, 15);
-    const has = (wanted: string) => Object.keys(networkInterfaces()).includes(wanted);
-    const { body, status, text } = await add({
-      protocol: 'tun',
-      port: 0,
-      settings: { name, mtu: 1400, gateway: ['10.9.0.1/24'], dns: [] },
-    });
-    t.is(status, 200, text);
-    t.regex(body.msg, /counts nothing of it.*gateway are stored, and this core does not read them/);
-    await until(() => has(name), 'the interface is there');
-    const update = await panel.call(`/panel/api/inbounds/update/${body.obj.id}`, {
-      body: { settings: { name, mtu: 1300 } },
-    });
-    await until(() => has(name), 'it is there again');
-    t.is(update.status, 200, update.text);
-    t.notRegex(update.body.msg, /does not have it yet/);
-    await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { method: 'POST' });
-    await until(() => !has(name), 'the interface is gone');
-  },
-);
+withInterface('an interface of this machine appears, follows an edit, and goes', async (t) => {
+  const name = `weir${process.pid}`.slice(0, 15);
+  const has = (wanted: string) => Object.keys(networkInterfaces()).includes(wanted);
+  const { body, status, text } = await add({
+    protocol: 'tun',
+    port: 0,
+    settings: { name, mtu: 1400, gateway: ['10.9.0.1/24'], dns: [] },
+  });
+  t.is(status, 200, text);
+  t.regex(body.msg, /counts nothing of it.*gateway are stored, and this core does not read them/);
+  await until(() => has(name), 'the interface is there');
+  const update = await panel.call(`/panel/api/inbounds/update/${body.obj.id}`, {
+    body: { settings: { name, mtu: 1300 } },
+  });
+  await until(() => has(name), 'it is there again');
+  t.is(update.status, 200, update.text);
+  t.notRegex(update.body.msg, /does not have it yet/);
+  await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { method: 'POST' });
+  await until(() => !has(name), 'the interface is gone');
+});
