@@ -101,7 +101,7 @@ const CASES: Record<string, Case> = {
   'hysteria with pins, names and ECH, through a host that takes any certificate': {
     ...HY,
     stream: tls({
-      pinnedPeerCertSha256: ['A'.repeat(43) + '=', 'C8:47'],
+      pinnedPeerCertSha256: [`${'A'.repeat(43)}=`, 'C8:47'],
       verifyPeerCertByName: ' cert.example.com ',
       echConfigList: 'AAAA',
     }),
