@@ -59,7 +59,12 @@ export type ClientsAddInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+      /** 32 hexadecimal digits, or blank */
+      adTag?: string;
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -81,6 +86,20 @@ export type ClientsAddInput = {
       /** day of a monthly reset; in a shorter month, the last day */
       trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      /** text of one line without control characters */
+      secret?: string;
+      keepAlive?: number;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -98,7 +117,10 @@ export type ClientsBulkAdjustInput = {
     addBytes?: number;
     /** none to clear it */
     flow?: '' | 'none' | 'xtls-rprx-vision';
+    /** devices; 0 for no limit */
     limitHwid?: number;
+    /** blank to leave it, none to clear it */
+    adTag?: string;
   };
 };
 
@@ -135,7 +157,12 @@ export type ClientsBulkCreateInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+      /** 32 hexadecimal digits, or blank */
+      adTag?: string;
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -157,6 +184,20 @@ export type ClientsBulkCreateInput = {
       /** day of a monthly reset; in a shorter month, the last day */
       trafficResetDay?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      /** text of one line without control characters */
+      secret?: string;
+      keepAlive?: number;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -282,7 +323,12 @@ export type ClientsExportReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -304,6 +350,17 @@ export type ClientsExportReply = {
     /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay: number;
     reverse: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    credentials?: Record<string, unknown>[];
   };
   inboundIds: number[];
   /** as clients/{email}/externalLinks takes them */
@@ -330,7 +387,12 @@ export type ClientsGetByTgIdReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -379,6 +441,17 @@ export type ClientsGetByTgIdReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
   sameTgId: string[];
 };
 
@@ -395,7 +468,12 @@ export type ClientsGetReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -444,6 +522,17 @@ export type ClientsGetReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
 };
 
 export type ClientsGroupsListReply = {
@@ -592,7 +681,12 @@ export type ClientsListAllReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -641,6 +735,17 @@ export type ClientsListAllReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  credentials?: Record<string, unknown>[];
 }[];
 
 export type ClientsListInput = {
@@ -697,7 +802,12 @@ export type ClientsListReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -746,6 +856,17 @@ export type ClientsListReply = {
       lastSubFetch: number;
     } | null;
     externalLinks?: Record<string, unknown>[];
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    credentials?: Record<string, unknown>[];
   }[];
   groups: string[];
   summary: {
@@ -812,7 +933,12 @@ export type ClientsUpdateInput = {
     uuid?: string;
     /** text of one line without control characters */
     password?: string;
+    /** text of one line without control characters */
+    auth?: string;
     flow?: '' | 'xtls-rprx-vision';
+    security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+    /** 32 hexadecimal digits, or blank */
+    adTag?: string;
     /** bytes, despite the name; 0 for no limit */
     totalGB?: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -834,6 +960,20 @@ export type ClientsUpdateInput = {
     /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay?: number;
     reverse?: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    /** text of one line without control characters */
+    secret?: string;
+    keepAlive?: number;
+    /** what the client has in one inbound only, by inboundId */
+    credentials?: {
+      inboundId: number;
+    }[];
     id?: string | number;
   };
 };
@@ -1420,7 +1560,7 @@ export type InboundsAddInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port: number;
     protocol: string;
@@ -1450,7 +1590,7 @@ export type InboundsAddReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1481,6 +1621,8 @@ export type InboundsAddReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsBulkDeleteInput = {
@@ -1511,7 +1653,7 @@ export type InboundsGetReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1542,6 +1684,8 @@ export type InboundsGetReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsImportInput = {
@@ -1555,7 +1699,7 @@ export type InboundsListReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1586,6 +1730,8 @@ export type InboundsListReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsListSlimReply = {
@@ -1593,7 +1739,7 @@ export type InboundsListSlimReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1624,6 +1770,8 @@ export type InboundsListSlimReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsOptionsReply = {
@@ -1631,7 +1779,7 @@ export type InboundsOptionsReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1681,7 +1829,7 @@ export type InboundsUpdateInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port?: number;
     protocol?: string;
@@ -1711,7 +1859,7 @@ export type InboundsUpdateReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1742,6 +1890,8 @@ export type InboundsUpdateReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsDeleteAllClientsInput = {
@@ -2326,7 +2476,7 @@ export class Weir extends Transport {
     /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
     add: (input: ClientsAddInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
-    /** Adds days and bytes, and sets the flow or the limit of devices; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
+    /** Adds days and bytes, and sets the flow, the limit of devices or the ad tag; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
     bulkAdjust: (input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input),
     /** Attaches clients to inbounds; attached and skipped list an email once per inbound. — POST /panel/api/clients/bulkAttach */

@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 78 names
+//   @weir-panel/weir/plugins/inbounds: 95 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1546,6 +1546,7 @@ declare module '@weir-panel/weir/plugins/addresses' {
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
+  import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
   // The limits of a client, and whether it is enabled with them.
@@ -1569,6 +1570,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly id: number;
     /** ascending; shared between clients, never mutated */
     inboundIds: readonly number[];
+    /** what the client has in single inbounds only, by inbound, ascending; null for most clients. Never mutated */
+    credentials: Credentials | null;
     /** bytes over all inbounds */
     up: number;
     down: number;
@@ -1587,7 +1590,10 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly EMAIL_TAKEN: ErrorFactory;
     readonly SUB_ID_TAKEN: ErrorFactory;
     readonly UUID_TAKEN: ErrorFactory;
+    readonly STILL_ATTACHED: ErrorFactory;
     readonly PASSWORD_TAKEN: ErrorFactory;
+    readonly AUTH_TAKEN: ErrorFactory;
+    readonly CREDENTIAL_TAKEN: ErrorFactory;
   };
 
   // Clients: the accounts that use the core.
@@ -1695,20 +1701,32 @@ declare module '@weir-panel/weir/plugins/clients' {
   export const UsageSources: ExtensionPoint<UsageSource>;
   /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
+    adTag?: string;
+    allowedIPs?: string | string[];
+    auth?: string;
     comment?: string;
+    credentials?: (Readonly<Record<string, unknown>> & {
+      readonly inboundId: number;
+    })[];
     email?: string;
     enable?: boolean;
     expiryTime?: number;
     flow?: string;
     group?: string;
     id?: string;
+    keepAlive?: number;
     limitHwid?: number;
     limitIp?: number;
     password?: string;
+    preSharedKey?: string;
+    privateKey?: string;
+    publicKey?: string;
     reset?: number;
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    secret?: string;
+    security?: string;
     subId?: string;
     tgId?: number;
     totalGB?: number;
@@ -1819,11 +1837,32 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly searched: true;
       readonly uniqueError: ErrorFactory;
     };
+    /** of hysteria */
+    readonly auth: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly uniqueError: ErrorFactory;
+    };
     readonly flow: {
       readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly seenByCore: true;
+    };
+    /** the cipher of vmess, for entries alone: the core takes what the client program chose */
+    readonly security: {
+      readonly column: Column<string>;
+      readonly schema: Schema<string>;
+      readonly initial: "auto";
+    };
+    /** 32 hexadecimal digits: the channel that Telegram shows to users of an MTProto proxy; blank for none */
+    readonly adTag: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
     };
     /** bytes, despite the name; 0 for no limit */
     readonly totalGB: {
@@ -1960,20 +1999,32 @@ declare module '@weir-panel/weir/plugins/clients' {
   type PartName = (typeof PART_NAMES)[number];
   const AddClient: Joi.ObjectSchema<any> & Typed<{
     client: {
+      adTag?: string;
+      allowedIPs?: string | string[];
+      auth?: string;
       comment?: string;
+      credentials?: (Readonly<Record<string, unknown>> & {
+        readonly inboundId: number;
+      })[];
       email: string;
       enable?: boolean;
       expiryTime?: number;
       flow?: string;
       group?: string;
       id?: string;
+      keepAlive?: number;
       limitHwid?: number;
       limitIp?: number;
       password?: string;
+      preSharedKey?: string;
+      privateKey?: string;
+      publicKey?: string;
       reset?: number;
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      secret?: string;
+      security?: string;
       subId?: string;
       tgId?: number;
       totalGB?: number;
@@ -2830,6 +2881,42 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }>;
   type AddInbound = Static<typeof AddInbound>;
 
+  // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
+  export type CredentialValue = string | number | boolean | readonly string[];
+  /** The credential of one client in one inbound. It is stored as JSON and shown to admins. */
+  export type Credential = Readonly<Record<string, CredentialValue>>;
+  /** Credentials of one client by inbound. */
+  export type Credentials = ReadonlyMap<number, Credential>;
+  /** The keys that the credentials of one inbound have. */
+  export interface TakenKeys {
+    has(key: string): boolean;
+    /** Where the last search for a free key ended: for the protocol, 0 at first. */
+    cursor: number;
+    /** Keys that clients had and lost, newest last: a search takes them from here first. Some may be taken again. */
+    readonly freed: string[];
+  }
+  export interface CredentialContext {
+    readonly inbound: Inbound;
+    /** `id` is 0 while the client is created */
+    readonly client: ClientIdentity;
+    /** the stored credential, when a client is edited; what was not sent stays */
+    readonly before: Credential | undefined;
+    readonly taken: TakenKeys;
+  }
+  /** How a protocol makes credentials of its own, beside the UUID and the password that a client has everywhere. */
+  export interface ProtocolCredential {
+    /** What callers may send of it. Blank values and unknown fields are removed before. */
+    readonly schema: Schema<Readonly<Record<string, unknown>>>;
+    /** Fields that callers may also send beside the fields of the client: its inbounds with this protocol get them. */
+    readonly flat: readonly string[];
+    /** A valid credential, which nobody has, for checks of an inbound. Set it where an account needs a credential: a client without one does not reach the core then. */
+    readonly sample?: Credential;
+    /** Returns the complete credential: what was sent, else what was there before, else generated. Undefined for none. Throws a PanelError for what cannot be; its `path` names the field. Called in a transaction, for thousands of clients one after another. */
+    create(sent: Readonly<Record<string, unknown>>, context: CredentialContext): Credential | undefined;
+    /** Texts of at most 255 characters that no two clients of an inbound may share. */
+    keys(credential: Credential): readonly string[];
+  }
+
   // `streamSettings`: checked here, stored unchanged.
   const SECURITIES: readonly ['none', 'tls', 'reality'];
   type StreamSecurity = (typeof SECURITIES)[number];
@@ -2880,8 +2967,35 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** with a method of 2022: the client's key, base64 */
     readonly password: string;
   };
+  /** Hysteria 2. Source: v2.hysteria.network, URI scheme. */
+  export type HysteriaAccount = {
+    readonly protocol: 'hysteria';
+    readonly auth: string;
+  };
+  /** Source: github.com/tuic-protocol/tuic, tuic-client; mihomo, wiki.metacubex.one, TUIC. */
+  export type TuicAccount = {
+    readonly protocol: 'tuic';
+    readonly uuid: string;
+    readonly password: string;
+    /** `bbr`, `cubic`, `new_reno` */
+    readonly congestionControl: string;
+    /** `native` or `quic`; without it the client program chooses */
+    readonly udpRelayMode?: string;
+  };
+  /** HTTP (RFC 9110, 7617), and SOCKS 5 (RFC 1928, 1929) with HTTP on one port. */
+  export type LoginAccount = {
+    readonly protocol: 'http' | 'mixed';
+    readonly user: string;
+    readonly password: string;
+  };
+  /** Source: core.telegram.org/api/links, MTProxy links. */
+  export type MtprotoAccount = {
+    readonly protocol: 'mtproto';
+    /** `ee`, 16 bytes and the name of a site, in hexadecimal */
+    readonly secret: string;
+  };
   /** The kinds that formats of this tree know. */
-  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | LoginAccount | HysteriaAccount | TuicAccount | MtprotoAccount;
   /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
   export interface Mux {
     /** connections in one, 1 to 128; negative: none for TCP */
@@ -2953,7 +3067,15 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly subId: string;
     readonly uuid: string;
     readonly password: string;
+    /** of Hysteria */
+    readonly auth: string;
     readonly flow: string;
+    /** the cipher of VMess */
+    readonly security: string;
+    /** the channel that Telegram shows to users of an MTProto proxy; blank for none */
+    readonly adTag: string;
+    /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
+    readonly credentials?: Credentials | null;
   }
   /** The same for all clients, or a function of the client. */
   export type ByClient<T> = T | ((client: ClientIdentity) => T);
@@ -3014,10 +3136,21 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly header: string;
     readonly value?: string;
   }
+  /** A header before each packet, as that of another protocol. */
+  export interface HeaderMask {
+    readonly kind: `header-${'dns' | 'dtls' | 'srtp' | 'utp' | 'wechat' | 'wireguard'}`;
+    /** for `header-dns` */
+    readonly domain?: string;
+  }
+  /** Scrambling of mKCP: with a fixed key, or with a password. */
+  export interface KcpScramblingMask {
+    readonly kind: 'mkcp-original' | 'mkcp-aes128gcm';
+    readonly password?: string;
+  }
   /** The first mask is the innermost. */
   export interface FinalMask {
     readonly tcp?: readonly (FragmentMask | SudokuMask)[];
-    readonly udp?: readonly (SalamanderMask | LegacyKcpMask | SudokuMask)[];
+    readonly udp?: readonly (SalamanderMask | LegacyKcpMask | HeaderMask | KcpScramblingMask | SudokuMask)[];
     /** UDP ports that the client changes between, such as `20000-50000`, and how often in seconds. Source: xtls.github.io, `quicParams.udpHop`; v2.hysteria.network, port hopping. */
     readonly udpHop?: {
       readonly ports: string;
@@ -3215,7 +3348,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function finalMaskOf(value: unknown): FinalMask | undefined;
 
   // Accounts of clients in an inbound, and what a sample account shows about it.
-  /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
+  /** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
+  export function clientlessReason(protocol: Protocol | undefined, { settings }: Pick<Inbound, 'settings'>): string | undefined;
+  /** Returns the account of a client; undefined where the inbound takes no clients, where the client lacks the credential that the protocol needs, and where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
   export const inboundErrors: {
@@ -3225,6 +3360,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly TAG_TAKEN: ErrorFactory;
     readonly UNKNOWN_PROTOCOL: ErrorFactory;
     readonly CORE_REFUSED: ErrorFactory;
+    readonly NO_CLIENTS: ErrorFactory;
     readonly CLIENTS_APART: ErrorFactory;
   };
 
@@ -3238,6 +3374,17 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
+  /** A transport protocol of the operating system: a port of one is free for the other. */
+  export type L4 = 'tcp' | 'udp';
+  /** What only inbounds of one protocol show in a selection list. Without secrets. */
+  export type ProtocolOption = Partial<{
+    readonly awgServer: Record<string, unknown> | null;
+    readonly tuicServer: Record<string, unknown> | null;
+    readonly mtprotoDomain: string;
+    readonly wgDns: string;
+    readonly wgMtu: number;
+    readonly wgPublicKey: string;
+  }>;
   /** A protocol. Each plugin adds its own to `Protocols`. */
   export interface Protocol {
     readonly name: string;
@@ -3249,13 +3396,50 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly coreName?: string;
     /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
+    /** Returns the settings with what the panel itself holds for the inbound, such as a port of this machine. Awaited each time that it is saved, after `settings` took them; `before` are those that are stored, if it spoke the protocol already. */
+    reserve?(settings: Readonly<Record<string, unknown>>, context: {
+      readonly before: Readonly<Record<string, unknown>> | undefined;
+      /** whether an inbound has this port */
+      readonly isTaken: (port: number) => boolean;
+    }): Promise<Record<string, unknown>> | Record<string, unknown>;
+    /** The core lets go of such an inbound only when it restarts: it does when the inbound is changed, disabled or deleted by a caller. */
+    readonly restarts?: true;
+    /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
+    coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
+    /** Returns why this network and security do not go with the protocol; undefined when they do. */
+    streamProblem?(stream: StreamView): string | undefined;
+    /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
+    readonly runBy?: 'program';
+    /** What a client has in one inbound only. `client.credentials?.get(inbound.id)` in `account` and in functions of the entry. */
+    readonly credential?: ProtocolCredential;
     /** Returns the client's account, with all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
+    /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
+    option?(inbound: Inbound): ProtocolOption;
+    /** Returns what it listens on, for conflicts of ports; nothing when it listens on no port. Without this function the transport of the stream decides (kcp: udp, others: tcp). */
+    l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+    /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
+    clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+    /** Returns a sentence for the reply to who saves an inbound with these settings: what they cost, or do not do. */
+    note?(settings: Readonly<Record<string, unknown>>): string | undefined;
+    /** The core serves it on a Unix socket as well. */
+    readonly socket?: true;
+    /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
+    readonly stream?: false;
   }
   /** The protocols that inbounds can speak. */
   export const Protocols: ExtensionPoint<Protocol>;
+  /** The program that runs the inbounds of a protocol with `runBy: 'program'`. Its plugin learns of changes by `afterInboundSave` and `clients/afterClientSave`, and reads accounts with `accountOf`. */
+  export interface ProtocolProgram {
+    /** name of the protocol */
+    readonly protocol: string;
+    /** Returns how the program is doing with this inbound, from memory: `running`, or `not running: ` and why. Called for every reply that shows the inbound. */
+    state(inbound: Inbound): string;
+  }
+  /** The programs that run protocols in place of the core; one for each protocol. */
+  export const ProtocolPrograms: ExtensionPoint<ProtocolProgram>;
   export interface InboundUsage {
     readonly inboundId: number;
     /** bytes to add */
@@ -3269,12 +3453,16 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     protocol(name: string): Protocol | undefined;
     /** Returns the plugin that adds this protocol; empty if there is none. */
     pluginOf(protocol: string): string;
-    /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
+    /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
     require(ids: readonly number[], path: string): void;
+    /** Returns why clients cannot be attached to this inbound; undefined when they can, and for an unknown inbound. */
+    clientless(id: number): string | undefined;
+    /** Rejects as `require` does, and with INBOUNDS_NO_CLIENTS for the first inbound that takes no clients. */
+    requireForClients(ids: readonly number[], path: string): void;
     addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;
     usage(id: number): {
       readonly up: number;
@@ -3370,6 +3558,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
+    /** how the program that runs it is doing; empty where the core runs it */
+    readonly state: string;
     readonly settings: Record<string, unknown>;
   }
   /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */

@@ -3,12 +3,15 @@ import { defineErrors } from '../../kernel/index.js';
 export const errors = defineErrors('clients', {
   NOT_FOUND: [404, 'client not found'],
   AT_LIMIT: [409, 'the client is at its quota or its expiry; raise that first'],
-  NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow or limitHwid'],
+  NOTHING_TO_ADJUST: [400, 'no adjustment: send addDays, addBytes, flow, limitHwid or adTag'],
   NOT_ADJUSTABLE: [409, 'this client cannot be adjusted this way'],
   GROUP_TAKEN: [409, 'a group with this name already exists'],
   GROUP_NOT_FOUND: [404, 'group not found'],
   EMAIL_TAKEN: [409, 'email already in use'],
   SUB_ID_TAKEN: [409, 'subId already in use'],
   UUID_TAKEN: [409, 'another client has this UUID'],
+  STILL_ATTACHED: [409, 'clients are attached to this inbound'],
   PASSWORD_TAKEN: [409, 'another client has this password'],
+  AUTH_TAKEN: [409, 'another client has this auth'],
+  CREDENTIAL_TAKEN: [409, 'another client of this inbound has this'],
 });

@@ -1,6 +1,13 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
-import { describeInbounds, duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import {
+  beforeInboundSave,
+  clientlessReason,
+  describeInbounds,
+  duringInboundSave,
+  InboundEdits,
+  Inbounds,
+} from '../inbounds/contract.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -13,12 +20,14 @@ import {
   duringGroupSave,
   prepareClientSave,
 } from './contract.js';
+import { ClientCredentials } from './credentials/client-credentials.js';
 import { BulkOperations } from './edits/bulk-operations.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
 import { ClientWriter } from './edits/client-writer.js';
 import { groupRoutes } from './groups/group-routes.js';
+import { errors } from './errors.js';
 import { GroupStore } from './groups/group-store.js';
 import { Groups } from './groups/groups.js';
 import { ClientImport, deleteStaleImports } from './import/client-import.js';
@@ -60,6 +69,7 @@ export default definePlugin({
     store: singleton(ClientStore),
     coreUsers: singleton(ClientCoreUsers),
     groupStore: singleton(GroupStore),
+    credentials: singleton(ClientCredentials),
     writer: singleton(ClientWriter),
     parts: singleton(PartsOfClients),
     service: singleton(ClientService),
@@ -80,13 +90,31 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
-  taps: ({ store, shown }) => [
+  taps: ({ store, shown, inbounds, credentials }) => [
+    // Looks through the clients only where an inbound stops taking any.
+    tap(beforeInboundSave, ({ before, after }) => {
+      const reason = clientlessReason(inbounds.protocol(after.protocol), after);
+      if (!before || reason === undefined) return;
+      const count = store.roster
+        .ordered('id')
+        .filter(({ inboundIds }) => inboundIds.includes(before.id)).length;
+      if (count > 0)
+        throw errors.STILL_ATTACHED(
+          `${count} clients are attached to this inbound: ${reason}; detach them first`,
+          { path: 'settings' },
+        );
+    }),
     // The database deletes the attachments of deleted inbounds in the same transaction.
-    tap(duringInboundSave, ({ changes }, tx) => {
+    tap(duringInboundSave, async ({ changes }, tx) => {
       const deletedInbounds = changes.flatMap(({ kind, before }) =>
         kind === 'deleted' && before ? [before.id] : [],
       );
-      if (deletedInbounds.length > 0) store.change(tx, { deletedInbounds });
+      if (deletedInbounds.length > 0) {
+        credentials.forget(deletedInbounds);
+        store.change(tx, { deletedInbounds });
+      }
+      for (const { before, after } of changes)
+        if (before && after && before.protocol !== after.protocol) await credentials.renew(tx, after);
     }),
     tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, shown, whole)),
   ],

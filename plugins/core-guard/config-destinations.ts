@@ -37,6 +37,9 @@ export function dialed(place: Place): Dialed[] {
   const { key, keys, value, siblings } = place;
   if (RELAYS.some((end) => endsWith(keys, end))) return [{ as: 'relay', to: relayed(place) }];
   if (endsWith(keys, ['masquerade', 'url'])) return [{ as: 'relay', to: proxied(value) }];
+  // Of MTProto, whose own program sends strangers there: github.com/9seconds/mtg, domain-fronting
+  if (endsWith(keys, ['domainfronting', 'ip']) && typeof value === 'string' && value !== '')
+    return [{ as: 'relay', to: placeOf(value, String(siblings.get('port') || 443)) }];
   const server = (to: Destination): Dialed[] => [{ as: 'server', to }];
   // infra/conf/freedom.go; without a host it changes only the port
   if (key === 'redirect' && typeof value === 'string')
@@ -46,6 +49,13 @@ export function dialed(place: Place): Dialed[] {
   // infra/conf/dokodemo.go
   if (key === 'portmap' && typeof value === 'object' && value !== null)
     return Object.values(value).flatMap((to) => server(destinationOf(to)));
+  // A tunnel's destination, as the panel stores it; the core gets it as `address`
+  if (key === 'rewriteaddress' && typeof value === 'string' && siblings.has('rewriteport'))
+    return server(
+      /^[/@]/.test(value)
+        ? { kind: 'socket', path: value }
+        : placeOf(value, String(siblings.get('rewriteport'))),
+    );
   // The server of an outbound (vnext, servers, or flat), a tunnel's destination, downloadSettings of XHTTP
   if (key !== 'address' || typeof value !== 'string' || !siblings.has('port')) return [];
   if (/^[/@]/.test(value)) return server({ kind: 'socket', path: value });

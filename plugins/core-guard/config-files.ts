@@ -17,6 +17,9 @@ const FILE_KEYS: readonly FileKey[] = [
   // filesystem/file.go ReadCert; again every hour in transport/internet/tls/config.go:111
   { keys: ['certificatefile'], use: 'certificate', does: 'reads a certificate' },
   { keys: ['keyfile'], use: 'certificate', does: 'reads a key' },
+  // Of TUIC, whose own program reads them: github.com/tuic-protocol/tuic, tuic-server
+  { keys: ['server', 'certificate'], use: 'certificate', does: 'reads a certificate' },
+  { keys: ['server', 'private_key'], use: 'certificate', does: 'reads a key' },
   // transport/internet/tls/config.go:462 and transport/internet/reality/config.go:66: appends the secrets of every session
   { keys: ['masterkeylog'], use: 'refused', does: 'writes the secrets of every connection to a file' },
   // transport/internet/hysteria/hub.go:333: http.FileServer over the whole folder
@@ -33,6 +36,8 @@ export const endsWith = (keys: readonly string[], end: readonly string[]): boole
 export function fileKey({ keys, value }: Place): FileKey | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const found = FILE_KEYS.find((file) => endsWith(keys, file.keys));
+  // The text itself, in place of a path.
+  if (typeof value === 'string' && value.startsWith('-----BEGIN ')) return undefined;
   return found?.use === 'refused' && value === 'none' ? undefined : found;
 }
 

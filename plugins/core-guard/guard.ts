@@ -8,13 +8,15 @@ import { dialed } from './config-destinations.js';
 import { fileKey, fileValue } from './config-files.js';
 import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
-import { abstractName, listensAt } from './inbound-at.js';
+import { listensAt, socketName } from './inbound-at.js';
 import { serverProblem } from './server-settings.js';
+import { isSocket, SocketFolders } from './socket-folders.js';
 import { type Place, walk } from './walk.js';
 
 export interface GuardConfig {
   readonly fallbackDestinations: readonly string[];
   readonly certificateDirectories: readonly string[];
+  readonly socketDirectories: readonly string[];
 }
 interface Needs {
   readonly listeners: Pick<ListenersApi, 'places'>;
@@ -34,12 +36,14 @@ export class Guard implements CoreGuardApi {
   readonly #listeners: Pick<ListenersApi, 'places'>;
   readonly #dataDirectory: string;
   readonly #files: CertificateFiles;
+  readonly #sockets: SocketFolders;
   readonly #named: ReadonlySet<string>;
 
   constructor({ listeners, dataDirectory, config }: Needs) {
     this.#listeners = listeners;
     this.#dataDirectory = resolve(dataDirectory);
     this.#files = new CertificateFiles(config.certificateDirectories, dataDirectory);
+    this.#sockets = new SocketFolders(config.socketDirectories, dataDirectory);
     this.#named = new Set(config.fallbackDestinations.map((text) => nameOf(destinationOf(text))));
   }
 
@@ -79,6 +83,7 @@ export class Guard implements CoreGuardApi {
     const texts = [
       twin === undefined ? undefined : 'the core takes this key and another one of this object for the same',
       await this.#fileProblem(place, saving),
+      await this.#listenProblem(place),
       // Only inbounds listen.
       'listen' in part ? serverProblem(place) : undefined,
       namesApi(value) ? `${CORE_API_TAG} is the core's own API; choose another tag` : undefined,
@@ -108,6 +113,13 @@ export class Guard implements CoreGuardApi {
       // A file that is missing for now must not stop a running inbound.
       return saving || error instanceof FileRefused ? messageOf(error) : undefined;
     }
+  }
+
+  /** Only inbounds have this key at their top. */
+  async #listenProblem({ keys, value }: Place): Promise<string | undefined> {
+    if (keys.length !== 1 || keys[0] !== 'listen' || typeof value !== 'string' || !isSocket(value))
+      return undefined;
+    return this.#sockets.problem(value);
   }
 
   /** An outbound may lead to programs of this machine, but not into the panel. */
@@ -154,10 +166,10 @@ export class Guard implements CoreGuardApi {
 
   /** A path may lead to the panel's own sockets, through any number of links. */
   async #socketProblem(path: string, { inbounds }: Beside): Promise<Objection | undefined> {
-    const name = abstractName(path);
-    if (name !== undefined && inbounds.some(({ listen }) => abstractName(listen) === name)) return undefined;
+    const socket = socketName(path);
     const named = this.#named.has(path);
-    if (named && (path.startsWith('@') || !(await this.#isOurs(path)))) return undefined;
+    if (named || inbounds.some(({ listen }) => socketName(listen) === socket))
+      if (path.startsWith('@') || !(await this.#isOurs(path))) return undefined;
     return {
       text: named
         ? `${path} is in the panel's data folder`

@@ -3,10 +3,11 @@ import { isIPv4 } from 'node:net';
 import { hostOf, reachOf } from './address.js';
 import type { ListeningPlace } from './contract.js';
 import { destinationOf } from './destination.js';
+import { isSocket } from './socket-folders.js';
 
-/** The name of an abstract socket; `@@` pads the same name. Undefined for any other text. */
-export const abstractName = (text: unknown): string | undefined =>
-  typeof text === 'string' && text.startsWith('@') ? text.replace(/^@@/, '@') : undefined;
+/** The path or the name of a socket, in one spelling: `@@` pads the same name, and a mode may follow a path. Undefined for any other text. */
+export const socketName = (text: unknown): string | undefined =>
+  typeof text === 'string' && isSocket(text) ? text.replace(/^@@/, '@').replace(/,\d+$/, '') : undefined;
 
 /** Whether a connection to this address of this machine arrives at the inbound, if it is enabled. */
 export function listensAt(
@@ -27,8 +28,8 @@ export function inboundAt<I extends ListeningPlace>(
 ): I | undefined {
   const to = destinationOf(destination);
   if (to.kind === 'socket') {
-    const name = abstractName(to.path) ?? to.path;
-    return inbounds.find(({ listen }) => (abstractName(listen) ?? listen) === name);
+    const name = socketName(to.path);
+    return inbounds.find(({ listen }) => socketName(listen) === name);
   }
   if (to.kind !== 'address' || reachOf(to.address) !== 'own') return undefined;
   return inbounds.find((inbound) => listensAt(inbound, to));

@@ -53,6 +53,14 @@ export default definePlugin({
       ),
       'folders, besides the data folder, from which inbounds may take certificates and keys, comma-separated',
     ),
+    socketDirectories: variable(
+      'WEIR_SOCKET_DIRS',
+      withDefault(
+        listOf((entry) => (isAbsolute(entry) ? undefined : `"${entry}" is not an absolute path`)),
+        ['/run/weir', '/dev/shm'],
+      ),
+      'folders in which inbounds may listen on Unix sockets, comma-separated',
+    ),
   },
   services: { guard: singleton(Guard) },
   provides: ({ guard }) => [provide(CoreGuard, guard)],

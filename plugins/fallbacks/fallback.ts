@@ -18,7 +18,7 @@ const isSocket = (listen: string): boolean => /^[/@]/.test(listen);
 
 /** Where another program of this machine reaches the inbound, as a destination of the core. */
 export function placeOf({ listen, port }: Inbound): string {
-  if (isSocket(listen)) return listen;
+  if (isSocket(listen)) return listen.replace(/,\d+$/, '');
   if (isUnspecified(listen)) return `127.0.0.1:${port}`;
   return listen.includes(':') && !listen.startsWith('[') ? `[${listen}]:${port}` : `${listen}:${port}`;
 }

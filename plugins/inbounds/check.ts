@@ -5,6 +5,7 @@ import {
   type Issue,
   issuesAt,
   kernelErrors,
+  type ListenersApi,
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
@@ -16,36 +17,22 @@ import {
   userName,
 } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
-import { ANYBODY } from './accounts.js';
+import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
 import type { KnownProtocols } from './known-protocols.js';
-import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
+import { isSocket, l4Of, overlaps, placeKey } from './listening.js';
+import { normalForm } from './normal-form.js';
+import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
-import { coreStream, streamIssues } from './stream/stream.js';
+import { pairIssues } from './stream/pairing.js';
+import { coreStream, streamIssues, transportL4 } from './stream/stream.js';
+import { tagFor } from './tags.js';
 
 type Draft = Omit<Inbound, 'id'>;
-
-const isGenerated = (tag: string, port: number): boolean =>
-  tag.startsWith(`in-${port}-tcp`) && /^in-\d+-tcp(?:-\d+)?$/.test(tag);
-
-/** Returns the tag that was sent, or one generated from the port. A generated tag changes with its port. */
-function tagFor(wanted: Draft, before: Inbound | undefined, others: readonly Inbound[]): string {
-  const moved =
-    before !== undefined &&
-    before.port !== wanted.port &&
-    wanted.tag === before.tag &&
-    isGenerated(before.tag, before.port);
-  if (wanted.tag !== '' && !moved) return wanted.tag;
-  const taken = new Set(others.map(({ tag }) => tag));
-  const plain = `in-${wanted.port}-tcp`;
-  let free = plain;
-  for (let i = 2; taken.has(free); i++) free = `${plain}-${i}`;
-  return free;
-}
 
 /** The parts of the core's config that callers write freely. */
 const freeParts = ({ listen, settings, streamSettings, sniffing }: Draft): ConfigPart => ({
@@ -61,6 +48,7 @@ export class InboundCheck {
   readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
+  readonly #listeners: Pick<ListenersApi, 'places'>;
 
   constructor(needs: {
     hooks: Hooks;
@@ -68,21 +56,24 @@ export class InboundCheck {
     protocols: KnownProtocols;
     engine: EngineApi;
     guard: CoreGuardApi;
+    listeners: Pick<ListenersApi, 'places'>;
   }) {
     this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
     this.#store = needs.store;
     this.#engine = needs.engine;
     this.#guard = needs.guard;
+    this.#listeners = needs.listeners;
   }
 
   /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
   async run(
-    wanted: Draft,
+    sent: Draft,
     before: Inbound | undefined,
     who: Principal,
     { keepDestinations = false }: AddOptions = {},
   ): Promise<{ draft: Draft; kept: readonly string[] }> {
+    const wanted = normalForm(sent, this.#protocols);
     const protocol = this.#protocols.get(wanted.protocol);
     if (!protocol)
       throw errors.UNKNOWN_PROTOCOL(
@@ -126,24 +117,62 @@ export class InboundCheck {
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
       );
+    // What the core has dropped is refused with its own words.
+    const ofCore = ['streamSettings.network', 'streamSettings.security'];
+    if (issues.length > 0 && issues.every(({ path }) => ofCore.includes(path)))
+      await this.#examine({ ...wanted, tag: wanted.tag || 'examined', id: before?.id ?? 0 }, protocol);
+    if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
-    const draft: Draft = {
+    const valid = {
       ...wanted,
-      settings: 'value' in settings ? settings.value : {},
-      tag: tagFor(wanted, before, others),
+      settings: await this.#reserved('value' in settings ? settings.value : {}, wanted, before, protocol),
+    };
+    const l4 = l4Of(protocol, valid);
+    const l4Before = before ? l4Of(this.#protocols.get(before.protocol), before) : [];
+    const isTaken = (tag: string): boolean => (this.#store.idOfTag(tag) ?? before?.id) !== before?.id;
+    const draft: Draft = {
+      ...valid,
+      tag: tagFor({ ...valid, l4 }, before && { ...before, l4: l4Before }, isTaken),
     };
     await this.#hooks.check(beforeInboundSave, { before, after: draft, who });
-    refuseTakenPort(others, draft);
-    if (others.some(({ tag }) => tag === draft.tag))
+    if (isTaken(draft.tag))
       throw errors.TAG_TAKEN(`another inbound has the tag ${draft.tag}`, { path: 'tag' });
+    this.#refuseTakenPlace(draft, protocol, before?.id);
     // Where this inbound listens already, our own core holds the port.
-    if (draft.enable && !(before?.enable && samePlace(before, draft))) await refusePortInUse(draft);
-    const inbound = { ...draft, id: before?.id ?? 0 };
-    await this.#examine(inbound, protocol, (settings) =>
-      this.#hooks.refine(coreSettings, settings, { inbound }),
-    );
+    const isSame = before?.enable === true && overlaps(before, draft);
+    const held = isSame ? l4Before : [];
+    if (draft.enable && isSocket(draft.listen) && !isSame) await refuseSocketInUse(draft.listen);
+    if (draft.enable)
+      await refusePortInUse(
+        draft,
+        l4.filter((one) => !held.includes(one)),
+      );
+    await this.#examine({ ...draft, id: before?.id ?? 0 }, protocol);
     return { draft, kept };
+  }
+
+  #refuseTakenPlace(draft: Draft, protocol: Protocol, ownId: number | undefined): void {
+    const l4 = l4Of(protocol, draft);
+    if (draft.port === 0 && !isSocket(draft.listen) && l4.length > 0)
+      throw kernelErrors.INVALID('port: 0 is for inbounds that listen on a Unix socket or on no port', {
+        path: 'port',
+      });
+    if (isSocket(draft.listen) && !protocol.socket)
+      throw kernelErrors.INVALID(`listen: the core does not serve ${protocol.name} on a Unix socket`, {
+        path: 'listen',
+      });
+    if (isSocket(draft.listen) && transportL4(draft.streamSettings) === 'udp')
+      throw kernelErrors.INVALID('listen: a Unix socket carries no UDP; choose another network', {
+        path: 'listen',
+      });
+    const others = this.#store.at(placeKey(draft)).filter(({ id }) => id !== ownId);
+    refuseTakenPort(
+      others.map((inbound) => ({ inbound, l4: l4Of(this.#protocols.get(inbound.protocol), inbound) })),
+      draft,
+      l4,
+    );
+    refusePanelPort(this.#listeners, draft, l4);
   }
 
   /** Destinations that stay although the setting does not name them: those the inbound has already, or with `all` every one. */
@@ -159,13 +188,33 @@ export class InboundCheck {
     if (protocol) await this.#examine(inbound, protocol, change);
   }
 
+  /** The settings with what the panel itself holds for the inbound. */
+  async #reserved(
+    settings: Draft['settings'],
+    wanted: Draft,
+    before: Inbound | undefined,
+    protocol: Protocol,
+  ): Promise<Draft['settings']> {
+    if (!protocol.reserve) return settings;
+    const ports = new Set(this.#store.list().map(({ port }) => port));
+    return protocol.reserve(settings, {
+      before: before?.protocol === wanted.protocol ? before.settings : undefined,
+      isTaken: (port) => port === wanted.port || ports.has(port),
+    });
+  }
+
+  /** Without `change`, with what other plugins add to the settings now. */
   async #examine(
     inbound: Inbound,
     protocol: Protocol,
-    change: (settings: JsonObject) => JsonObject,
+    change = (settings: JsonObject): JsonObject => this.#hooks.refine(coreSettings, settings, { inbound }),
   ): Promise<void> {
+    if (protocol.runBy === 'program') return;
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
-    const sample = { name, account: protocol.account(ANYBODY, inbound) };
+    const sample =
+      clientlessReason(protocol, inbound) === undefined
+        ? { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) }
+        : undefined;
     try {
       await this.#engine.examine(coreInbound(inbound, protocol, change), sample);
     } catch (cause) {

@@ -2,6 +2,7 @@
 import { kernelErrors, whyNotJson } from '../../kernel/index.js';
 import type { CoreInbound, JsonObject } from '../engine/contract.js';
 import type { Protocol } from './contract.js';
+import { isSocket } from './listening.js';
 import type { Inbound } from './schema.js';
 import { coreStream } from './stream/stream.js';
 
@@ -9,16 +10,17 @@ import { coreStream } from './stream/stream.js';
 export function coreInbound(
   inbound: Inbound,
   protocol: Protocol,
-  change: (settings: JsonObject, inbound: Inbound) => JsonObject,
+  change = (settings: JsonObject, _inbound: Inbound): JsonObject => settings,
 ): CoreInbound {
   const { tag, listen, port, streamSettings, sniffing, settings } = inbound;
   const config = {
     tag,
     listen: listen || '0.0.0.0',
-    port,
+    // The core asks for a port beside an address only.
+    ...(!isSocket(listen) && { port }),
     protocol: protocol.coreName ?? protocol.name,
     settings: change(protocol.coreSettings(settings), inbound),
-    streamSettings: coreStream(streamSettings),
+    streamSettings: protocol.coreStream?.(coreStream(streamSettings), settings) ?? coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;
   // Refused when it is saved: later it would keep all inbounds out of the core.

@@ -28,11 +28,15 @@ const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 /** In the JSON texts that hold no clients. */
 const SEPARATORS = 20_000;
 
-// An IP address, a host name, or nothing for all addresses. The core takes other texts for paths of sockets.
+// An IP address, a host name, nothing for all addresses, or a Unix socket: a path, perhaps with its mode, or an abstract
+// name. core-guard says where paths may lie.
 const listen = text()
   .max(255)
-  .pattern(/^[A-Za-z0-9.:_-]*$/, 'address')
-  .description('address to listen on; empty for all');
+  .pattern(
+    /^(?:[A-Za-z0-9.:_-]*|@@?[A-Za-z0-9._-]+|\/[A-Za-z0-9._/-]+(?:,0?[0-7]{3})?)$/,
+    'address or Unix socket',
+  )
+  .description('address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name');
 const shareAddr = text()
   .max(255)
   .pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
@@ -58,7 +62,7 @@ export const inboundFields = {
   enable: field({ column: column.bool(), schema: bool(), initial: true, option: true }),
   remark: field({ column: column.text(), schema: remark, initial: '', option: true }),
   listen: field({ column: column.text(), schema: listen, initial: '', option: true }),
-  port: field({ column: column.integer(), schema: int().min(1).max(65_535), initial: 0, option: true }),
+  port: field({ column: column.integer(), schema: int().min(0).max(65_535), initial: 0, option: true }),
   protocol: field({ column: column.text(), schema: word().max(32), initial: '', option: true }),
   tag: field({ column: column.text(), schema: tag, initial: '', option: true }),
   expiryTime: field({

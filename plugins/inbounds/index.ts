@@ -2,6 +2,7 @@ import {
   definePlugin,
   contribute,
   type Hooks,
+  Listeners,
   PanelError,
   provide,
   SerialQueue,
@@ -30,13 +31,22 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
+import { http, httpAccounts } from './protocols/http.js';
+import { mixed, mixedAccounts } from './protocols/mixed.js';
+import { mtproto } from './protocols/mtproto.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
+import { tuic } from './protocols/tuic.js';
+import { tun } from './protocols/tun.js';
+import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
+import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
+import { CoreEdits } from './core-edits.js';
 import { coreInbound } from './core-inbound.js';
 import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
@@ -63,7 +73,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity },
+  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity, listeners: Listeners },
   hooks: [
     prepareInboundSave,
     beforeInboundSave,
@@ -78,7 +88,9 @@ export default definePlugin({
     // Edits run one after another: each is checked against the result of the previous one.
     queue: singleton(SerialQueue),
     protocols: singleton(KnownProtocols),
+    programs: singleton(Programs),
     store: singleton(InboundStore),
+    coreEdits: singleton(CoreEdits),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
     service: singleton(InboundService),
@@ -94,10 +106,19 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
-    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts].map(
-      (type) => contribute(AccountTypes, type),
+    ...[vless, vmess, trojan, shadowsocks, http, mixed, hysteria, tunnel, tun, tuic, mtproto].map(
+      (protocol) => contribute(Protocols, protocol),
     ),
+    ...[
+      vlessAccounts,
+      vmessAccounts,
+      trojanAccounts,
+      shadowsocksAccounts,
+      shadowsocks2022Accounts,
+      hysteriaAccounts,
+      httpAccounts,
+      mixedAccounts,
+    ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store, hooks }) => [
     tap(
@@ -105,7 +126,8 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add(...corePart(inbound, protocol, hooks));
+          if (inbound.enable && protocol && protocol.runBy !== 'program')
+            add(...corePart(inbound, protocol, hooks));
         }
       },
       // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.

@@ -97,7 +97,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult('inbound added', applied), views.get(id));
+      return withMessage(describeResult(`inbound added${views.note(id)}`, applied), views.get(id));
     },
   }),
   route({
@@ -111,11 +111,11 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body, who }) =>
-      withMessage(
-        describeResult('inbound saved', await service.update(params.id, body, who)),
-        views.get(params.id),
-      ),
+    handle: async ({ params, body, who }) => {
+      const applied = await service.update(params.id, body, who);
+      const done = `inbound saved${views.note(params.id)}`;
+      return withMessage(describeResult(done, applied), views.get(params.id));
+    },
   }),
   route({
     method: 'POST',
@@ -142,7 +142,10 @@ export const routes = ({
       const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
         return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
-      return describeResult(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
+      return describeResult(
+        body.enable ? `inbound enabled${views.note(params.id)}` : 'inbound disabled',
+        applied,
+      );
     },
   }),
   route({

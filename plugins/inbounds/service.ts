@@ -10,9 +10,10 @@ import {
   type SerialQueue,
   type Tx,
 } from '../../kernel/index.js';
-import type { Applied, EngineApi } from '../engine/contract.js';
+import type { Applied } from '../engine/contract.js';
 import type { InboundCheck } from './check.js';
 import { type Added, type AddOptions, type InboundChange, prepareInboundSave } from './contract.js';
+import type { CoreEdits } from './core-edits.js';
 import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
 import { type Inbound, inboundRecord } from './fields.js';
@@ -31,7 +32,7 @@ export class InboundService {
   readonly #rows: InboundTables['inbounds'];
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
-  readonly #engine: EngineApi;
+  readonly #core: CoreEdits;
   readonly #clock: Clock;
   readonly #check: InboundCheck;
   readonly #queue: SerialQueue;
@@ -43,7 +44,7 @@ export class InboundService {
     clock: Clock;
     check: InboundCheck;
     store: InboundStore;
-    engine: EngineApi;
+    coreEdits: CoreEdits;
     queue: SerialQueue;
   }) {
     this.#db = needs.db;
@@ -52,7 +53,7 @@ export class InboundService {
     this.#clock = needs.clock;
     this.#check = needs.check;
     this.#store = needs.store;
-    this.#engine = needs.engine;
+    this.#core = needs.coreEdits;
     this.#queue = needs.queue;
   }
 
@@ -76,19 +77,20 @@ export class InboundService {
       });
       return { id: saved.id, kept };
     });
-    return { id, applied: await this.#engine.reconcileConfig(), kept };
+    return { id, applied: await this.#core.apply([]), kept };
   }
 
   async update(id: number, sent: UpdateInbound, who: Principal): Promise<Applied> {
-    await this.#queue.run(async () => {
+    const before = await this.#queue.run(async () => {
       const before = this.#store.find(id);
       const body = await this.#prepared(sent, before, who);
       // Programs send back all they were shown: an echoed `enable` is not an edit.
       const { enable = before.enable } = body;
       const edited = enable !== before.enable && { depletedCause: null };
       await this.#change(before, { ...given(body), ...edited }, who);
+      return before;
     });
-    return this.#engine.reconcileConfig();
+    return this.#core.apply([before]);
   }
 
   /** An inbound at its limit stays disabled, and is enabled when the limit is lifted; `held` names the limit. */
@@ -97,9 +99,13 @@ export class InboundService {
     enable: boolean,
     who: Principal,
   ): Promise<{ applied: Applied; held: Inbound['depletedCause'] }> {
-    await this.#queue.run(() => this.#change(this.#store.find(id), { enable, depletedCause: null }, who));
+    const before = await this.#queue.run(async () => {
+      const before = this.#store.find(id);
+      await this.#change(before, { enable, depletedCause: null }, who);
+      return before;
+    });
     return {
-      applied: await this.#engine.reconcileConfig(),
+      applied: await this.#core.apply([before]),
       held: this.#store.get(id)?.depletedCause ?? null,
     };
   }
@@ -150,8 +156,12 @@ export class InboundService {
 
   /** Clients of the inbound stay, without it. */
   async delete(id: number, who: Principal): Promise<Applied> {
-    await this.#queue.run(() => this.#destroy([this.#store.find(id)], who));
-    return this.#engine.reconcileConfig();
+    const before = await this.#queue.run(async () => {
+      const before = this.#store.find(id);
+      await this.#destroy([before], who);
+      return before;
+    });
+    return this.#core.apply([before]);
   }
 
   async #destroy(inbounds: readonly Inbound[], who: Principal): Promise<void> {
@@ -176,12 +186,12 @@ export class InboundService {
     const deleted = await this.#queue.run(async () => {
       const gone = known.flatMap((id) => this.#store.get(id) ?? []);
       if (gone.length > 0) await this.#destroy(gone, who);
-      return gone.length;
+      return gone;
     });
     return {
-      deleted,
+      deleted: deleted.length,
       skipped,
-      applied: deleted === 0 ? { pending: false, reason: '' } : await this.#engine.reconcileConfig(),
+      applied: deleted.length === 0 ? { pending: false, reason: '' } : await this.#core.apply(deleted),
     };
   }
 

@@ -1,6 +1,6 @@
 // Validates what plugins add to inbounds: protocols, and rows of a reply.
 import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
-import type { InboundView, Protocol } from './contract.js';
+import type { InboundView, Protocol, ProtocolProgram } from './contract.js';
 import { hiddenNames, inboundRecord } from './fields.js';
 
 const MOST_ROWS = 100_000;
@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   id: 'number',
   up: 'number',
   down: 'number',
+  state: 'string',
   ...Object.fromEntries(
     Object.entries(inboundRecord.create({}))
       .filter(([name, initial]) => initial !== null && !hiddenNames.includes(name as never))
@@ -40,6 +41,19 @@ function viewProblem(row: unknown): string | undefined {
 /** Not a schema, as a list of inbounds may contain 100,000 clients. */
 export const viewsShape = checkedList<InboundView>(MOST_ROWS, viewProblem);
 
+function credentialProblem({ name, credential }: Protocol): string | undefined {
+  if (credential === undefined) return undefined;
+  const { flat, schema } = credential;
+  if (!Array.isArray(flat)) return `credential.flat of the protocol ${name} must be a list of names`;
+  try {
+    inspect(schema, {});
+  } catch {
+    return `credential.schema of the protocol ${name} must be a schema`;
+  }
+  const missing = (['create', 'keys'] as const).find((key) => typeof credential[key] !== 'function');
+  return missing && `the credential of the protocol ${name} needs a function ${missing}`;
+}
+
 /** Returns why a protocol cannot be used; undefined when it can. */
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
@@ -52,8 +66,22 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   } catch {
     return `the settings of the protocol ${name} must be a schema`;
   }
+  const faulty = credentialProblem(protocol);
+  if (faulty !== undefined) return faulty;
   const missing = (['coreSettings', 'account', 'entry'] as const).find(
     (key) => typeof protocol[key] !== 'function',
   );
-  return missing && `the protocol ${name} needs a function ${missing}`;
+  if (missing) return `the protocol ${name} needs a function ${missing}`;
+  const wrong = (
+    ['accounts', 'option', 'l4', 'clientless', 'note', 'reserve', 'coreStream', 'streamProblem'] as const
+  ).find((key) => protocol[key] !== undefined && typeof protocol[key] !== 'function');
+  if (wrong) return `${wrong} of the protocol ${name} must be a function`;
+  const { runBy = 'program' } = protocol;
+  return runBy === 'program' ? undefined : `runBy of the protocol ${name} must be program`;
+}
+
+/** Returns why a program cannot be used; undefined when it can. */
+export function programProblem({ protocol, state }: ProtocolProgram): string | undefined {
+  if (typeof protocol !== 'string' || protocol === '') return 'a program needs the name of a protocol';
+  return typeof state === 'function' ? undefined : `the program of ${protocol} needs a function state`;
 }

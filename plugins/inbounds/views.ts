@@ -1,10 +1,11 @@
 // Inbounds as replies show them, with what other plugins know of them.
-import type { Hooks } from '../../kernel/index.js';
+import { type Hooks, PanelError } from '../../kernel/index.js';
 import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
+import { type Programs, RUNNING } from './programs.js';
 import type { InboundStore } from './store.js';
 
 /** Of fields that lists leave out. */
@@ -16,11 +17,18 @@ const NULLS = Object.fromEntries(jsonNames.map((name) => [name, null])) as Recor
 export class InboundViews {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
+  readonly #programs: Programs;
   readonly #identity: PanelIdentityApi;
 
-  constructor({ hooks, store, identity }: { hooks: Hooks; store: InboundStore; identity: PanelIdentityApi }) {
+  constructor({
+    hooks,
+    store,
+    programs,
+    identity,
+  }: { hooks: Hooks; store: InboundStore; programs: Programs; identity: PanelIdentityApi }) {
     this.#hooks = hooks;
     this.#store = store;
+    this.#programs = programs;
     this.#identity = identity;
   }
 
@@ -33,6 +41,7 @@ export class InboundViews {
       fallbackParent: null,
       nodeId: null,
       originNodeGuid: this.#identity.guid,
+      state: this.#programs.state(inbound),
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,
@@ -63,6 +72,22 @@ export class InboundViews {
         },
       };
     });
+  }
+
+  /** What the admin should know about it, to stand behind the message of a reply: how its program is doing, and what its protocol says of its settings. Empty when there is nothing. */
+  note(id: number): string {
+    const inbound = this.#store.get(id);
+    if (!inbound) return '';
+    const state = inbound.enable ? this.#programs.state(inbound) : '';
+    const notes = state === '' || state === RUNNING ? '' : `; ${state}`;
+    try {
+      const note = this.#store.protocol(inbound.protocol)?.note?.(inbound.settings);
+      return note === undefined ? notes : `${notes}; ${note}`;
+    } catch (error) {
+      // The protocol's plugin fails, which is logged; the inbound is saved.
+      if (error instanceof PanelError) return notes;
+      throw error;
+    }
   }
 
   get(id: number) {

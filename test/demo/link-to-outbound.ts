@@ -44,6 +44,13 @@ function transport(type: string, params: URLSearchParams): JsonObject {
           ...(get('extra') && { extra: JSON.parse(get('extra')) as JsonObject }),
         },
       };
+    case 'kcp':
+      return {
+        kcpSettings: {
+          ...(get('mtu') && { mtu: Number(get('mtu')) }),
+          ...(get('tti') && { tti: Number(get('tti')) }),
+        },
+      };
     default:
       throw new Error(`unknown transport "${type}"`);
   }
@@ -53,7 +60,13 @@ function stream(params: URLSearchParams): JsonObject {
   const get = (key: string): string => params.get(key) ?? '';
   const network = get('type') || 'tcp';
   const security = get('security') || 'none';
-  const common = { network, security, ...transport(network, params) };
+  const masks = get('fm');
+  const common = {
+    network,
+    security,
+    ...transport(network, params),
+    ...(masks && { finalmask: JSON.parse(masks) as JsonObject }),
+  };
   const pins = get('pcs');
   if (security === 'tls')
     return {
@@ -122,6 +135,17 @@ function readUrl(link: string): Read {
       settings: (place) => ({ servers: [{ ...place, method, password: plain.slice(method.length + 1) }] }),
     };
   }
+  if (protocol === 'http' || protocol === 'socks') {
+    const [user, pass] =
+      password === ''
+        ? Buffer.from(credential, 'base64url').toString().split(':')
+        : [credential, decodeURIComponent(password)];
+    return {
+      ...common,
+      protocol,
+      settings: (place) => ({ servers: [{ ...place, users: [{ user: user ?? '', pass: pass ?? '' }] }] }),
+    };
+  }
   throw new Error(`unknown protocol "${protocol}"`);
 }
 
@@ -164,8 +188,45 @@ function readVmess(link: string): Read {
   };
 }
 
+/** v2.hysteria.network, URI scheme; `mport` as v2rayN reads it. */
+function hysteriaOutbound(link: string): { name: string; outbound: JsonObject } {
+  const { username, hostname, port, searchParams: params, hash } = new URL(link);
+  const get = (key: string): string => params.get(key) ?? '';
+  const settings = { version: 2, address: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
+  return {
+    name: decodeURIComponent(hash.slice(1)),
+    outbound: {
+      tag: 'proxy',
+      protocol: 'hysteria',
+      settings,
+      streamSettings: {
+        network: 'hysteria',
+        security: 'tls',
+        hysteriaSettings: { version: 2, auth: decodeURIComponent(username) },
+        tlsSettings: {
+          serverName: get('sni'),
+          ...(get('alpn') && { alpn: get('alpn').split(',') }),
+          ...(get('pinSHA256') && { pinnedPeerCertSha256: get('pinSHA256') }),
+        },
+        finalmask: {
+          ...(get('obfs') && {
+            udp: [{ type: get('obfs'), settings: { password: get('obfs-password') } }],
+          }),
+          quicParams: {
+            // A client that notices a lost connection soon: tests wait for it.
+            maxIdleTimeout: 4,
+            keepAlivePeriod: 2,
+            ...(get('mport') && { udpHop: { ports: get('mport'), interval: 30 } }),
+          },
+        },
+      },
+    },
+  };
+}
+
 /** Returns the outbound with which a core connects by the link, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
+  if (link.startsWith('hysteria2://')) return hysteriaOutbound(link);
   const { name, address, port, params, protocol, settings } = link.startsWith('vmess://')
     ? readVmess(link)
     : readUrl(link);

@@ -84,6 +84,14 @@ export async function openSite(binary: string): Promise<Site> {
     network: 'tcp',
     tcpSettings: { header: { type: 'http', request: { path: ['/'], headers: { Host: [NAME] } } } },
   });
+  // Without a disguise, and with one that both sides must have.
+  streams.set('kcp', { network: 'kcp', kcpSettings: { mtu: 1350, tti: 20 } });
+  streams.set('kcp masked', {
+    network: 'kcp',
+    finalmask: {
+      udp: [{ type: 'header-wechat' }, { type: 'mkcp-aes128gcm', settings: { password: 'mask' } }],
+    },
+  });
   return {
     streams,
     env: { WEIR_FALLBACK_DESTINATIONS: `127.0.0.1:${port}` },

@@ -65,6 +65,8 @@ const FEW: readonly (readonly [protocol: string, stream: string])[] = [
   ['trojan', 'tcp reality'],
   ['trojan', 'grpc reality'],
   ['shadowsocks', 'httpupgrade tls'],
+  ['vless', 'kcp'],
+  ['vmess', 'kcp masked'],
 ];
 
 export function fewWays(streams: readonly string[]): Way[] {

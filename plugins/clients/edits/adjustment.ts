@@ -11,6 +11,8 @@ export interface Adjustment {
   readonly flow: string;
   /** 0 for no limit */
   readonly limitHwid: number | undefined;
+  /** nothing, or an ad tag, or `none` to clear it */
+  readonly adTag: string;
 }
 
 type Part = { readonly patch: ClientPatch } | { readonly reason: string };
@@ -43,16 +45,31 @@ function flow({ inboundIds }: ClientRow, wanted: string, takesFlow: (inboundId: 
     : { reason: 'none of its inbounds uses this flow' };
 }
 
+function tag({ inboundIds }: ClientRow, wanted: string, takesAdTag: (inboundId: number) => boolean): Part {
+  if (wanted === '') return NOTHING;
+  if (wanted === 'none') return { patch: { adTag: '' } };
+  return inboundIds.some(takesAdTag)
+    ? { patch: { adTag: wanted } }
+    : { reason: 'none of its inbounds uses an ad tag' };
+}
+
+/** Which inbounds a part has an effect on. */
+export interface Effective {
+  readonly takesFlow: (inboundId: number) => boolean;
+  readonly takesAdTag: (inboundId: number) => boolean;
+}
+
 /** Returns what changes, and the first reason why a part does not. */
 export function adjustment(
   row: ClientRow,
   wanted: Adjustment,
-  takesFlow: (inboundId: number) => boolean,
+  { takesFlow, takesAdTag }: Effective,
 ): { patch: ClientPatch; reason: string | undefined } {
   const parts = [
     days(row, wanted.addDays),
     bytes(row, wanted.addBytes),
     flow(row, wanted.flow, takesFlow),
+    tag(row, wanted.adTag, takesAdTag),
     wanted.limitHwid === undefined ? NOTHING : { patch: { limitHwid: wanted.limitHwid } },
   ];
   const reason = parts.find((part) => 'reason' in part);

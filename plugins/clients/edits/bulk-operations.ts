@@ -2,6 +2,7 @@
 import { type Clock, type Principal, SerialQueue, type Tx } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
+import type { SentCredentials } from '../credentials/sent.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
@@ -81,9 +82,13 @@ export class BulkOperations {
   async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
     const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
+    const effective = {
+      takesFlow: (id: number) => this.#inbounds.takesFlow(id),
+      takesAdTag: (id: number) => this.#inbounds.get(id)?.protocol === 'mtproto',
+    };
     const patches: { row: ClientRow; patch: ClientPatch }[] = [];
     for (const row of rows) {
-      const { patch, reason } = adjustment(row, wanted, (id) => this.#inbounds.takesFlow(id));
+      const { patch, reason } = adjustment(row, wanted, effective);
       if (Object.keys(patch).length > 0) patches.push({ row, patch });
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }
@@ -121,17 +126,23 @@ export class BulkOperations {
     return { deleted: deleted.size, applied };
   }
 
-  /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
-  async attach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
+  /** The reply has an email once per inbound; inbounds that do not exist or take no clients are listed as errors. */
+  async attach(
+    emails: readonly string[],
+    inboundIds: readonly number[],
+    who: Principal,
+    credentialsOf?: (email: string) => SentCredentials | undefined,
+  ) {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
-    const existingIds = ids.filter((id) => this.#inbounds.get(id));
+    const problems = new Map(ids.flatMap((id) => this.#whyNot(id)));
+    const existingIds = ids.filter((id) => !problems.has(id));
     const attached: string[] = [];
     const skipped: string[] = [];
     const edits = rows.map((row): ClientEdit => {
       const toAttach = existingIds.filter((id) => !row.inboundIds.includes(id));
       for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
-      return { row, attach: toAttach };
+      return { row, attach: toAttach, credentials: credentialsOf?.(row.email) };
     });
     const applied = await this.#write(edits, who);
     return {
@@ -139,12 +150,17 @@ export class BulkOperations {
       skipped,
       errors: [
         ...notFound.map(({ email, reason }) => `${email}: ${reason}`),
-        ...ids
-          .filter((id) => !existingIds.includes(id))
-          .map((id) => `inbound ${id}: there is no inbound with this id`),
+        ...[...problems].map(([id, problem]) => `inbound ${id}: ${problem}`),
       ],
       applied,
     };
+  }
+
+  #whyNot(inboundId: number): [number, string][] {
+    const problem = this.#inbounds.get(inboundId)
+      ? this.#inbounds.clientless(inboundId)
+      : 'there is no inbound with this id';
+    return problem === undefined ? [] : [[inboundId, problem]];
   }
 
   /** The reply has each email once. */

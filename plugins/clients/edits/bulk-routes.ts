@@ -85,16 +85,20 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     method: 'POST',
     path: '/panel/api/clients/bulkAdjust',
     name: 'clients.bulkAdjust',
-    doc: 'Adds days and bytes, and sets the flow or the limit of devices; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied.',
+    doc: 'Adds days and bytes, and sets the flow, the limit of devices or the ad tag; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied.',
     body: BulkAdjust,
     bodyLimit: LIST_BODY,
     reply: payload(shape({ adjusted: int(), skipped: Skipped })),
     errors: [errors.NOTHING_TO_ADJUST],
     idempotent: true,
-    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid }, who }) => {
-      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined)
+    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid, adTag }, who }) => {
+      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined && adTag === '')
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
-      const { applied, ...result } = await bulk.adjust(emails, { addDays, addBytes, flow, limitHwid }, who);
+      const { applied, ...result } = await bulk.adjust(
+        emails,
+        { addDays, addBytes, flow, limitHwid, adTag },
+        who,
+      );
       return withMessage(describeResult(`${result.adjusted} clients adjusted`, applied), result);
     },
   }),

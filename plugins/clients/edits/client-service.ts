@@ -10,6 +10,7 @@ import {
 import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { prepareClientSave, type SentParts } from '../contract.js';
+import { type SentCredentials, sentCredentials } from '../credentials/sent.js';
 import { errors } from '../errors.js';
 import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -38,6 +39,14 @@ interface Refused {
   readonly index: number;
   readonly email: string;
   readonly error: PanelError;
+}
+
+interface Accepted {
+  readonly index: number;
+  readonly fields: ClientFields;
+  readonly inboundIds: readonly number[];
+  readonly sent: SentCredentials | undefined;
+  readonly parts: SentParts | undefined;
 }
 
 /** Fields that differ from what was sent; another spelling of an email does not count. */
@@ -83,7 +92,7 @@ export class ClientService {
   }
 
   async add(sent: AddClient, who: Principal): Promise<Applied> {
-    this.#inbounds.require(sent.inboundIds, 'inboundIds');
+    this.#inbounds.requireForClients(sent.inboundIds, 'inboundIds');
     const { refused, applied } = await this.#create([sent], who);
     if (refused[0]) throw refused[0].error;
     return applied;
@@ -118,46 +127,53 @@ export class ClientService {
       accepted.map(({ fields }) => fields.email),
     );
     const rows: ClientRow[] = [];
+    const credentials = new Map<ClientRow, SentCredentials>();
+    const parts = new Map<ClientRow, SentParts>();
+    const indexes = new Map<ClientRow, number>();
     const slice = new TimeSlice();
-    for (const { fields, inboundIds } of accepted) {
+    for (const { index, fields, inboundIds, sent: sentOwn, parts: sentParts } of accepted) {
       if (slice.isOver) await slice.next();
       const used = { up: 0, down: 0, lastOnline: 0, ...retained.get(emailKey(fields.email)) };
-      rows.push({
+      const row: ClientRow = {
         ...fields,
         ...decideEnabled({ ...fields, ...used }, now),
         id: 0,
         inboundIds,
+        credentials: null,
         ...used,
         lastSubFetch: 0,
-      });
+      };
+      rows.push(row);
+      indexes.set(row, index);
+      if (sentOwn) credentials.set(row, sentOwn);
+      if (sentParts) parts.set(row, sentParts);
     }
     if (slice.isOver) await slice.next();
-    const { added, applied } = await this.#writer.write(
-      { added: rows, parts: accepted.map(({ parts }) => parts), restoreUsage: true, fieldPrefix: 'client.' },
+    const written = await this.#writer.write(
+      { added: rows, parts, credentials, restoreUsage: true, fieldPrefix: 'client.' },
       who,
     );
-    return { refused, created: added.length, applied };
+    for (const { row, error } of written.refused)
+      refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
+    return { refused, created: written.added.length, applied: written.applied };
   }
 
   async #check(items: readonly AddClient[], now: number) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
-    const accepted: {
-      fields: ClientFields;
-      inboundIds: readonly number[];
-      parts: SentParts | undefined;
-    }[] = [];
+    const accepted: Accepted[] = [];
     const batch = newBatch();
     const slice = new TimeSlice();
-    for (const [index, { client, inboundIds, ...sent }] of items.entries()) {
+    for (const [index, { client, inboundIds, ...others }] of items.entries()) {
       if (slice.isOver) await slice.next();
       const fields = newClient(client, now);
       try {
-        this.#inbounds.require(inboundIds, 'inboundIds');
+        this.#inbounds.requireForClients(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
-        const parts = this.#parts.check(sent);
+        const parts = this.#parts.check(others);
+        const sent = sentCredentials(client, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });
-        accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds), parts });
+        accepted.push({ index, fields, inboundIds: roster.internInboundIds(inboundIds), sent, parts });
       } catch (error) {
         refused.push({ index, email: client.email, error: error as PanelError });
       }
@@ -173,12 +189,17 @@ export class ClientService {
     const { enable, ...rest } = patch;
     const isEcho = row.depletedCause !== null && enable === row.enable;
     const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
-    if (Object.keys(fields).length === 0) return APPLIED;
+    const credentials = sentCredentials(patch, '');
+    if (Object.keys(fields).length === 0 && !credentials) return APPLIED;
     refuseHiddenIn(fields, '');
     refuseTaken(this.#store.roster, fields, '', { self: id });
     const missingError = () =>
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
-    const { applied } = await this.#writer.write({ edits: [{ row, fields }], missingError }, who);
+    const { applied } = await this.#writer.write(
+      // A credential alone changes the client as well.
+      { edits: [{ row, fields: { updatedAt: this.#clock.now(), ...fields }, credentials }], missingError },
+      who,
+    );
     return applied;
   }
 

@@ -3,7 +3,7 @@
 import {
   type Database,
   type Hooks,
-  type PanelError,
+  PanelError,
   type Principal,
   TimeSlice,
   type Tx,
@@ -18,6 +18,9 @@ import {
   duringClientSave,
   type SentParts,
 } from '../contract.js';
+import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
+import { credentialsIn, mergedCredentials } from '../credentials/merged.js';
+import type { SentCredentials } from '../credentials/sent.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
@@ -31,14 +34,25 @@ import {
 } from '../model/statements.js';
 import { setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
-import { byInbound, changeOf, type ClientEdit, isEmpty, refsChanged, refsOf, rowEditOf } from './edit.js';
+import {
+  attachmentsAfter,
+  byInbound,
+  changeOf,
+  type ClientEdit,
+  isEmpty,
+  refsChanged,
+  refsOf,
+  rowEditOf,
+} from './edit.js';
 import { constraintError } from './uniqueness.js';
 
 export interface WriteRequest {
   /** new clients; their ids are set by the write */
   readonly added?: readonly ClientRow[];
-  /** of the new clients, in the same order */
-  readonly parts?: readonly (SentParts | undefined)[];
+  /** what callers sent beside the fields of new clients */
+  readonly parts?: ReadonlyMap<ClientRow, SentParts>;
+  /** what callers sent of the credentials of new clients; the rest is generated */
+  readonly credentials?: ReadonlyMap<ClientRow, SentCredentials>;
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
   readonly edits?: readonly ClientEdit[];
@@ -55,13 +69,22 @@ export interface WriteRequest {
 
 export interface Written {
   readonly added: readonly ClientRow[];
+  /** new clients that cannot have the credentials of an inbound; the others are added */
+  readonly refused: readonly { readonly row: ClientRow; readonly error: PanelError }[];
   /** ids of the clients that this write deleted */
   readonly deleted: ReadonlySet<number>;
   readonly applied: Applied;
 }
 
+interface Inserted {
+  readonly inserted: readonly ClientRow[];
+  /** of the inserted rows, in the same order */
+  readonly sources: readonly ClientRow[];
+  readonly refused: Written['refused'];
+}
+
 export const APPLIED: Applied = { pending: false, reason: '' };
-const NOTHING: Written = { added: [], deleted: new Set(), applied: APPLIED };
+const NOTHING: Written = { added: [], refused: [], deleted: new Set(), applied: APPLIED };
 
 const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChange => ({
   kind: 'added',
@@ -70,6 +93,17 @@ const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChan
   ...(parts && { parts }),
 });
 const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
+const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
+
+/** The change with the credentials that the write made. */
+function withCredentials(change: ClientChange, changed: ChangedCredentials): ClientChange {
+  const { after } = change;
+  const made = after && changed.get(after.id);
+  return made
+    ? { ...change, after: { ...after, credentials: mergedCredentials(after.credentials, made, []) } }
+    : change;
+}
+
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
 
 export class ClientWriter {
@@ -78,6 +112,7 @@ export class ClientWriter {
   readonly #engine: EngineApi;
   readonly #store: ClientStore;
   readonly #groupStore: GroupStore;
+  readonly #credentials: ClientCredentials;
 
   constructor(needs: {
     db: Database;
@@ -85,12 +120,14 @@ export class ClientWriter {
     engine: EngineApi;
     store: ClientStore;
     groupStore: GroupStore;
+    credentials: ClientCredentials;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#engine = needs.engine;
     this.#store = needs.store;
     this.#groupStore = needs.groupStore;
+    this.#credentials = needs.credentials;
   }
 
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
@@ -101,9 +138,8 @@ export class ClientWriter {
     const newRows = request.added ?? [];
     if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
-    const additions = (rows: readonly ClientRow[]) =>
-      rows.map((row, i) => addedChange(row, request.parts?.[i]));
-    const savedChanges = [...additions(newRows), ...updates];
+    const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
+    const savedChanges = [...newRows.map((row) => addedChange(row, partsOf(row))), ...updates];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
     if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
@@ -113,34 +149,60 @@ export class ClientWriter {
       });
     const written = await this.#transact(request.fieldPrefix ?? '', async (tx) => {
       await request.also?.(tx);
-      const inserted = await this.#insert(tx, newRows, request.restoreUsage ?? false);
-      await this.#update(tx, edits, request.missingError);
+      const { inserted, sources, refused } = await this.#insert(tx, newRows, request);
+      const changed = await this.#update(tx, edits, request);
       const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
-      await this.#follow(tx, { inserted, edits, deletedIds }, who, [
-        ...additions(inserted),
-        ...updates,
+      await this.#follow(tx, { inserted, edits, changed, deletedIds }, who, [
+        ...inserted.map((row, i) => addedChange(row, partsOf(sources[i]))),
+        ...updates.map((change) => withCredentials(change, changed)),
         ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ]);
-      return { added: inserted, deleted: deletedIds };
+      return { added: inserted, refused, changed, deleted: deletedIds };
     });
     // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
     const refs = [
       ...edits.flatMap(refsChanged),
       ...[...(request.deleted ?? []), ...written.added].flatMap(refsOf),
+      ...[...written.changed].flatMap(([id, changed]) => refsOf({ id, inboundIds: [...changed.keys()] })),
     ];
-    return { ...written, applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs) };
+    const { added, refused, deleted } = written;
+    return {
+      added,
+      refused,
+      deleted,
+      applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs),
+    };
   }
 
-  /** Returns the rows as they were written. */
-  async #insert(tx: Tx, rows: readonly ClientRow[], restore: boolean): Promise<readonly ClientRow[]> {
-    if (rows.length === 0) return rows;
-    const ids = await insertClients(tx, rows);
+  /** Returns the rows as they were written, and those that they were planned as. */
+  async #insert(
+    tx: Tx,
+    rows: readonly ClientRow[],
+    { restoreUsage: restore = false, credentials = NOT_SENT, fieldPrefix = '' }: WriteRequest,
+  ): Promise<Inserted> {
+    if (rows.length === 0) return { inserted: [], sources: [], refused: [] };
+    const drafts = await this.#credentials.draft(tx, rows, credentials, fieldPrefix);
+    const accepted = rows.flatMap((row, i) => {
+      const own = drafts[i];
+      return own === undefined || own instanceof PanelError ? [] : [{ row, drafts: own }];
+    });
+    const refused = rows.flatMap((row, i) => {
+      const error = drafts[i];
+      return error instanceof PanelError ? [{ row, error }] : [];
+    });
+    const sources = accepted.map(({ row }) => row);
+    if (accepted.length === 0) return { inserted: [], sources, refused };
+    const ids = await insertClients(tx, sources);
     const inserted: ClientRow[] = [];
     const slice = new TimeSlice();
-    for (const [i, row] of rows.entries()) {
+    for (const [i, { row, drafts: own }] of accepted.entries()) {
       if (slice.isOver) await slice.next();
-      inserted.push({ ...row, id: ids[i] as number });
+      inserted.push({ ...row, id: ids[i] as number, credentials: credentialsIn(own) });
     }
+    await this.#credentials.insert(
+      tx,
+      accepted.map(({ drafts: own }, i) => ({ clientId: ids[i] as number, drafts: own })),
+    );
     const returning = restore ? inserted.filter(hasUsage) : [];
     if (returning.length > 0) {
       // Read again: a poll may have added to it since the plan was made.
@@ -154,15 +216,16 @@ export class ClientWriter {
       await restoreUsage(tx, returned);
       await this.#groupStore.shift(tx, returned, 1);
     }
-    return inserted;
+    return { inserted, sources, refused };
   }
 
   async #update(
     tx: Tx,
     edits: readonly ClientEdit[],
-    missingError: WriteRequest['missingError'],
-  ): Promise<void> {
-    if (edits.length === 0) return;
+    { missingError, fieldPrefix = '' }: WriteRequest,
+  ): Promise<ChangedCredentials> {
+    const changed: ChangedCredentials = new Map();
+    if (edits.length === 0) return changed;
     const totals = edits.flatMap(({ row: { id }, usage }) => (usage ? [{ id, ...usage }] : []));
     const reset = totals.filter(({ up, down }) => up + down === 0).map(({ id }) => id);
     await this.#groupStore.shift(tx, reset, -1);
@@ -170,10 +233,24 @@ export class ClientWriter {
     const count = await updateClients(tx, fieldEdits);
     if (missingError && count < fieldEdits.length) throw missingError();
     await setUsage(tx, totals);
-    for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach))
+    const editOf = new Map(edits.map((edit) => [edit.row.id, edit]));
+    for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach)) {
       await attachClients(tx, inboundId, ids);
-    for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach))
+      const attached = ids.flatMap((id) => editOf.get(id) ?? []);
+      await this.#credentials.attach(tx, inboundId, attached, changed);
+    }
+    for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach)) {
+      await this.#credentials.release(tx, ids, inboundId);
       await detachClients(tx, inboundId, ids);
+    }
+    for (const edit of edits)
+      if (edit.credentials)
+        await this.#credentials.update(
+          tx,
+          { row: edit.row, inboundIds: attachmentsAfter(edit), sent: edit.credentials, fieldPrefix },
+          changed,
+        );
+    return changed;
   }
 
   async #delete(tx: Tx, rows: readonly ClientRow[], keepTraffic: boolean): Promise<ReadonlySet<number>> {
@@ -181,6 +258,7 @@ export class ClientWriter {
     const ids = rows.map(({ id }) => id);
     await this.#groupStore.shift(tx, ids, -1);
     await retainUsage(tx, ids, keepTraffic);
+    await this.#credentials.release(tx, ids);
     return deleteClients(tx, ids);
   }
 
@@ -190,13 +268,23 @@ export class ClientWriter {
     {
       inserted,
       edits,
+      changed,
       deletedIds,
-    }: { inserted: readonly ClientRow[]; edits: readonly ClientEdit[]; deletedIds: ReadonlySet<number> },
+    }: {
+      inserted: readonly ClientRow[];
+      edits: readonly ClientEdit[];
+      changed: ChangedCredentials;
+      deletedIds: ReadonlySet<number>;
+    },
     who: Principal,
     changes: readonly ClientChange[],
   ): Promise<void> {
     if (changes.length === 0) return;
-    this.#store.change(tx, { added: inserted, edited: edits.map(rowEditOf), deleted: [...deletedIds] });
+    this.#store.change(tx, {
+      added: inserted,
+      edited: edits.map((edit) => rowEditOf(edit, changed.get(edit.row.id))),
+      deleted: [...deletedIds],
+    });
     await tx.during(duringClientSave, { changes, who });
     tx.after(afterClientSave, { changes, who });
     tx.emit(clientChanged, { changes, who });
@@ -204,7 +292,9 @@ export class ClientWriter {
 
   async #transact<T>(fieldPrefix: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
-      return await this.#db.write(work);
+      return await this.#credentials.during(() =>
+        this.#db.write((tx) => this.#credentials.during(() => work(tx))),
+      );
     } catch (error) {
       throw constraintError(error, fieldPrefix);
     }

@@ -1,6 +1,9 @@
 // What a write is asked to do with one client.
 import type { UserRef } from '../../engine/contract.js';
 import type { ClientChange } from '../contract.js';
+import type { Credential } from '../../inbounds/contract.js';
+import { mergedCredentials } from '../credentials/merged.js';
+import type { SentCredentials } from '../credentials/sent.js';
 import { type ClientFields, coreFields } from '../model/fields.js';
 import type { RowEdit } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
@@ -12,25 +15,37 @@ export interface ClientEdit {
   readonly usage?: { readonly up: number; readonly down: number };
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
+  /** for inbounds that the client is attached to after the edit */
+  readonly credentials?: SentCredentials | undefined;
 }
 
-export const isEmpty = ({ fields = {}, usage, attach = [], detach = [] }: ClientEdit): boolean =>
-  Object.keys(fields).length === 0 && !usage && attach.length + detach.length === 0;
+export const isEmpty = ({ fields = {}, usage, attach = [], detach = [], credentials }: ClientEdit): boolean =>
+  Object.keys(fields).length === 0 && !usage && !credentials && attach.length + detach.length === 0;
 
-export const rowEditOf = ({ row: { id }, fields, usage, attach, detach }: ClientEdit): RowEdit => ({
+export const rowEditOf = (
+  { row: { id }, fields, usage, attach, detach }: ClientEdit,
+  credentials?: ReadonlyMap<number, Credential>,
+): RowEdit => ({
   id,
   fields: { ...fields, ...usage },
   ...(attach && { attach }),
   ...(detach && { detach }),
+  ...(credentials && { credentials }),
 });
 
-const attachmentsAfter = ({ row, attach = [], detach = [] }: ClientEdit): number[] =>
+export const attachmentsAfter = ({ row, attach = [], detach = [] }: ClientEdit): number[] =>
   [...new Set([...row.inboundIds, ...attach])].filter((id) => !detach.includes(id)).sort((a, b) => a - b);
 
 export const changeOf = (edit: ClientEdit): ClientChange => ({
   kind: 'updated',
   before: { ...edit.row },
-  after: { ...edit.row, ...edit.fields, ...edit.usage, inboundIds: attachmentsAfter(edit) },
+  after: {
+    ...edit.row,
+    ...edit.fields,
+    ...edit.usage,
+    inboundIds: attachmentsAfter(edit),
+    credentials: mergedCredentials(edit.row.credentials, undefined, edit.detach ?? []),
+  },
   ...(edit.usage && { setsUsage: true }),
 });
 

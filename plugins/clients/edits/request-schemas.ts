@@ -24,7 +24,11 @@ export const BulkAdjust = shape({
   addDays: withDefault(int().min(-36_500).max(36_500), 0),
   addBytes: withDefault(int(), 0),
   flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'),
-  limitHwid: optional(nonNegative()),
+  limitHwid: optional(nonNegative()).description('devices; 0 for no limit'),
+  adTag: withDefault(
+    text().pattern(/^(?:none|[0-9a-f]{32})?$/i, '32 hexadecimal digits, none, or blank'),
+    '',
+  ).description('blank to leave it, none to clear it'),
 }).example({ emails: SOME, addDays: 30 });
 export const SentUsage = shape({ upload: nonNegative(), download: nonNegative() }).example({
   upload: 1_048_576,

@@ -13,6 +13,7 @@ import {
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../../inbounds/contract.js';
+import { credentialsFor } from '../credentials/sent.js';
 import { addValid } from '../edits/add-valid.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import { emailKey } from '../model/fields.js';
@@ -70,7 +71,11 @@ async function addClients(
   const existing = clients.filter(exists);
   const created = clients.filter((client) => !exists(client));
   const createdKeys = new Set(created.map((client) => emailKey(emailOf(client))));
-  const attachResult = await bulk.attach(existing.map(emailOf), [inboundId], who);
+  // They keep their fields, and what is of this inbound only comes with them.
+  const entries = new Map(existing.map((client) => [emailKey(emailOf(client)), client]));
+  const attachResult = await bulk.attach(existing.map(emailOf), [inboundId], who, (email) =>
+    credentialsFor(inboundId, entries.get(emailKey(email)) ?? {}),
+  );
   const addResult = await addValid(
     service,
     created.map((client) => ({ client, inboundIds: [inboundId] })),

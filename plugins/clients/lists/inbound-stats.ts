@@ -24,7 +24,10 @@ export function describe(
           id: row.uuid,
           email: row.email,
           password: row.password,
+          auth: row.auth,
           flow: row.flow,
+          security: row.security,
+          adTag: row.adTag,
           enable: row.enable,
           subId: row.subId,
           totalGB: row.totalGB,
@@ -35,6 +38,7 @@ export function describe(
           reset: row.reset,
           created_at: row.createdAt,
           updated_at: row.updatedAt,
+          ...row.credentials?.get(inboundId),
         });
     }
   }

@@ -1,5 +1,6 @@
 // Routes that show clients.
 import { int, list, payload, route, type Route, shape, TimeSlice } from '../../../kernel/index.js';
+import { credentialList } from '../credentials/views.js';
 import type { ClientService } from '../edits/client-service.js';
 import { Email } from '../edits/request-schemas.js';
 import { errors } from '../errors.js';
@@ -76,7 +77,8 @@ export const listRoutes = ({ service, store, lists, parts, shown }: Needs): Rout
     // Spreading such a large object costs as much as its JSON, and creates hidden classes with every call.
     handle: ({ params }) => {
       const row = service.find(params.email);
-      return Object.assign(shown.client(row), NO_PARTS, parts.show(row.id));
+      const reply = Object.assign(shown.client(row), NO_PARTS, parts.show(row.id));
+      return row.credentials ? Object.assign(reply, { credentials: credentialList(row.credentials) }) : reply;
     },
   }),
   route({

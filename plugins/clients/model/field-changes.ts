@@ -1,13 +1,15 @@
 // The fields that a caller sent, and those of them that an update changes.
 import { decideEnabled } from './depletion.js';
-import { type ClientFields, uniqueFields } from './fields.js';
+import { type ClientFields, fields, uniqueFields } from './fields.js';
 import type { ClientRow } from './row.js';
 import type { ClientPatch } from './schema.js';
+
+const DECLARED = new Set<string>(fields.names);
 
 /** The fields that were sent. Undefined means absent, and so does blank in a unique field; many programs send the UUID as `id`. */
 export function sentValues({ id, ...sent }: ClientPatch): Partial<ClientFields> {
   const values: Partial<ClientFields> = Object.fromEntries(
-    Object.entries(sent).filter(([, value]) => value !== undefined),
+    Object.entries(sent).filter(([name, value]) => value !== undefined && DECLARED.has(name)),
   );
   const uuid = (values.uuid || id || undefined)?.toLowerCase();
   if (uuid) values.uuid = uuid;

@@ -13,6 +13,7 @@ import {
 } from '../../../kernel/index.js';
 import { errors } from '../errors.js';
 import {
+  adTag,
   nonNegative,
   bool,
   email,
@@ -28,6 +29,7 @@ import {
   scheduleOrBlank,
   type Schedule,
   uuid,
+  vmessCipher,
 } from './value-schemas.js';
 
 /**
@@ -107,7 +109,20 @@ export const declaredFields = {
     searched: true,
     uniqueError: errors.PASSWORD_TAKEN,
   }),
+  /** of hysteria */
+  auth: clientField({
+    column: column.text(),
+    schema: line().max(255),
+    initial: secret(18),
+    seenByCore: true,
+    searched: true,
+    uniqueError: errors.AUTH_TAKEN,
+  }),
   flow: clientField({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
+  /** the cipher of vmess, for entries alone: the core takes what the client program chose */
+  security: clientField({ column: column.text(), schema: vmessCipher(), initial: 'auto' }),
+  /** 32 hexadecimal digits: the channel that Telegram shows to users of an MTProto proxy; blank for none */
+  adTag: clientField({ column: column.text(), schema: adTag(), initial: '' }),
   /** bytes, despite the name; 0 for no limit */
   totalGB: clientField({
     column: column.integer({ name: 'total_gb' }),

@@ -1,7 +1,10 @@
 // All clients in memory, as a projection of the database. Lists, subscriptions and limits are answered from here, with
 // the same rules for case and order on any database.
 import { type Database, type SqlWords, TimeSlice } from '../../../kernel/index.js';
+import type { Credential } from '../../inbounds/contract.js';
 import type { ClientUsage } from '../contract.js';
+import { mergedCredentials } from '../credentials/merged.js';
+import { eachCredential } from '../credentials/statements.js';
 import type { Fetch } from '../usage/counters.js';
 import {
   type ClientFields,
@@ -22,6 +25,8 @@ export interface RowEdit {
   /** Differences, not results: of two concurrent edits, both count. */
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
+  /** made or changed, by inbound; those of `detach` go by themselves */
+  readonly credentials?: ReadonlyMap<number, Credential> | undefined;
 }
 
 /** What one write changes of the roster. */
@@ -30,6 +35,11 @@ export interface RosterChange {
   readonly edited?: readonly RowEdit[];
   readonly deleted?: readonly number[];
   readonly deletedInbounds?: readonly number[];
+  /** an inbound with other credentials for all its clients, by client */
+  readonly renewed?: {
+    readonly inboundId: number;
+    readonly credentials: ReadonlyMap<number, Credential>;
+  };
   readonly usage?: readonly ClientUsage[];
   readonly fetches?: readonly Fetch[];
   /** Unix ms of the usage */
@@ -69,8 +79,13 @@ export class Roster {
     for (let from = 0; ; ) {
       const rows = await db.query<StoredClient>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
       for (const stored of rows) roster.#append(stored);
+      const upTo = rows.at(-1)?.id ?? from;
+      await eachCredential(db, { after: from, upTo }, (clientId, inboundId, credential) => {
+        const row = roster.#byId.get(clientId);
+        if (row) row.credentials = mergedCredentials(row.credentials, new Map([[inboundId, credential]]), []);
+      });
       if (rows.length < ROWS_PER_SELECT) break;
-      from = rows.at(-1)?.id ?? 0;
+      from = upTo;
     }
     roster.#ordered.email.sort((a, b) => (emailKey(a.email) < emailKey(b.email) ? -1 : 1));
     return roster;
@@ -158,6 +173,7 @@ export class Roster {
       this.#edit(edit);
     }
     for (const inboundId of deletedInbounds) this.#detachAll(inboundId);
+    if (change.renewed) this.#renew(change.renewed);
     if (usage.length > 0) this.#addUsage(usage, change.at ?? 0);
     for (const [id, at] of fetches) {
       const row = this.#byId.get(id);
@@ -182,7 +198,7 @@ export class Roster {
     return lowerBound(this.#ordered.email, (other) => emailKey(other.email) < key);
   }
 
-  #edit({ id, fields: changed, attach = [], detach = [] }: RowEdit): void {
+  #edit({ id, fields: changed, attach = [], detach = [], credentials }: RowEdit): void {
     const row = this.#byId.get(id);
     if (!row) return;
     this.editsVersion = ++version;
@@ -194,6 +210,7 @@ export class Roster {
       row.inboundIds = this.internInboundIds(
         [...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)),
       );
+    row.credentials = mergedCredentials(row.credentials, credentials, detach);
     this.#index(row);
     if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
   }
@@ -215,8 +232,20 @@ export class Roster {
   #detachAll(inboundId: number): void {
     this.editsVersion = ++version;
     for (const row of this.#byId.values())
-      if (row.inboundIds.includes(inboundId))
+      if (row.inboundIds.includes(inboundId)) {
         row.inboundIds = this.internInboundIds(row.inboundIds.filter((id) => id !== inboundId));
+        row.credentials = mergedCredentials(row.credentials, undefined, [inboundId]);
+      }
+  }
+
+  #renew({ inboundId, credentials }: NonNullable<RosterChange['renewed']>): void {
+    this.editsVersion = ++version;
+    for (const row of this.#byId.values()) {
+      const made = credentials.get(row.id);
+      row.credentials = made
+        ? mergedCredentials(row.credentials, new Map([[inboundId, made]]), [])
+        : mergedCredentials(row.credentials, undefined, [inboundId]);
+    }
   }
 
   #addUsage(usage: readonly ClientUsage[], at: number): void {

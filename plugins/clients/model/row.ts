@@ -1,14 +1,17 @@
 // A client as it is held in memory.
+import type { Credentials } from '../../inbounds/contract.js';
 import { copierOf } from './copier.js';
 import { declaredFields, type ClientFields, fields } from './fields.js';
 
 /** What the other tables say about a client. */
-const RELATED = ['inboundIds', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
+const RELATED = ['inboundIds', 'credentials', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
 
 export interface ClientRow extends ClientFields {
   readonly id: number;
   /** ascending; shared between clients, never mutated */
   inboundIds: readonly number[];
+  /** what the client has in single inbounds only, by inbound, ascending; null for most clients. Never mutated */
+  credentials: Credentials | null;
   /** bytes over all inbounds */
   up: number;
   down: number;
@@ -23,7 +26,9 @@ export const rowOf = copierOf<ClientRow, ClientRow>(
 );
 
 /** A row as the roster's SELECT gives it. */
-export type StoredClient = Omit<ClientRow, 'inboundIds'> & { readonly inboundIds: string | null };
+export type StoredClient = Omit<ClientRow, 'inboundIds' | 'credentials'> & {
+  readonly inboundIds: string | null;
+};
 
 const converted = Object.entries(declaredFields).flatMap(([name, { column }]) =>
   column.read ? [[name, column.read] as const] : [],
@@ -33,5 +38,6 @@ export function readRow(stored: StoredClient, inboundIds: readonly number[]): Cl
   const values = stored as unknown as Record<string, unknown>;
   for (const [name, read] of converted) values[name] = read(values[name]);
   values['inboundIds'] = inboundIds;
+  values['credentials'] = null;
   return rowOf(values as unknown as ClientRow);
 }

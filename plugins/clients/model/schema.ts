@@ -15,6 +15,7 @@ import {
   word,
 } from '../../../kernel/index.js';
 import Joi from 'joi';
+import { flatSchemas, sentCredentialSchemas } from '../credentials/sent.js';
 import { fields, replySchemas, trafficSchemas } from './fields.js';
 import { nonNegative, idOrUuid } from './value-schemas.js';
 
@@ -26,12 +27,17 @@ const optionalFields = Object.fromEntries(
 /** A client in add and import. The panel fills in what is missing or blank. */
 export const NewClient = shape({
   ...optionalFields,
+  ...sentCredentialSchemas,
   id: optional(idOrUuid()),
   email: fields.schemas.email,
 });
 export type NewClient = Static<typeof NewClient>;
 /** Fields that are left out stay unchanged. */
-export const ClientPatch = shape({ ...optionalFields, id: optional(idOrUuid()) }).example({
+export const ClientPatch = shape({
+  ...optionalFields,
+  ...sentCredentialSchemas,
+  id: optional(idOrUuid()),
+}).example({
   totalGB: 107_374_182_400,
   comment: 'paid until May',
 });
@@ -68,6 +74,14 @@ export type AddClient = Static<typeof AddClient>;
 
 /** Bytes that a client used. */
 const Usage = shape({ up: nonNegative(), down: nonNegative() });
+/** Only of clients that have some. */
+const shownCredentials = {
+  ...(Object.fromEntries(
+    Object.entries(flatSchemas).map(([name, schema]) => [name, optional(schema)]),
+  ) as Optional<typeof flatSchemas>),
+  credentials: optional(list(openObject())),
+};
+
 /** One item of an export. It may be attached to no inbound. */
 export const ImportedClient = shape({
   client: NewClient,
@@ -77,7 +91,7 @@ export const ImportedClient = shape({
 });
 export type ImportedItem = Static<typeof ImportedClient>;
 export const ExportedClient = shape({
-  client: shape({ id: word(), ...fields.schemas, email: word() }),
+  client: shape({ id: word(), ...fields.schemas, email: word(), ...shownCredentials }),
   inboundIds: list(int()),
   ...parts,
   traffic: optional(Usage).description('missing if the client used nothing'),
@@ -104,6 +118,7 @@ const replied = {
   inboundIds: list(int()),
   traffic: nullable(TrafficRecord),
   externalLinks: optional(list(openObject())),
+  ...shownCredentials,
 };
 export const ClientReply = shape(replied);
 export type ClientReply = Static<typeof ClientReply>;

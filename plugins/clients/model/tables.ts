@@ -29,6 +29,16 @@ export const tables = {
     lastOnline: column.integer(),
     lastSubFetch: column.integer(),
   }),
+  credentials: table('client_credentials', {
+    clientId: column.key<number>('integer'),
+    inboundId: column.key<number>('integer'),
+    value: column.text(),
+  }),
+  credentialKeys: table('client_credential_keys', {
+    inboundId: column.key<number>('integer'),
+    credKey: column.key<string>(),
+    clientId: column.integer(),
+  }),
   retainedUsage: table('client_kept_usage', {
     emailKey: column.key<string>(),
     inboundId: column.key<number>('integer'),
@@ -139,5 +149,39 @@ export const migrations: readonly Migration[] = [
           AND (enable = 1 OR depleted_cause IS NOT NULL) THEN expiry_time END) VIRTUAL`,
       'CREATE INDEX clients_renewal ON clients (renews_at)',
     ],
+  },
+  {
+    name: '0006-credentials',
+    // The primary key of the second table makes a key unique in its inbound, on any database.
+    up: ({ integer, text }) => [
+      `CREATE TABLE client_credentials (
+        client_id ${integer} NOT NULL,
+        inbound_id ${integer} NOT NULL,
+        value ${text} NOT NULL,
+        PRIMARY KEY (client_id, inbound_id),
+        FOREIGN KEY (client_id, inbound_id) REFERENCES client_inbounds (client_id, inbound_id) ON DELETE CASCADE)`,
+      'CREATE INDEX client_credentials_inbound ON client_credentials (inbound_id)',
+      `CREATE TABLE client_credential_keys (
+        inbound_id ${integer} NOT NULL,
+        cred_key VARCHAR(255) NOT NULL,
+        client_id ${integer} NOT NULL,
+        PRIMARY KEY (inbound_id, cred_key),
+        FOREIGN KEY (client_id, inbound_id) REFERENCES client_credentials (client_id, inbound_id) ON DELETE CASCADE)`,
+      'CREATE INDEX client_credential_keys_client ON client_credential_keys (client_id, inbound_id)',
+    ],
+  },
+  {
+    name: '0007-auth-and-security',
+    // Clients of before keep one secret: their password, which is unique as well. No database makes random text for each row in the same way.
+    up: () => [
+      "ALTER TABLE clients ADD COLUMN auth VARCHAR(255) NOT NULL DEFAULT ''",
+      'UPDATE clients SET auth = password',
+      'CREATE UNIQUE INDEX clients_auth ON clients (auth)',
+      "ALTER TABLE clients ADD COLUMN security VARCHAR(32) NOT NULL DEFAULT 'auto'",
+    ],
+  },
+  {
+    name: '0008-ad-tag',
+    up: () => ["ALTER TABLE clients ADD COLUMN ad_tag VARCHAR(32) NOT NULL DEFAULT ''"],
   },
 ];

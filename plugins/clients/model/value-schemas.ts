@@ -74,6 +74,23 @@ export const paragraphs = () =>
   text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 export const uuid = () => text().pattern(UUID, 'UUID');
 export const flow = () => text().valid('', 'xtls-rprx-vision');
+
+const CIPHERS = ['auto', 'aes-128-gcm', 'chacha20-poly1305'];
+/** What older programs send; without a cipher of its own VMess is not safe, so the client program chooses. */
+const NO_CIPHER = ['', 'none', 'zero'];
+/** The cipher of VMess; older values become `auto`. */
+export const vmessCipher = () =>
+  custom<string>(
+    describedAs(Joi.any(), { type: 'string', enum: [...CIPHERS, ...NO_CIPHER] }).custom(
+      (value: unknown, state) => {
+        if (NO_CIPHER.includes(value as string)) return 'auto';
+        return CIPHERS.includes(value as string)
+          ? value
+          : state.error('any.custom', { error: new Error(`it must be one of ${CIPHERS.join(', ')}`) });
+      },
+    ),
+  );
+export const adTag = () => text().pattern(/^(?:[0-9a-f]{32})?$/i, '32 hexadecimal digits, or blank');
 export const jsonOrNull = () => nullable(openObject());
 
 /** When counters start again at zero by themselves. */

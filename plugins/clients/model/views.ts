@@ -1,4 +1,5 @@
 // Clients as replies and exports show them.
+import { sendableCredentials, shownCredentials } from '../credentials/views.js';
 import { copierOf } from './copier.js';
 import { sentFields, shownFields, trafficFields } from './fields.js';
 import type { ClientRow } from './row.js';
@@ -28,7 +29,7 @@ export function clientView(row: ClientRow): ClientReply {
   const shown = view(row);
   shown.inboundIds = [...row.inboundIds];
   shown.traffic = trafficOf(row);
-  return shown;
+  return row.credentials ? Object.assign(shown, shownCredentials(row.credentials)) : shown;
 }
 
 /** A client with its secrets and what it used, as an import takes it. `id` is the UUID. */
@@ -37,5 +38,6 @@ export function exportOf(row: ClientRow): ExportedClient {
   const { up, down } = row;
   // An import finds the limit again; as a plain `enable: false` it would be an admin's choice, and a higher limit would not enable the client.
   if (row.depletedCause !== null) client.enable = true;
+  if (row.credentials) Object.assign(client, sendableCredentials(row.credentials));
   return { client, inboundIds: [...row.inboundIds], ...(up + down > 0 && { traffic: { up, down } }) };
 }

@@ -76,7 +76,7 @@ test('after thousands of random edits, memory equals a fresh load', async (t) =>
   const group = (): string => (below(3) ? aGroup() : '');
   const inboundIds = (): number[] => inbounds.filter(() => below(2) === 0);
   const fields = () => ({
-    ...(below(3) === 0 && { subId: value(), password: value() }),
+    ...(below(3) === 0 && { subId: value(), password: value(), auth: value() }),
     totalGB: below(3) * 5000,
     expiryTime: [0, clock.now() + below(1000) - 300, -below(9000)][below(3)] ?? 0,
     enable: below(4) > 0,
@@ -112,7 +112,12 @@ test('after thousands of random edits, memory equals a fresh load', async (t) =>
     () => service.update(name(), { ...fields(), ...(below(2) && { email: value() }) }, self),
     () => service.update(name(), { comment: 'only this' }, self),
     () => bulk.setEnable(names(), below(2) === 0, self),
-    () => bulk.adjust(names(), { addDays: 1, addBytes: below(99), flow: '', limitHwid: below(3) }, self),
+    () =>
+      bulk.adjust(
+        names(),
+        { addDays: 1, addBytes: below(99), flow: '', limitHwid: below(3), adTag: '' },
+        self,
+      ),
     () => bulk.delete(names(), below(2) === 0, self),
     () => (below(40) === 0 ? bulk.deleteWhere(({ group }) => group === 'ü', self) : undefined),
     () => bulk.attach(names(), inboundIds(), self),

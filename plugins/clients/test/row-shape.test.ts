@@ -9,7 +9,7 @@ setFlagsFromString('--allow-natives-syntax');
 const sameClass = new Function('a', 'b', 'return %HaveSameMap(a, b)') as (a: object, b: object) => boolean;
 const isFast = new Function('a', 'return %HasFastProperties(a)') as (a: object) => boolean;
 
-const related = { id: 7, inboundIds: [1], up: 5, down: 6, lastOnline: 8, lastSubFetch: 9 };
+const related = { id: 7, inboundIds: [1], credentials: null, up: 5, down: 6, lastOnline: 8, lastSubFetch: 9 };
 const row = (email: string): ClientRow => ({ ...newClient({ email }, 5), ...related });
 const stored = (email: string, reverse: string | null): StoredClient =>
   ({ ...row(email), enable: 1, reverse, inboundIds: '1' }) as unknown as StoredClient;

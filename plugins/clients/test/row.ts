@@ -6,6 +6,7 @@ export const row = (id: number, given: Partial<ClientRow> = {}): ClientRow => ({
   ...newClient({ email: `c${id}` }, 5),
   id,
   inboundIds: [1],
+  credentials: null,
   up: 0,
   down: 0,
   lastOnline: 0,

@@ -52,7 +52,7 @@ test('thousands of clients of one call, two attachments at once, and limits: eac
   );
   t.deepEqual([created, skipped.length, store.roster.size], [2_003, 0, 2_003]);
   await matches('added');
-  const wanted = { addDays: 0, addBytes: 7, flow: '', limitHwid: undefined };
+  const wanted = { addDays: 0, addBytes: 7, flow: '', limitHwid: undefined, adTag: '' };
   t.is((await bulk.adjust(emails, wanted, self)).adjusted, 2_003);
   t.deepEqual(
     [0, 999, 1_000, 1_001, 2_002].map((i) => store.byEmail(`c${i}`)?.totalGB),
@@ -134,7 +134,7 @@ test('thousands of clients of one call, two attachments at once, and limits: eac
 
 test('fetches that cannot be written are part of the next write', async (t) => {
   const roster = new Roster();
-  const related = { inboundIds: [], up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 };
+  const related = { inboundIds: [], credentials: null, up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 };
   const row = (id: number) => ({ ...newClient({ email: `c${id}` }, 5), ...related, id });
   await roster.apply({ added: [row(1), row(2)] });
   let isFull = true;

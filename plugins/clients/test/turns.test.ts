@@ -18,6 +18,7 @@ const row = (id: number): ClientRow => ({
   ),
   id,
   inboundIds: [],
+  credentials: null,
   up: 0,
   down: 0,
   lastOnline: 0,

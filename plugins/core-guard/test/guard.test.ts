@@ -32,6 +32,7 @@ test.before(async () => {
         join(certificates, 'x'),
       ],
       certificateDirectories: [certificates],
+      socketDirectories: [certificates],
     },
   });
 });

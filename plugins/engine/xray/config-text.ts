@@ -73,7 +73,7 @@ const apiInbound = (socket: string): JsonObject => ({
   settings: { address: '127.0.0.1', port: 1, network: 'unix' },
 });
 
-/** Returns the inbound's JSON with an empty user list (or the placeholder), where its protocol has users. Throws CoreRefused for an inbound that contradicts itself. */
+/** Returns the inbound's JSON without the panel's users, but with the placeholder, where its protocol has users. Users of its own stay where they are part of the config; the API would not report them as its own. Throws CoreRefused for an inbound that contradicts itself. */
 export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonObject {
   const { tag, protocol, config } = inbound;
   if (tag === '' || config['tag'] !== tag)
@@ -91,10 +91,9 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   const settings = Object.fromEntries(
     Object.entries(object(config['settings'])).filter(([key]) => !omit.includes(key)),
   );
-  return {
-    ...config,
-    settings: { ...settings, [type.list ?? 'clients']: codecs.placeholder(inbound, settings) },
-  };
+  const key = type.list ?? 'clients';
+  const own = type.users === 'config' ? list(settings[key]) : [];
+  return { ...config, settings: { ...settings, [key]: [...codecs.placeholder(inbound, settings), ...own] } };
 }
 
 /** Yields the inbound's JSON with its users, in chunks. */
@@ -110,7 +109,7 @@ export function* inboundText(inbound: InboundWithUsers, codecs: AccountCodecs): 
   yield `${JSON.stringify({ ...rest, settings: shared }).slice(0, -2)}${Object.keys(shared).length === 0 ? '' : ','}${JSON.stringify(key)}:[`;
   let comma = '';
   for (const placeholder of list(first)) {
-    yield JSON.stringify(placeholder);
+    yield `${comma}${JSON.stringify(placeholder)}`;
     comma = ',\n';
   }
   for (const user of inbound.users) {

@@ -19,6 +19,7 @@ import { RunningInbounds } from './inbounds.js';
 import { decode } from './messages.js';
 import type { CoreNote, CoreSlot } from './record.js';
 import { eachMessage } from './each-message.js';
+import { removeStaleSockets } from './stale-sockets.js';
 
 /** 100,000 users on five inbounds take 6 s on a small machine. */
 const START_LIMIT_MS = 120_000;
@@ -99,6 +100,7 @@ export async function launch(
 ): Promise<CoreConnection> {
   const { binary, folder, slot, codecs } = needs;
   await makeRoom(needs);
+  await removeStaleSockets(inbounds);
   const socket = await folder.socket();
   const api = await apiAt(socket);
   let process: RunningProcess<CoreNote> | undefined;

@@ -1,4 +1,5 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
@@ -15,6 +16,7 @@ import {
   type CoreProcess,
   type CoreUser,
   type InboundWithUsers,
+  type JsonObject,
   type LoggedConnection,
   type OnlineUser,
   ProtocolRefused,
@@ -30,6 +32,7 @@ import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
 import { coreSlot, describe } from './record.js';
+import { removeStaleSockets } from './stale-sockets.js';
 import { eachMessage } from './each-message.js';
 
 export interface XrayDriverOptions {
@@ -45,6 +48,21 @@ export interface XrayDriverOptions {
 
 const TEST_LIMIT_MS = 20_000;
 const ADDS_AT_ONCE = 64;
+
+/** A test makes the network interface of a tun, and fails where the running core has it already: it gets a name of its own. */
+const withOwnInterface = (inbound: CoreInbound): CoreInbound =>
+  inbound.config['protocol'] === 'tun'
+    ? {
+        ...inbound,
+        config: {
+          ...inbound.config,
+          settings: {
+            ...(inbound.config['settings'] as JsonObject),
+            name: `weir${randomBytes(4).toString('hex')}`,
+          },
+        },
+      }
+    : inbound;
 
 export class XrayDriver implements CoreDriver {
   /** The core accepts requests of 4 MiB; users are shorter in protobuf than in JSON. */
@@ -92,7 +110,7 @@ export class XrayDriver implements CoreDriver {
           path,
           this.configText(
             base,
-            inbounds.map((inbound) => ({ ...inbound, users: [] })),
+            inbounds.map((inbound) => ({ ...withOwnInterface(inbound), users: [] })),
           ),
         );
         await runCommand({
@@ -203,6 +221,7 @@ export class XrayDriver implements CoreDriver {
     const { envelope, others } = await fillInbound(converted, inbound, codecs);
     await inbounds.close(tag);
     await api.removeInbound(tag);
+    await removeStaleSockets([inbound]);
     try {
       await api.addInbound(envelope);
     } catch (error) {

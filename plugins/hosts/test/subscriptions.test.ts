@@ -180,7 +180,17 @@ test('protocols with a way of their own, such as WireGuard, get address and port
     security: { kind: 'none' },
   };
   const host = { groupId: 'g', fields: hostRecord.create({ vlessRoute: '7', path: '/x' }) };
-  const client = { id: 1, email: 'e', subId: 's', uuid: 'u', password: 'p', flow: '' };
+  const client = {
+    id: 1,
+    email: 'e',
+    subId: 's',
+    uuid: 'u',
+    password: 'p',
+    flow: '',
+    auth: '',
+    security: 'auto',
+    adTag: '',
+  };
   const shown = (address: string, port: number) =>
     completeEntry(entryFor(entry, { ...host, address, port }), { client, server: 'r', name: 'n' });
   t.deepEqual(shown('wg.example', 443), { ...shown('', 0), server: 'wg.example', port: 443 });

@@ -1,5 +1,6 @@
 // What a client program must know to reach an inbound, independent of formats. Protocols
 // make entries, hosts and nodes change them, formats write them down.
+import type { Credentials } from '../credential.js';
 import type { FinalMask } from './masks.js';
 import type { Reality, Security } from './security.js';
 import type { Transport } from './transport.js';
@@ -43,8 +44,43 @@ export type ShadowsocksAccount = {
   /** with a method of 2022: the client's key, base64 */
   readonly password: string;
 };
+/** Hysteria 2. Source: v2.hysteria.network, URI scheme. */
+export type HysteriaAccount = {
+  readonly protocol: 'hysteria';
+  readonly auth: string;
+};
+/** Source: github.com/tuic-protocol/tuic, tuic-client; mihomo, wiki.metacubex.one, TUIC. */
+export type TuicAccount = {
+  readonly protocol: 'tuic';
+  readonly uuid: string;
+  readonly password: string;
+  /** `bbr`, `cubic`, `new_reno` */
+  readonly congestionControl: string;
+  /** `native` or `quic`; without it the client program chooses */
+  readonly udpRelayMode?: string;
+};
+/** HTTP (RFC 9110, 7617), and SOCKS 5 (RFC 1928, 1929) with HTTP on one port. */
+export type LoginAccount = {
+  readonly protocol: 'http' | 'mixed';
+  readonly user: string;
+  readonly password: string;
+};
+/** Source: core.telegram.org/api/links, MTProxy links. */
+export type MtprotoAccount = {
+  readonly protocol: 'mtproto';
+  /** `ee`, 16 bytes and the name of a site, in hexadecimal */
+  readonly secret: string;
+};
 /** The kinds that formats of this tree know. */
-export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+export type KnownAccount =
+  | VlessAccount
+  | VmessAccount
+  | TrojanAccount
+  | ShadowsocksAccount
+  | LoginAccount
+  | HysteriaAccount
+  | TuicAccount
+  | MtprotoAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
@@ -121,7 +157,15 @@ export interface ClientIdentity {
   readonly subId: string;
   readonly uuid: string;
   readonly password: string;
+  /** of Hysteria */
+  readonly auth: string;
   readonly flow: string;
+  /** the cipher of VMess */
+  readonly security: string;
+  /** the channel that Telegram shows to users of an MTProto proxy; blank for none */
+  readonly adTag: string;
+  /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
+  readonly credentials?: Credentials | null;
 }
 
 /** The same for all clients, or a function of the client. */

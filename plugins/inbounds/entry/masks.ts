@@ -36,11 +36,22 @@ export interface LegacyKcpMask {
   readonly header: string;
   readonly value?: string;
 }
+/** A header before each packet, as that of another protocol. */
+export interface HeaderMask {
+  readonly kind: `header-${'dns' | 'dtls' | 'srtp' | 'utp' | 'wechat' | 'wireguard'}`;
+  /** for `header-dns` */
+  readonly domain?: string;
+}
+/** Scrambling of mKCP: with a fixed key, or with a password. */
+export interface KcpScramblingMask {
+  readonly kind: 'mkcp-original' | 'mkcp-aes128gcm';
+  readonly password?: string;
+}
 
 /** The first mask is the innermost. */
 export interface FinalMask {
   readonly tcp?: readonly (FragmentMask | SudokuMask)[];
-  readonly udp?: readonly (SalamanderMask | LegacyKcpMask | SudokuMask)[];
+  readonly udp?: readonly (SalamanderMask | LegacyKcpMask | HeaderMask | KcpScramblingMask | SudokuMask)[];
   /** UDP ports that the client changes between, such as `20000-50000`, and how often in seconds. Source: xtls.github.io, `quicParams.udpHop`; v2.hysteria.network, port hopping. */
   readonly udpHop?: { readonly ports: string; readonly interval?: NumberRange };
 }

@@ -1,9 +1,17 @@
 // The masks of an inbound that a client's side must know. Source: xtls.github.io, FinalMaskObject.
 import { objectOf, rangeOf, type Settings, textOf, textsOf } from '../stream/transport.js';
-import type { FinalMask, FragmentMask, LegacyKcpMask, SalamanderMask, SudokuMask } from './masks.js';
+import type {
+  FinalMask,
+  FragmentMask,
+  HeaderMask,
+  KcpScramblingMask,
+  LegacyKcpMask,
+  SalamanderMask,
+  SudokuMask,
+} from './masks.js';
 
 type Tcp = FragmentMask | SudokuMask;
-type Udp = SalamanderMask | LegacyKcpMask | SudokuMask;
+type Udp = SalamanderMask | LegacyKcpMask | HeaderMask | KcpScramblingMask | SudokuMask;
 
 const given = <T>(key: string, value: T | undefined): Record<string, T> =>
   value === undefined || value === '' ? {} : { [key]: value };
@@ -46,7 +54,8 @@ function tcpMask(mask: unknown): Tcp[] {
 
 function udpMask(mask: unknown): Udp[] {
   const settings = objectOf(objectOf(mask)['settings']);
-  switch (objectOf(mask)['type']) {
+  const type = textOf(objectOf(mask)['type']);
+  switch (type) {
     case 'salamander': {
       const password = textOf(settings['password']);
       if (password === '') return [];
@@ -60,6 +69,18 @@ function udpMask(mask: unknown): Udp[] {
           ...given('value', textOf(settings['value'])),
         },
       ];
+    case 'header-dns':
+      return [{ kind: 'header-dns', ...given('domain', textOf(settings['domain'])) }];
+    case 'header-dtls':
+    case 'header-srtp':
+    case 'header-utp':
+    case 'header-wechat':
+    case 'header-wireguard':
+      return [{ kind: type }];
+    case 'mkcp-original':
+      return [{ kind: type }];
+    case 'mkcp-aes128gcm':
+      return [{ kind: type, ...given('password', textOf(settings['password'])) }];
     case 'sudoku':
       return [sudoku(settings)];
     default:

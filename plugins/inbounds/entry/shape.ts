@@ -142,7 +142,20 @@ const masks = (shapes: Readonly<Record<string, Joi.Schema>>) =>
   maybe(Joi.array().items(byField('kind', shapes)).max(100));
 const finalMask = Joi.object({
   tcp: masks({ fragment, sudoku }),
-  udp: masks({ salamander, 'mkcp-legacy': legacyKcp, sudoku }),
+  udp: masks({
+    salamander,
+    'mkcp-legacy': legacyKcp,
+    'header-dns': kind('header-dns', { domain: maybe(line(255)) }),
+    ...Object.fromEntries(
+      ['dtls', 'srtp', 'utp', 'wechat', 'wireguard'].map((name) => [
+        `header-${name}`,
+        kind(`header-${name}`, {}),
+      ]),
+    ),
+    'mkcp-original': kind('mkcp-original', {}),
+    'mkcp-aes128gcm': kind('mkcp-aes128gcm', { password: maybe(line()) }),
+    sudoku,
+  }),
   udpHop: maybe(Joi.object({ ports: line(), interval: maybe(range()) })),
 });
 
@@ -183,7 +196,12 @@ const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string
   vless: [['id'], ['flow'], ['encryption']],
   vmess: [['id'], ['security']],
   trojan: [['password']],
+  http: [['user'], ['password']],
+  mixed: [['user'], ['password']],
   shadowsocks: [['method'], ['serverKey', 'mayMiss'], ['password']],
+  hysteria: [['auth']],
+  mtproto: [['secret']],
+  tuic: [['uuid'], ['password'], ['congestionControl'], ['udpRelayMode', 'mayMiss']],
 };
 /** A value of an account, of a kind that is not known here. */
 export const AccountValueShape = Joi.alternatives(line(LONGEST_KEY), Joi.number(), Joi.boolean(), texts());

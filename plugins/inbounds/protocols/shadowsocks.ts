@@ -1,9 +1,9 @@
 // Shadowsocks, classic and 2022. Keys of the methods of 2022: SIP022. Settings: xtls.github.io, Shadowsocks inbound.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
-import { custom } from '../../../kernel/index.js';
+import { custom, optional, shape, text } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
+import type { ClientIdentity, Inbound, Protocol, ProtocolCredential } from '../contract.js';
 import { textOf } from '../stream/transport.js';
 
 const CLASSIC = [
@@ -14,7 +14,9 @@ const CLASSIC = [
   'xchacha20-poly1305',
   'xchacha20-ietf-poly1305',
 ];
-/** Bytes of a key. The core knows a third one, with chacha20, which has room for one user only. */
+/** The core has room for one user with it, the key of the inbound itself. */
+const SINGLE = '2022-blake3-chacha20-poly1305';
+/** Bytes of a key, where an inbound has many users. */
 const OF_2022: Readonly<Record<string, number>> = {
   '2022-blake3-aes-128-gcm': 16,
   '2022-blake3-aes-256-gcm': 32,
@@ -26,12 +28,12 @@ const isKey = (text: string, bytes: number): boolean =>
   Buffer.from(text, 'base64').length === bytes;
 
 const settings = Joi.object({
-  method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022)),
+  method: Joi.valid(...CLASSIC, ...Object.keys(OF_2022), SINGLE),
   password: Joi.string().allow('').optional(),
 })
   .unknown(true)
   .custom((value: { method: string; password?: string }, state) => {
-    const bytes = OF_2022[value.method];
+    const bytes = value.method === SINGLE ? 32 : OF_2022[value.method];
     if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
     return state.error('any.custom', {
       error: new Error(
@@ -51,15 +53,48 @@ export function keyFor(password: string, method: string): string {
     : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
 }
 
+/** A client has its password on all its inbounds, unless one inbound has another: clients that move in keep their links. */
+const credential: ProtocolCredential = {
+  flat: [],
+  schema: shape({ password: optional(text().max(255)) }),
+  create: (sent, { client, before }) => {
+    const password = textOf(sent['password']) || textOf(before?.['password']);
+    return password === '' || (!before && password === client.password) ? undefined : { password };
+  },
+  keys: ({ password }) => [textOf(password)],
+};
+const passwordOf = ({ password, credentials }: ClientIdentity, { id }: Inbound): string =>
+  textOf(credentials?.get(id)?.['password']) || password;
+
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
 export const shadowsocks: Protocol = {
   name: 'shadowsocks',
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
-  accounts: (own) => (textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks'),
-  account: ({ password }, inbound) => {
+  clientless: ({ method }) =>
+    method === SINGLE
+      ? `with the method ${SINGLE} an inbound has one user, its own password; choose 2022-blake3-aes-256-gcm for clients`
+      : undefined,
+  note: ({ method }) =>
+    method === SINGLE
+      ? `no clients can be attached to an inbound with ${SINGLE}: everybody uses its password, and nobody counts their bytes`
+      : undefined,
+  // The core's own default is tcp.
+  l4: ({ settings: { network } }) => {
+    const words = textOf(network)
+      .toLowerCase()
+      .split(',')
+      .map((one) => one.trim());
+    const l4 = (['tcp', 'udp'] as const).filter((one) => words.includes(one));
+    return l4.length > 0 ? l4 : ['tcp'];
+  },
+  accounts: (own) =>
+    own['method'] === SINGLE ? SINGLE : textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks',
+  credential,
+  account: (client, inbound) => {
     const method = methodOf(inbound);
+    const password = passwordOf(client, inbound);
     // With or without `ietf` it is the same cipher; the core answers with the short name.
     return method in OF_2022
       ? { protocol: 'shadowsocks-2022', key: keyFor(password, method) }
@@ -72,9 +107,9 @@ export const shadowsocks: Protocol = {
       method in OF_2022
         ? {
             serverKey: textOf(inbound.settings['password']),
-            password: ({ password }: ClientIdentity) => keyFor(password, method),
+            password: (client: ClientIdentity) => keyFor(passwordOf(client, inbound), method),
           }
-        : { password: ({ password }: ClientIdentity) => password };
+        : { password: (client: ClientIdentity) => passwordOf(client, inbound) };
     return { ...base, account: { protocol: 'shadowsocks', method, ...account } };
   },
 };

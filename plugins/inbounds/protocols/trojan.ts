@@ -16,6 +16,7 @@ export const trojanAccounts: ApiAccountType = {
 
 export const trojan: Protocol = {
   name: 'trojan',
+  socket: true,
   settings: custom(shape({}).unknown(true)),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
   account: ({ password }) => ({ protocol: 'trojan', password }),

@@ -37,6 +37,7 @@ export const vlessAccounts: ApiAccountType = {
 
 export const vless: Protocol = {
   name: 'vless',
+  socket: true,
   settings: custom(settings),
 
   // `encryption` is the client's half; the core's config knows only `decryption`.

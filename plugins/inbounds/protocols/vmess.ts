@@ -17,12 +17,13 @@ export const vmessAccounts: ApiAccountType = {
 
 export const vmess: Protocol = {
   name: 'vmess',
+  socket: true,
   settings: custom(shape({}).unknown(true)),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
   account: ({ uuid }) => ({ protocol: 'vmess', id: uuid }),
 
   entry: (_inbound, base) => ({
     ...base,
-    account: { protocol: 'vmess', id: ({ uuid }) => uuid, security: 'auto' },
+    account: { protocol: 'vmess', id: ({ uuid }) => uuid, security: ({ security }) => security },
   }),
 };

@@ -1,8 +1,12 @@
 // `streamSettings`: checked here, stored unchanged.
 import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
+import type { L4 } from '../contract.js';
 import type { EntryTemplate } from '../entry/entry.js';
+import { maskIssues } from './final-mask.js';
 import { grpc } from './grpc.js';
+import { hysteria } from './hysteria.js';
+import { kcp } from './kcp.js';
 import { realityEntry, RealitySettings } from './reality.js';
 import { tcp } from './tcp.js';
 import { certificateIssues, type ReadFile, tlsEntry, TlsSettings } from './tls.js';
@@ -10,7 +14,7 @@ import { objectOf, type Settings, type Transport } from './transport.js';
 import { httpupgrade, ws } from './ws.js';
 import { xhttp } from './xhttp.js';
 
-const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp];
+const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp, kcp, hysteria];
 const SECURITIES = ['none', 'tls', 'reality'] as const;
 export type Security = (typeof SECURITIES)[number];
 /** The core starts no other pair. */
@@ -44,6 +48,7 @@ export async function streamIssues(stream: Settings, readFile: ReadFile): Promis
         key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [],
       ),
     ),
+    ...maskIssues(stream),
   ];
   if (kind.length > 0) return issues;
   const { network: chosen, security: kindOfSecurity } = viewStream(stream);
@@ -75,6 +80,14 @@ export const viewStream = (stream: Settings): StreamView => ({
   security: (stream['security'] as Security | undefined) ?? 'none',
 });
 
+/** What the core listens on with this stream: HTTP/3 alone is the one way of XHTTP over UDP. */
+export function transportL4(stream: Settings): L4 {
+  const { network: type, security: kind } = viewStream(stream);
+  if (type === 'kcp' || stream['network'] === 'hysteria') return 'udp';
+  const alpn = kind === 'tls' ? objectOf(stream['tlsSettings'])['alpn'] : undefined;
+  return type === 'xhttp' && Array.isArray(alpn) && alpn.length === 1 && alpn[0] === 'h3' ? 'udp' : 'tcp';
+}
+
 /** Returns the part for the core. The client's part stays here, so that a change of it interrupts nobody. */
 export function coreStream(stream: Settings): JsonObject {
   const bare = (key: string) => {
@@ -92,7 +105,7 @@ export function coreStream(stream: Settings): JsonObject {
 /** What a client's side must know. */
 export function streamEntry(stream: Settings): Pick<EntryTemplate, 'transport' | 'security'> {
   return {
-    transport: transportOf(stream).entry(transportSettings(stream)),
+    transport: transportOf(stream).entry(transportSettings(stream), stream),
     security: securityEntry(stream),
   };
 }

@@ -5,15 +5,15 @@ import type { HttpHeaders, NumberRange, Transport as EntryTransport } from '../e
 export type Settings = Readonly<Record<string, unknown>>;
 
 export interface Transport {
-  /** as entries and replies call it */
-  readonly name: EntryTransport['kind'];
+  /** as replies call it, and entries where client programs can have it without its protocol */
+  readonly name: EntryTransport['kind'] | 'hysteria';
   /** what the core takes as well */
   readonly alias: string | undefined;
   /** its key in `streamSettings`, and its other one */
   readonly keys: readonly string[];
   readonly settings: Schema;
-  /** what a client must know; of settings that have passed the schema */
-  entry(settings: Settings): EntryTransport;
+  /** what a client must know; of settings that have passed the schema, and the stream that holds them */
+  entry(settings: Settings, stream: Settings): EntryTransport;
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -27,7 +27,20 @@ const UNSAFE = Number.MAX_SAFE_INTEGER + 1;
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   enable: ['true', 1, null, [], {}],
   remark: [5, null, true, ['x'], {}, 'x'.repeat(256), 'a\u0000b', 'a\nb', 'half \ud83d'],
-  listen: [5, null, [], '10.0.0.1 ', 'a b', '/run/socket', '@abstract', 'x'.repeat(256), '1.2.3.4\u0000'],
+  listen: [
+    5,
+    null,
+    [],
+    '10.0.0.1 ',
+    'a b',
+    '/etc/socket',
+    '/run/weir/../../etc/s',
+    '/dev/shm/',
+    '@',
+    '@weir.api',
+    'x'.repeat(256),
+    '1.2.3.4\u0000',
+  ],
   port: ['443', 'NaN', null, 0, -1, 65_536, 1.5, UNSAFE, true, [443]],
   protocol: [5, null, '', [], {}, 'x'.repeat(33)],
   tag: [5, null, [], 'a b', 'a\tb', 'a>b', 'x'.repeat(129), 'half\ud83d'],
@@ -69,7 +82,7 @@ for (const [field, values] of Object.entries(WRONG)) {
 }
 
 test.serial('all mistakes of a body are told at once', async (t) => {
-  const body = { protocol: 'vless', port: 0, total: -1, remark: 7, streamSettings: '{' };
+  const body = { protocol: 'vless', port: -1, total: -1, remark: 7, streamSettings: '{' };
   const answer = await panel.call<{ issues: { path: string }[] }>(ADD, { body });
   t.deepEqual(answer.body.obj.issues.map(({ path }) => path).sort(), [
     'port',
@@ -97,7 +110,9 @@ test.serial('port and protocol cannot be left out of a new inbound', async (t) =
 });
 
 const STREAMS: readonly (readonly [field: string, stream: unknown])[] = [
-  ['streamSettings.network', { network: 'kcp' }],
+  ['streamSettings.network', { network: 'h3' }],
+  ['streamSettings.kcpSettings.mtu', { network: 'kcp', kcpSettings: { mtu: 100 } }],
+  ['streamSettings.kcpSettings.tti', { network: 'kcp', kcpSettings: { tti: 5 } }],
   ['streamSettings.network', { network: 5 }],
   ['streamSettings.network', '{"network":"quic"}'],
   ['streamSettings.security', { security: 'sometimes' }],

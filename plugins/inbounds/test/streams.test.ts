@@ -127,8 +127,8 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
     { protocol: 'shadowsocks', settings: { method: 'rc4-md5' } },
   ],
   [
-    'a method for one user only',
-    'settings.method',
+    'a key of a method for one user only',
+    'settings',
     { protocol: 'shadowsocks', settings: { method: '2022-blake3-chacha20-poly1305', password: 'x' } },
   ],
   ['no method', 'settings.method', { protocol: 'shadowsocks', settings: {} }],
