@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/core-guard: 13 names
 //   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 72 names
+//   @weir-panel/weir/plugins/inbounds: 75 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1533,6 +1533,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly EMAIL_TAKEN: ErrorFactory;
     readonly SUB_ID_TAKEN: ErrorFactory;
     readonly UUID_TAKEN: ErrorFactory;
+    readonly STILL_ATTACHED: ErrorFactory;
     readonly PASSWORD_TAKEN: ErrorFactory;
   };
 
@@ -2741,7 +2742,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export const EntryTemplateShape: Schema<EntryTemplate<Account>>;
 
   // Accounts of clients in an inbound, and what a sample account shows about it.
-  /** Returns the account of a client; undefined where the protocol's plugin fails, which is logged already. */
+  /** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
+  export function clientlessReason(protocol: Protocol | undefined, { settings }: Pick<Inbound, 'settings'>): string | undefined;
+  /** Returns the account of a client; undefined where the inbound takes no clients, and where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
   export const inboundErrors: {
@@ -2751,6 +2754,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly TAG_TAKEN: ErrorFactory;
     readonly UNKNOWN_PROTOCOL: ErrorFactory;
     readonly CORE_REFUSED: ErrorFactory;
+    readonly NO_CLIENTS: ErrorFactory;
     readonly CLIENTS_APART: ErrorFactory;
   };
 
@@ -2764,6 +2768,17 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
+  /** A transport protocol of the operating system: a port of one is free for the other. */
+  export type L4 = 'tcp' | 'udp';
+  /** What only inbounds of one protocol show in a selection list. Without secrets. */
+  export type ProtocolOption = Partial<{
+    readonly awgServer: Record<string, unknown> | null;
+    readonly tuicServer: Record<string, unknown> | null;
+    readonly mtprotoDomain: string;
+    readonly wgDns: string;
+    readonly wgMtu: number;
+    readonly wgPublicKey: string;
+  }>;
   /** A protocol. Each plugin adds its own to `Protocols`. */
   export interface Protocol {
     readonly name: string;
@@ -2779,6 +2794,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
+    /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
+    option?(inbound: Inbound): ProtocolOption;
+    /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+    l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+    /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
+    clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+    /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
+    readonly stream?: false;
   }
   /** The protocols that inbounds can speak. */
   export const Protocols: ExtensionPoint<Protocol>;
@@ -2795,12 +2818,16 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     protocol(name: string): Protocol | undefined;
     /** Returns the plugin that adds this protocol; empty if there is none. */
     pluginOf(protocol: string): string;
-    /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
+    /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
     require(ids: readonly number[], path: string): void;
+    /** Returns why clients cannot be attached to this inbound; undefined when they can, and for an unknown inbound. */
+    clientless(id: number): string | undefined;
+    /** Rejects as `require` does, and with INBOUNDS_NO_CLIENTS for the first inbound that takes no clients. */
+    requireForClients(ids: readonly number[], path: string): void;
     addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;
     usage(id: number): {
       readonly up: number;

@@ -10,6 +10,8 @@ export const errors = defineErrors('clients', {
   EMAIL_TAKEN: [409, 'email already in use'],
   SUB_ID_TAKEN: [409, 'subId already in use'],
   UUID_TAKEN: [409, 'another client has this UUID'],
+  STILL_ATTACHED: [409, 'clients are attached to this inbound'],
   PASSWORD_TAKEN: [409, 'another client has this password'],
   CREDENTIAL_TAKEN: [409, 'another client of this inbound has this'],
+  AUTH_TAKEN: [409, 'another client has this auth'],
 });

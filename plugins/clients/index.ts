@@ -1,6 +1,13 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
-import { describeInbounds, duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import {
+  beforeInboundSave,
+  clientlessReason,
+  describeInbounds,
+  duringInboundSave,
+  InboundEdits,
+  Inbounds,
+} from '../inbounds/contract.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -19,6 +26,7 @@ import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
 import { ClientWriter } from './edits/client-writer.js';
 import { groupRoutes } from './groups/group-routes.js';
+import { errors } from './errors.js';
 import { GroupStore } from './groups/group-store.js';
 import { Groups } from './groups/groups.js';
 import { ClientImport, deleteStaleImports } from './import/client-import.js';
@@ -74,7 +82,20 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
-  taps: ({ store, credentials }) => [
+  taps: ({ store, inbounds, credentials }) => [
+    // Looks through the clients only where an inbound stops taking any.
+    tap(beforeInboundSave, ({ before, after }) => {
+      const reason = clientlessReason(inbounds.protocol(after.protocol), after);
+      if (!before || reason === undefined) return;
+      const count = store.roster
+        .ordered('id')
+        .filter(({ inboundIds }) => inboundIds.includes(before.id)).length;
+      if (count > 0)
+        throw errors.STILL_ATTACHED(
+          `${count} clients are attached to this inbound: ${reason}; detach them first`,
+          { path: 'settings' },
+        );
+    }),
     // The database deletes the attachments of deleted inbounds in the same transaction.
     tap(duringInboundSave, async ({ changes }, tx) => {
       const deletedInbounds = changes.flatMap(({ kind, before }) =>

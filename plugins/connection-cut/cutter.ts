@@ -90,10 +90,12 @@ export class Cutter {
   }
 
   /** Says whether open connections of removed clients are closed on this inbound; if not, why. */
-  describe(inbound: Parameters<typeof runsOverUdp>[0] & { readonly id: number }) {
-    const reason = runsOverUdp(inbound)
-      ? 'it runs over UDP, where no connection can be closed alone'
-      : this.#obstacle || this.#pause;
+  describe(inbound: Parameters<typeof runsOverUdp>[0] & { readonly id: number; readonly state?: string }) {
+    const reason = inbound.state
+      ? 'a program of its own runs it, whose connections the core does not know'
+      : runsOverUdp(inbound)
+        ? 'it runs over UDP, where no connection can be closed alone'
+        : this.#obstacle || this.#pause;
     return { end: reason === '', reason, ...(this.#counts.get(inbound.id) ?? { ended: 0, missed: 0 }) };
   }
 

@@ -46,6 +46,13 @@ export function dialed(place: Place): Dialed[] {
   // infra/conf/dokodemo.go
   if (key === 'portmap' && typeof value === 'object' && value !== null)
     return Object.values(value).flatMap((to) => server(destinationOf(to)));
+  // A tunnel's destination, as the panel stores it; the core gets it as `address`
+  if (key === 'rewriteaddress' && typeof value === 'string' && siblings.has('rewriteport'))
+    return server(
+      /^[/@]/.test(value)
+        ? { kind: 'socket', path: value }
+        : placeOf(value, String(siblings.get('rewriteport'))),
+    );
   // The server of an outbound (vnext, servers, or flat), a tunnel's destination, downloadSettings of XHTTP
   if (key !== 'address' || typeof value !== 'string' || !siblings.has('port')) return [];
   if (/^[/@]/.test(value)) return server({ kind: 'socket', path: value });

@@ -64,11 +64,12 @@ export class DesiredUsers {
 
   /**
    * Returns users that must be in an inbound's config, up to this many bytes; undefined when the core's API changes its
-   * users. Logs how many do not fit.
+   * users. None where no plugin declares accounts: such an inbound has no users to compare. Logs how many do not fit.
    */
   inConfig(inbound: InboundIdentity, maxBytes: number): readonly CoreUser[] | undefined {
     const type = this.#accounts.of(inbound.protocol);
-    if (type?.users !== 'config') return undefined;
+    if (!type) return [...this.valid(inbound)];
+    if (type.users !== 'config') return undefined;
     const users: CoreUser[] = [];
     let bytes = 0;
     let surplus = 0;

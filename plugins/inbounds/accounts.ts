@@ -11,19 +11,35 @@ export const ANYBODY: ClientIdentity = {
   subId: 'anybody',
   uuid: '00000000-0000-4000-8000-000000000000',
   password: 'anybody',
+  auth: 'anybody',
   flow: 'xtls-rprx-vision',
+  security: 'auto',
 };
+
+/** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
+export function clientlessReason(
+  protocol: Protocol | undefined,
+  { settings }: Pick<Inbound, 'settings'>,
+): string | undefined {
+  try {
+    return protocol?.clientless?.(settings);
+  } catch (error) {
+    if (error instanceof PanelError) return undefined;
+    throw error;
+  }
+}
 
 /** The sample client as it is in this inbound. */
 export const anybodyIn = (inbound: Inbound, { credential }: Protocol): ClientIdentity =>
   credential?.sample ? { ...ANYBODY, credentials: new Map([[inbound.id, credential.sample]]) } : ANYBODY;
 
-/** Returns the account of a client; undefined where it lacks the credential that the protocol needs, or where the protocol's plugin fails, which is logged already. */
+/** Returns the account of a client; undefined where the inbound takes no clients, where it lacks the credential that the protocol needs, and where the protocol's plugin fails, which is logged already. */
 export function accountOf(
   protocol: Protocol,
   client: ClientIdentity,
   inbound: Inbound,
 ): CoreAccount | undefined {
+  if (clientlessReason(protocol, inbound) !== undefined) return undefined;
   if (protocol.credential?.sample && !client.credentials?.has(inbound.id)) return undefined;
   try {
     return protocol.account(client, inbound);
@@ -35,7 +51,7 @@ export function accountOf(
 
 /** Differs for inbounds with the same config but other accounts (`disableFlow`). */
 export const accountsOf = (inbound: Inbound, protocol: Protocol): string =>
-  JSON.stringify(accountOf(protocol, anybodyIn(inbound, protocol), inbound));
+  JSON.stringify(accountOf(protocol, anybodyIn(inbound, protocol), inbound)) ?? '';
 
 /** Whether a client's flow reaches the core through this inbound. */
 export function takesFlow(inbound: Inbound, protocol: Protocol): boolean {

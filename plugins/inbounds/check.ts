@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreRefused, type EngineApi, ProtocolRefused, userName } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
-import { ANYBODY, anybodyIn } from './accounts.js';
+import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
@@ -19,6 +19,7 @@ import { refusePortInUse, refuseTakenPort, samePlace } from './ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
+import { pairIssues } from './stream/pairing.js';
 import { coreStream, streamIssues } from './stream/stream.js';
 
 type Draft = Omit<Inbound, 'id'>;
@@ -120,6 +121,7 @@ export class InboundCheck {
       issues.push(
         ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
       );
+    if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const draft: Draft = {
@@ -145,8 +147,12 @@ export class InboundCheck {
   }
 
   async #examine(inbound: Inbound, protocol: Protocol): Promise<void> {
+    if (protocol.runBy === 'program') return;
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
-    const sample = { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) };
+    const sample =
+      clientlessReason(protocol, inbound) === undefined
+        ? { name, account: protocol.account(anybodyIn(inbound, protocol), inbound) }
+        : undefined;
     try {
       await this.#engine.examine(coreInbound(inbound, protocol), sample);
     } catch (cause) {

@@ -17,7 +17,8 @@ import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
-import { protocolProblem, viewsShape } from './shapes.js';
+import { programProblem, protocolProblem, viewsShape } from './shapes.js';
+import type { StreamView } from './stream/stream.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';
 export type {
@@ -36,6 +37,7 @@ export {
   type ClientIdentity,
   type EntryTemplate,
   type FieldsByClient,
+  type HysteriaAccount,
   type IpVersion,
   isOf,
   type KnownAccount,
@@ -44,6 +46,7 @@ export {
   type ShadowsocksAccount,
   type SocketOptions,
   type TrojanAccount,
+  type TuicAccount,
   type VlessAccount,
   type VmessAccount,
 } from './entry/entry.js';
@@ -68,9 +71,21 @@ export type {
 export { type EntryBase, isUnspecified } from './entry/base.js';
 export { completeEntry, type Completion, valueFor, withRoute } from './entry/complete.js';
 export { EntryTemplateShape } from './entry/shape.js';
-export { accountOf } from './accounts.js';
+export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
+
+/** A transport protocol of the operating system: a port of one is free for the other. */
+export type L4 = 'tcp' | 'udp';
+/** What only inbounds of one protocol show in a selection list. Without secrets. */
+export type ProtocolOption = Partial<{
+  readonly awgServer: Record<string, unknown> | null;
+  readonly tuicServer: Record<string, unknown> | null;
+  readonly mtprotoDomain: string;
+  readonly wgDns: string;
+  readonly wgMtu: number;
+  readonly wgPublicKey: string;
+}>;
 
 /** A protocol. Each plugin adds its own to `Protocols`. */
 export interface Protocol {
@@ -85,10 +100,26 @@ export interface Protocol {
   accounts?(settings: Readonly<Record<string, unknown>>): string;
   /** What a client has in one inbound only. `client.credentials?.get(inbound.id)` in `account` and in functions of the entry. */
   readonly credential?: ProtocolCredential;
+  /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
+  coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
+  /** Returns why this network and security do not go with the protocol; undefined when they do. */
+  streamProblem?(stream: StreamView): string | undefined;
+  /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
+  readonly runBy?: 'program';
+  /** Returns what the admin should know about such an inbound, for the reply to add and update; undefined when there is nothing. */
+  notice?(inbound: Inbound): string | undefined;
   /** Returns the client's account, with all fields of its type and no others. */
   account(client: ClientIdentity, inbound: Inbound): CoreAccount;
   /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
   entry(inbound: Inbound, base: EntryBase): EntryTemplate;
+  /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
+  option?(inbound: Inbound): ProtocolOption;
+  /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+  l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
+  /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
+  clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+  /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
+  readonly stream?: false;
 }
 /** The protocols that inbounds can speak. */
 export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (protocol, _, others) => {
@@ -98,6 +129,25 @@ export const Protocols = extensionPoint<Protocol>('inbounds', 'Protocols', (prot
     ? `the protocol ${name} already exists, in plugin ${other.plugin}; choose another name`
     : protocolProblem(protocol);
 });
+
+/** The program that runs the inbounds of a protocol with `runBy: 'program'`. Its plugin learns of changes by `afterInboundSave` and `clients/afterClientSave`, and reads accounts with `accountOf`. */
+export interface ProtocolProgram {
+  /** name of the protocol */
+  readonly protocol: string;
+  /** Returns how the program is doing with this inbound, from memory: `running`, or `not running: ` and why. Called for every reply that shows the inbound. */
+  state(inbound: Inbound): string;
+}
+/** The programs that run protocols in place of the core; one for each protocol. */
+export const ProtocolPrograms = extensionPoint<ProtocolProgram>(
+  'inbounds',
+  'ProtocolPrograms',
+  (program, _, others) => {
+    const other = others.find(({ value }) => value.protocol === program.protocol);
+    return other
+      ? `the plugin ${other.plugin} runs the protocol ${program.protocol} already`
+      : programProblem(program);
+  },
+);
 
 export interface InboundUsage {
   readonly inboundId: number;
@@ -113,12 +163,16 @@ export interface InboundsApi {
   protocol(name: string): Protocol | undefined;
   /** Returns the plugin that adds this protocol; empty if there is none. */
   pluginOf(protocol: string): string;
-  /** Returns what a client program must know to connect; undefined if no plugin has the protocol. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
+  /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
   require(ids: readonly number[], path: string): void;
+  /** Returns why clients cannot be attached to this inbound; undefined when they can, and for an unknown inbound. */
+  clientless(id: number): string | undefined;
+  /** Rejects as `require` does, and with INBOUNDS_NO_CLIENTS for the first inbound that takes no clients. */
+  requireForClients(ids: readonly number[], path: string): void;
   addUsage(tx: Tx, usage: readonly InboundUsage[]): Promise<void>;
   usage(id: number): { readonly up: number; readonly down: number };
 }
@@ -196,6 +250,8 @@ export interface InboundView extends Omit<Inbound, HiddenName> {
   /** null: this machine */
   readonly nodeId: number | null;
   readonly originNodeGuid: string;
+  /** how the program that runs it is doing; empty where the core runs it */
+  readonly state: string;
   readonly settings: Record<string, unknown>;
 }
 /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */

@@ -13,7 +13,7 @@ export function coreInbound(inbound: Omit<Inbound, 'id'>, protocol: Protocol): C
     port,
     protocol: protocol.coreName ?? protocol.name,
     settings: protocol.coreSettings(settings),
-    streamSettings: coreStream(streamSettings),
+    streamSettings: protocol.coreStream?.(coreStream(streamSettings), settings) ?? coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;
   // Refused when it is saved: later it would keep all inbounds out of the core.

@@ -7,5 +7,6 @@ export const errors = defineErrors('inbounds', {
   TAG_TAKEN: [409, 'another inbound has this tag'],
   UNKNOWN_PROTOCOL: [422, 'no plugin knows this protocol'],
   CORE_REFUSED: [422, 'the core rejects this inbound'],
+  NO_CLIENTS: [422, 'this inbound takes no clients'],
   CLIENTS_APART: [422, 'clients are added with clients/add'],
 });

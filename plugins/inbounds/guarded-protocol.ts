@@ -12,9 +12,10 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
-import type { Protocol } from './contract.js';
+import type { L4, Protocol } from './contract.js';
 import { guardedCredential } from './guarded-credential.js';
 import { withFunctions } from './entry/functions.js';
+import { OptionOfProtocol } from './schema.js';
 import { AccountTextShape, AccountValueShape, isKnown, ProtocolEntryShape } from './entry/shape.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
@@ -25,11 +26,14 @@ const ACCOUNT = mapOf(
 });
 
 const LONGEST_NAME = 1000;
+const L4S = custom<readonly L4[]>(Joi.array().items(Joi.valid('tcp', 'udp')).unique().min(1));
 
 const isText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= LONGEST_NAME
     ? undefined
     : `it answered ${typeof value === 'string' ? `${value.length} characters` : typeof value} instead of a text of at most ${LONGEST_NAME}`;
+const isTextOrNothing = (value: unknown): string | undefined =>
+  value === undefined ? undefined : isText(value);
 const fits =
   (schema: Parameters<typeof inspect>[0]) =>
   (value: unknown): string | undefined => {
@@ -62,12 +66,34 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const isEntry = fits(ProtocolEntryShape);
   const isAccountText = fits(AccountTextShape);
   const isAccountValue = fits(AccountValueShape);
+  const isOption = fits(OptionOfProtocol);
+  const isL4 = fits(L4S);
   const accounts = protocol.accounts?.bind(protocol);
+  const option = protocol.option?.bind(protocol);
+  const l4 = protocol.l4?.bind(protocol);
+  const coreStream = protocol.coreStream?.bind(protocol);
+  const streamProblem = protocol.streamProblem?.bind(protocol);
+  const notice = protocol.notice?.bind(protocol);
+  const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    ...(protocol.runBy && { runBy: protocol.runBy }),
+    ...(coreStream && {
+      coreStream: (stream, own) => ask('coreStream', isSettings, () => coreStream(stream, own)),
+    }),
+    ...(streamProblem && {
+      streamProblem: (stream) => ask('streamProblem', isTextOrNothing, () => streamProblem(stream)),
+    }),
+    ...(notice && { notice: (inbound) => ask('notice', isTextOrNothing, () => notice(inbound)) }),
+    ...(protocol.stream === false && { stream: false }),
+    ...(option && { option: (inbound) => ask('option', isOption, () => option(inbound)) }),
+    ...(l4 && { l4: (inbound) => ask('l4', isL4, () => l4(inbound)) }),
+    ...(clientless && {
+      clientless: (settings) => ask('clientless', isTextOrNothing, () => clientless(settings)),
+    }),
     ...(accounts && { accounts: (settings) => ask('accounts', isText, () => accounts(settings)) }),
     ...(protocol.credential && { credential: guardedCredential(protocol.credential, ask) }),
     account: (client, inbound): CoreAccount =>

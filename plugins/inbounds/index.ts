@@ -27,11 +27,16 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
 import { trojan, trojanAccounts } from './protocols/trojan.js';
+import { tuic } from './protocols/tuic.js';
+import { tun } from './protocols/tun.js';
+import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
+import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
 import { coreInbound } from './core-inbound.js';
@@ -65,6 +70,7 @@ export default definePlugin({
     // Edits run one after another: each is checked against the result of the previous one.
     queue: singleton(SerialQueue),
     protocols: singleton(KnownProtocols),
+    programs: singleton(Programs),
     store: singleton(InboundStore),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
@@ -80,10 +86,17 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks].map((protocol) => contribute(Protocols, protocol)),
-    ...[vlessAccounts, vmessAccounts, trojanAccounts, shadowsocksAccounts, shadowsocks2022Accounts].map(
-      (type) => contribute(AccountTypes, type),
+    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic].map((protocol) =>
+      contribute(Protocols, protocol),
     ),
+    ...[
+      vlessAccounts,
+      vmessAccounts,
+      trojanAccounts,
+      shadowsocksAccounts,
+      shadowsocks2022Accounts,
+      hysteriaAccounts,
+    ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store }) => [
     tap(
@@ -91,7 +104,7 @@ export default definePlugin({
       (add) => {
         for (const inbound of store.list()) {
           const protocol = store.protocol(inbound.protocol);
-          if (inbound.enable && protocol) add(...corePart(inbound, protocol));
+          if (inbound.enable && protocol && protocol.runBy !== 'program') add(...corePart(inbound, protocol));
         }
       },
       // Without `strict` a failure would remove all inbounds from the core; with it, the core keeps its config.

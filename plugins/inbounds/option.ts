@@ -1,9 +1,20 @@
 // An inbound in a selection list, without secrets.
-import type { InboundsApi } from './contract.js';
+import { PanelError } from '../../kernel/index.js';
+import type { InboundsApi, ProtocolOption } from './contract.js';
 import { type Inbound, optionNames, pick } from './fields.js';
 import { viewStream } from './stream/stream.js';
 
-export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlow'>) {
+/** Of inbounds whose protocol does not have the field. */
+const NOTHING: Required<ProtocolOption> = {
+  awgServer: null,
+  tuicServer: null,
+  mtprotoDomain: '',
+  wgDns: '',
+  wgMtu: 0,
+  wgPublicKey: '',
+};
+
+export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlow' | 'protocol'>) {
   const { id, protocol, settings, streamSettings } = inbound;
   const { method } = settings;
   return {
@@ -14,11 +25,17 @@ export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlo
     ssMethod: protocol === 'shadowsocks' && typeof method === 'string' ? method : '',
     nodeId: null,
     nodeAddress: '',
-    awgServer: null,
-    tuicServer: null,
-    mtprotoDomain: '',
-    wgDns: '',
-    wgMtu: 0,
-    wgPublicKey: '',
+    ...NOTHING,
+    ...ownFields(inbound, inbounds),
   };
+}
+
+/** Nothing where the protocol's plugin fails, which is logged already: the list shows the inbound all the same. */
+function ownFields(inbound: Inbound, inbounds: Pick<InboundsApi, 'protocol'>): ProtocolOption {
+  try {
+    return inbounds.protocol(inbound.protocol)?.option?.(inbound) ?? {};
+  } catch (error) {
+    if (error instanceof PanelError) return {};
+    throw error;
+  }
 }

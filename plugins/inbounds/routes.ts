@@ -97,7 +97,7 @@ export const routes = ({
     idempotent: true,
     handle: async ({ body, who }) => {
       const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult('inbound added', applied), views.get(id));
+      return withMessage(views.said('inbound added', applied, id), views.get(id));
     },
   }),
   route({
@@ -113,7 +113,7 @@ export const routes = ({
     errors: [errors.NOT_FOUND, ...refusals],
     handle: async ({ params, body, who }) =>
       withMessage(
-        describeResult('inbound saved', await service.update(params.id, body, who)),
+        views.said('inbound saved', await service.update(params.id, body, who), params.id),
         views.get(params.id),
       ),
   }),
@@ -142,7 +142,7 @@ export const routes = ({
       const { applied, held } = await service.setEnable(params.id, body.enable, who);
       if (held)
         return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
-      return describeResult(body.enable ? 'inbound enabled' : 'inbound disabled', applied);
+      return views.said(body.enable ? 'inbound enabled' : 'inbound disabled', applied, params.id);
     },
   }),
   route({

@@ -71,8 +71,23 @@ export const InboundReply = shape({
   fallbackParent: nullable(anything()),
   nodeId: nullable(int()),
   originNodeGuid: text(),
+  state: text().description(
+    'of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it',
+  ),
 }).unknown(true);
 
+const ownOptions = {
+  awgServer: nullable(openObject()),
+  tuicServer: nullable(openObject()),
+  mtprotoDomain: text(),
+  wgDns: text(),
+  wgMtu: int(),
+  wgPublicKey: text(),
+};
+/** What a protocol adds to an option. */
+export const OptionOfProtocol = shape(
+  Object.fromEntries(Object.entries(ownOptions).map(([name, schema]) => [name, optional(schema as Schema)])),
+);
 export const InboundOption = shape({
   id: int(),
   ...pick(valueSchemas, optionNames),
@@ -82,13 +97,7 @@ export const InboundOption = shape({
   ssMethod: text(),
   nodeId: nullable(int()),
   nodeAddress: text(),
-  // For protocols that do not exist yet.
-  awgServer: nullable(openObject()),
-  tuicServer: nullable(openObject()),
-  mtprotoDomain: text(),
-  wgDns: text(),
-  wgMtu: int(),
-  wgPublicKey: text(),
+  ...ownOptions,
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });
 export const SortIndex = shape({ subSortIndex: schemas.subSortIndex }).example({ subSortIndex: 2 });

@@ -1,6 +1,6 @@
 // Validates what plugins add to inbounds: protocols, and rows of a reply.
 import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
-import type { InboundView, Protocol } from './contract.js';
+import type { InboundView, Protocol, ProtocolProgram } from './contract.js';
 import { hiddenNames, inboundRecord } from './fields.js';
 
 const MOST_ROWS = 100_000;
@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   id: 'number',
   up: 'number',
   down: 'number',
+  state: 'string',
   ...Object.fromEntries(
     Object.entries(inboundRecord.create({}))
       .filter(([name, initial]) => initial !== null && !hiddenNames.includes(name as never))
@@ -70,5 +71,17 @@ export function protocolProblem(protocol: Protocol): string | undefined {
   const missing = (['coreSettings', 'account', 'entry'] as const).find(
     (key) => typeof protocol[key] !== 'function',
   );
-  return missing && `the protocol ${name} needs a function ${missing}`;
+  if (missing) return `the protocol ${name} needs a function ${missing}`;
+  const wrong = (
+    ['accounts', 'option', 'l4', 'clientless', 'coreStream', 'streamProblem', 'notice'] as const
+  ).find((key) => protocol[key] !== undefined && typeof protocol[key] !== 'function');
+  if (wrong) return `${wrong} of the protocol ${name} must be a function`;
+  const { runBy = 'program' } = protocol;
+  return runBy === 'program' ? undefined : `runBy of the protocol ${name} must be program`;
+}
+
+/** Returns why a program cannot be used; undefined when it can. */
+export function programProblem({ protocol, state }: ProtocolProgram): string | undefined {
+  if (typeof protocol !== 'string' || protocol === '') return 'a program needs the name of a protocol';
+  return typeof state === 'function' ? undefined : `the program of ${protocol} needs a function state`;
 }

@@ -1,6 +1,6 @@
 // Inbounds as other parts read them, and the one way to write changes of them.
 import { type Database, frozen, type Principal, type Projection, type Tx } from '../../kernel/index.js';
-import { takesFlow } from './accounts.js';
+import { clientlessReason, takesFlow } from './accounts.js';
 import {
   afterInboundSave,
   duringInboundSave,
@@ -51,7 +51,9 @@ export class InboundStore implements InboundsApi {
     return this.#protocols.pluginOf(protocol);
   }
   entry(inbound: Inbound): EntryTemplate | undefined {
-    const entry = this.protocol(inbound.protocol)?.entry(inbound, noteFunctions(baseEntry(inbound)));
+    const protocol = this.protocol(inbound.protocol);
+    if (!protocol || clientlessReason(protocol, inbound) !== undefined) return undefined;
+    const entry = protocol.entry(inbound, noteFunctions(baseEntry(inbound)));
     return entry && frozen(noteFunctions(entry));
   }
   takesFlow(id: number): boolean {
@@ -66,6 +68,19 @@ export class InboundStore implements InboundsApi {
   require(ids: readonly number[], path: string): void {
     const missing = ids.find((id) => !this.get(id));
     if (missing !== undefined) throw errors.NOT_FOUND(`there is no inbound with id ${missing}`, { path });
+  }
+
+  clientless(id: number): string | undefined {
+    const inbound = this.get(id);
+    return inbound && clientlessReason(this.protocol(inbound.protocol), inbound);
+  }
+  requireForClients(ids: readonly number[], path: string): void {
+    this.require(ids, path);
+    for (const id of ids) {
+      const reason = this.clientless(id);
+      if (reason !== undefined)
+        throw errors.NO_CLIENTS(`no clients can be attached to inbound #${id}: ${reason}`, { path });
+    }
   }
 
   /** Call it after the statements that write the changes: plugins take part, and memory follows the commit. */

@@ -1,9 +1,11 @@
 // Inbounds as replies show them, with what other plugins know of them.
 import type { Hooks } from '../../kernel/index.js';
+import { type Applied, describeResult } from '../engine/contract.js';
 import { describeInbounds, type InboundView } from './contract.js';
 import { errors } from './errors.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
+import type { Programs } from './programs.js';
 import type { InboundStore } from './store.js';
 
 /** Of fields that lists leave out. */
@@ -15,10 +17,12 @@ const NULLS = Object.fromEntries(jsonNames.map((name) => [name, null])) as Recor
 export class InboundViews {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
+  readonly #programs: Programs;
 
-  constructor({ hooks, store }: { hooks: Hooks; store: InboundStore }) {
+  constructor({ hooks, store, programs }: { hooks: Hooks; store: InboundStore; programs: Programs }) {
     this.#hooks = hooks;
     this.#store = store;
+    this.#programs = programs;
   }
 
   /** Without `whole`, JSON fields are null. */
@@ -30,6 +34,7 @@ export class InboundViews {
       fallbackParent: null,
       nodeId: null,
       originNodeGuid: '',
+      state: this.#programs.state(inbound),
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
       ...row,
@@ -60,6 +65,13 @@ export class InboundViews {
         },
       };
     });
+  }
+
+  /** The words of a reply to an edit, with what the admin should know about the inbound. */
+  said(done: string, applied: Applied, id: number): string {
+    const inbound = this.#store.get(id);
+    const notice = inbound && this.#programs.notice(inbound);
+    return describeResult(notice === undefined ? done : `${done}; ${notice}`, applied);
   }
 
   get(id: number) {

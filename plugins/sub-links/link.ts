@@ -1,12 +1,16 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { hysteriaLink } from './hysteria.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
 import { trojanLink } from './trojan.js';
+import { tuicLink } from './tuic.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
+/** Their links say nothing of a transport: each has one way of its own. */
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -14,6 +18,7 @@ export function cannotLink({
   transport,
   security,
 }: EntryTemplate): string | undefined {
+  if (WITH_OWN_TRANSPORT.includes(protocol)) return undefined;
   if (!KNOWN.includes(protocol)) return `there is no share link for ${protocol}`;
   if (transport.kind === 'own') return `there is no share link for ${protocol} over a transport of its own`;
   if (protocol === 'vmess' && security.kind === 'reality')
@@ -27,5 +32,7 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'vmess')) return vmessLink(entry);
   if (isOf(entry, 'trojan')) return trojanLink(entry);
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
+  if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
+  if (isOf(entry, 'tuic')) return tuicLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

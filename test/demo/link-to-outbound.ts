@@ -164,8 +164,40 @@ function readVmess(link: string): Read {
   };
 }
 
+/** v2.hysteria.network, URI scheme; `mport` as v2rayN reads it. */
+function hysteriaOutbound(link: string): { name: string; outbound: JsonObject } {
+  const { username, hostname, port, searchParams: params, hash } = new URL(link);
+  const get = (key: string): string => params.get(key) ?? '';
+  const settings = { version: 2, address: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
+  return {
+    name: decodeURIComponent(hash.slice(1)),
+    outbound: {
+      tag: 'proxy',
+      protocol: 'hysteria',
+      settings,
+      streamSettings: {
+        network: 'hysteria',
+        security: 'tls',
+        hysteriaSettings: { version: 2, auth: decodeURIComponent(username) },
+        tlsSettings: {
+          serverName: get('sni'),
+          ...(get('alpn') && { alpn: get('alpn').split(',') }),
+          ...(get('pinSHA256') && { pinnedPeerCertSha256: get('pinSHA256') }),
+        },
+        finalmask: {
+          ...(get('obfs') && {
+            udp: [{ type: get('obfs'), settings: { password: get('obfs-password') } }],
+          }),
+          ...(get('mport') && { quicParams: { udpHop: { ports: get('mport'), interval: 30 } } }),
+        },
+      },
+    },
+  };
+}
+
 /** Returns the outbound with which a core connects by the link, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
+  if (link.startsWith('hysteria2://')) return hysteriaOutbound(link);
   const { name, address, port, params, protocol, settings } = link.startsWith('vmess://')
     ? readVmess(link)
     : readUrl(link);

@@ -122,7 +122,7 @@ export class BulkOperations {
     return { deleted: deleted.size, applied };
   }
 
-  /** The reply has an email once per inbound; inbounds that do not exist are listed as errors. */
+  /** The reply has an email once per inbound; inbounds that do not exist or take no clients are listed as errors. */
   async attach(
     emails: readonly string[],
     inboundIds: readonly number[],
@@ -131,7 +131,8 @@ export class BulkOperations {
   ) {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
-    const existingIds = ids.filter((id) => this.#inbounds.get(id));
+    const problems = new Map(ids.flatMap((id) => this.#whyNot(id)));
+    const existingIds = ids.filter((id) => !problems.has(id));
     const attached: string[] = [];
     const skipped: string[] = [];
     const edits = rows.map((row): ClientEdit => {
@@ -145,12 +146,17 @@ export class BulkOperations {
       skipped,
       errors: [
         ...notFound.map(({ email, reason }) => `${email}: ${reason}`),
-        ...ids
-          .filter((id) => !existingIds.includes(id))
-          .map((id) => `inbound ${id}: there is no inbound with this id`),
+        ...[...problems].map(([id, problem]) => `inbound ${id}: ${problem}`),
       ],
       applied,
     };
+  }
+
+  #whyNot(inboundId: number): [number, string][] {
+    const problem = this.#inbounds.get(inboundId)
+      ? this.#inbounds.clientless(inboundId)
+      : 'there is no inbound with this id';
+    return problem === undefined ? [] : [[inboundId, problem]];
   }
 
   /** The reply has each email once. */

@@ -26,7 +26,7 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     doc: 'Creates a client and attaches it to inbounds.',
     body: AddClient,
     reply: message(),
-    errors: taken,
+    errors: [...taken, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS],
     idempotent: true,
     handle: async ({ body, who }) => describeResult('client added', await service.add(body, who)),
   }),
@@ -69,10 +69,10 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     params: Email,
     body: InboundIds,
     reply: message(),
-    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
+    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS],
     handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
-      inbounds.require(inboundIds, 'inboundIds');
+      inbounds.requireForClients(inboundIds, 'inboundIds');
       const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
       const { applied } = await writer.write({ edits: [{ row, attach }] }, who);
       return describeResult('client attached', applied);

@@ -87,7 +87,7 @@ export class ClientService {
   }
 
   async add({ client, inboundIds }: AddClient, who: Principal): Promise<Applied> {
-    this.#inbounds.require(inboundIds, 'inboundIds');
+    this.#inbounds.requireForClients(inboundIds, 'inboundIds');
     const { refused, applied } = await this.#create([{ client, inboundIds }], who);
     if (refused[0]) throw refused[0].error;
     return applied;
@@ -161,7 +161,7 @@ export class ClientService {
       if (slice.isOver) await slice.next();
       const fields = newClient(client, now);
       try {
-        this.#inbounds.require(inboundIds, 'inboundIds');
+        this.#inbounds.requireForClients(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
         const sent = sentCredentials(client, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });

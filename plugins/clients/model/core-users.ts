@@ -28,7 +28,7 @@ export class ClientCoreUsers implements CoreUserSource {
   #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
     const inbound = this.#inbounds.get(inboundId);
     const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
-    if (!row.enable || !inbound || !protocol) return undefined;
+    if (!row.enable || !inbound || !protocol || protocol.runBy === 'program') return undefined;
     const account = accountOf(protocol, row, inbound);
     return account && { name: userName({ inboundId, clientId: row.id }), account };
   }

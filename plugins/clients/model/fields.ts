@@ -24,6 +24,7 @@ import {
   identifier,
   paragraphs,
   uuid,
+  vmessCipher,
 } from './value-schemas.js';
 
 /**
@@ -103,7 +104,18 @@ export const declaredFields = {
     searched: true,
     uniqueError: errors.PASSWORD_TAKEN,
   }),
+  /** of hysteria */
+  auth: clientField({
+    column: column.text(),
+    schema: line().max(255),
+    initial: secret(18),
+    seenByCore: true,
+    searched: true,
+    uniqueError: errors.AUTH_TAKEN,
+  }),
   flow: clientField({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
+  /** the cipher of vmess, for entries alone: the core takes what the client program chose */
+  security: clientField({ column: column.text(), schema: vmessCipher(), initial: 'auto' }),
   /** bytes, despite the name; 0 for no limit */
   totalGB: clientField({
     column: column.integer({ name: 'total_gb' }),

@@ -136,7 +136,17 @@ export const migrations: readonly Migration[] = [
     up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
   },
   {
-    name: '0005-credentials',
+    name: '0005-auth-and-security',
+    // Clients of before keep one secret: their password, which is unique as well. No database makes random text for each row in the same way.
+    up: () => [
+      "ALTER TABLE clients ADD COLUMN auth VARCHAR(255) NOT NULL DEFAULT ''",
+      'UPDATE clients SET auth = password',
+      'CREATE UNIQUE INDEX clients_auth ON clients (auth)',
+      "ALTER TABLE clients ADD COLUMN security VARCHAR(32) NOT NULL DEFAULT 'auto'",
+    ],
+  },
+  {
+    name: '0006-credentials',
     // The primary key of the second table makes a key unique in its inbound, on any database.
     up: ({ integer, text }) => [
       `CREATE TABLE client_credentials (

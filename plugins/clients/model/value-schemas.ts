@@ -64,6 +64,22 @@ export const paragraphs = () =>
   text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 export const uuid = () => text().pattern(UUID, 'UUID');
 export const flow = () => text().valid('', 'xtls-rprx-vision');
+
+const CIPHERS = ['auto', 'aes-128-gcm', 'chacha20-poly1305'];
+/** What older programs send; without a cipher of its own VMess is not safe, so the client program chooses. */
+const NO_CIPHER = ['', 'none', 'zero'];
+/** The cipher of VMess; older values become `auto`. */
+export const vmessCipher = () =>
+  custom<string>(
+    describedAs(Joi.string().allow(''), { type: 'string', enum: [...CIPHERS, ...NO_CIPHER] }).custom(
+      (value: string, state) => {
+        if (NO_CIPHER.includes(value)) return 'auto';
+        return CIPHERS.includes(value)
+          ? value
+          : state.error('any.custom', { error: new Error(`it must be one of ${CIPHERS.join(', ')}`) });
+      },
+    ),
+  );
 export const jsonOrNull = () => nullable(openObject());
 
 export const email = () =>

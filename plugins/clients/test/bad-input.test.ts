@@ -18,6 +18,7 @@ test.before(async () => {
     uuid: UUID,
     subId: 'sub-1',
     password: 'pass-1',
+    auth: 'auth-1',
     comment: 'kept',
   });
   await panel.addClient('other', [inboundId]);
@@ -53,6 +54,8 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   uuid: [5, null, true, [], 'not a uuid', `{${UUID}}`, UUID.replaceAll('-', ''), `${UUID}0`],
   subId: NAME,
   password: LINE,
+  auth: LINE,
+  security: [5, null, true, [], {}, 'rc4', 'AUTO', 'aes-256-gcm', 'auto '],
   flow: [5, null, 'xtls-rprx-direct', [], 'XTLS-RPRX-VISION'],
   totalGB: AMOUNT,
   expiryTime: ['0', 'NaN', null, 1.5, UNSAFE, -UNSAFE, []],
@@ -177,6 +180,7 @@ const TAKEN: readonly (readonly [field: string, code: string, values: readonly o
     [{ uuid: UUID }, { uuid: UUID.toUpperCase() }, { uuid: TWIN }, { id: UUID }, { id: TWIN }],
   ],
   ['password', 'CLIENTS_PASSWORD_TAKEN', [{ password: 'pass-1' }]],
+  ['auth', 'CLIENTS_AUTH_TAKEN', [{ auth: 'auth-1' }]],
 ];
 for (const [field, code, values] of TAKEN) {
   test.serial(`the ${field} of another client is taken, in whatever form it comes`, async (t) => {

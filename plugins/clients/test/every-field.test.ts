@@ -13,6 +13,8 @@ const VALUES: Values = {
   subId: 'sub-1',
   uuid: 'c0ffee00-0000-4000-8000-000000000001',
   password: 'secret-1',
+  auth: 'auth-1',
+  security: 'aes-128-gcm',
   flow: 'xtls-rprx-vision',
   totalGB: 2 ** 41,
   expiryTime: -86_400_000,

@@ -44,8 +44,29 @@ export type ShadowsocksAccount = {
   /** with a method of 2022: the client's key, base64 */
   readonly password: string;
 };
+/** Hysteria 2. Source: v2.hysteria.network, URI scheme. */
+export type HysteriaAccount = {
+  readonly protocol: 'hysteria';
+  readonly auth: string;
+};
+/** Source: github.com/tuic-protocol/tuic, tuic-client; mihomo, wiki.metacubex.one, TUIC. */
+export type TuicAccount = {
+  readonly protocol: 'tuic';
+  readonly uuid: string;
+  readonly password: string;
+  /** `bbr`, `cubic`, `new_reno` */
+  readonly congestionControl: string;
+  /** `native` or `quic`; without it the client program chooses */
+  readonly udpRelayMode?: string;
+};
 /** The kinds that formats of this tree know. */
-export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+export type KnownAccount =
+  | VlessAccount
+  | VmessAccount
+  | TrojanAccount
+  | ShadowsocksAccount
+  | HysteriaAccount
+  | TuicAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {
@@ -109,7 +130,11 @@ export interface ClientIdentity {
   readonly subId: string;
   readonly uuid: string;
   readonly password: string;
+  /** of Hysteria */
+  readonly auth: string;
   readonly flow: string;
+  /** the cipher of VMess */
+  readonly security: string;
   /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
   readonly credentials?: Credentials | null;
 }

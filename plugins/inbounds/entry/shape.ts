@@ -172,6 +172,8 @@ const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string
   vmess: [['id'], ['security']],
   trojan: [['password']],
   shadowsocks: [['method'], ['serverKey', 'mayMiss'], ['password']],
+  hysteria: [['auth']],
+  tuic: [['uuid'], ['password'], ['congestionControl'], ['udpRelayMode', 'mayMiss']],
 };
 /** A value of an account, of a kind that is not known here. */
 export const AccountValueShape = Joi.alternatives(line(LONGEST_KEY), Joi.number(), Joi.boolean(), texts());

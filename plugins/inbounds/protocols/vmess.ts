@@ -23,6 +23,6 @@ export const vmess: Protocol = {
 
   entry: (_inbound, base) => ({
     ...base,
-    account: { protocol: 'vmess', id: ({ uuid }) => uuid, security: 'auto' },
+    account: { protocol: 'vmess', id: ({ uuid }) => uuid, security: ({ security }) => security },
   }),
 };

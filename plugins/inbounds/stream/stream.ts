@@ -3,6 +3,7 @@ import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/
 import type { JsonObject } from '../../engine/contract.js';
 import type { EntryTemplate } from '../entry/entry.js';
 import { grpc } from './grpc.js';
+import { hysteria } from './hysteria.js';
 import { realityEntry, RealitySettings } from './reality.js';
 import { tcp } from './tcp.js';
 import { certificateIssues, type ReadFile, tlsEntry, TlsSettings } from './tls.js';
@@ -10,7 +11,7 @@ import { objectOf, type Settings, type Transport } from './transport.js';
 import { httpupgrade, ws } from './ws.js';
 import { xhttp } from './xhttp.js';
 
-const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp];
+const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp, hysteria];
 const SECURITIES = ['none', 'tls', 'reality'] as const;
 export type Security = (typeof SECURITIES)[number];
 /** The core starts no other pair. */

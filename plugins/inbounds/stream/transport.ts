@@ -5,8 +5,8 @@ import type { HttpHeaders, NumberRange, Transport as EntryTransport } from '../e
 export type Settings = Readonly<Record<string, unknown>>;
 
 export interface Transport {
-  /** as entries and replies call it */
-  readonly name: EntryTransport['kind'];
+  /** as replies call it, and entries where client programs can have it without its protocol */
+  readonly name: EntryTransport['kind'] | 'hysteria';
   /** what the core takes as well */
   readonly alias: string | undefined;
   /** its key in `streamSettings`, and its other one */

@@ -13,7 +13,16 @@ import { vmess } from '../protocols/vmess.js';
 import { FRESH } from '../schema.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
-const user: ClientIdentity = { id: 1, email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
+const user: ClientIdentity = {
+  id: 1,
+  email: 'user',
+  subId: '',
+  uuid: U,
+  password: 'pw',
+  auth: 'au',
+  flow: '',
+  security: 'auto',
+};
 const inboundOf = (streamSettings: object, fields: object = {}) =>
   ({ ...FRESH, id: 1, port: 443, protocol: 'vless', ...fields, streamSettings }) as Inbound;
 const completed = (template: EntryTemplate) =>

@@ -51,6 +51,7 @@ test('an inbound has every described field, in the list without its settings', a
     'lastTrafficResetTime',
     'nodeId',
     'originNodeGuid',
+    'state',
     'shareAddr',
     'shareAddrStrategy',
     'subSortIndex',

@@ -5,7 +5,16 @@ import { placeFor } from '../../subscription/address.js';
 import { cannotLink, compileLink } from '../link.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
-const client = { id: 1, email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
+const client = {
+  id: 1,
+  email: 'user',
+  subId: '',
+  uuid: U,
+  password: 'pw',
+  auth: 'au',
+  flow: '',
+  security: 'auto',
+};
 const vless: EntryTemplate = {
   server: '203.0.113.1',
   port: 443,

@@ -11,7 +11,16 @@ import { placeFor } from '../../subscription/address.js';
 import { compileLink } from '../link.js';
 
 const U = '11111111-2222-4333-8444-555555555555';
-const user: ClientIdentity = { id: 1, email: 'user', subId: '', uuid: U, password: 'pw', flow: '' };
+const user: ClientIdentity = {
+  id: 1,
+  email: 'user',
+  subId: '',
+  uuid: U,
+  password: 'pw',
+  auth: 'au',
+  flow: '',
+  security: 'auto',
+};
 
 interface Case {
   readonly of: Protocol;
