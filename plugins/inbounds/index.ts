@@ -36,6 +36,7 @@ import { tun } from './protocols/tun.js';
 import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
+import { wireguard, wireguardAccounts } from './protocols/wireguard.js';
 import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
@@ -86,7 +87,7 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic].map((protocol) =>
+    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic, wireguard].map((protocol) =>
       contribute(Protocols, protocol),
     ),
     ...[
@@ -96,6 +97,7 @@ export default definePlugin({
       shadowsocksAccounts,
       shadowsocks2022Accounts,
       hysteriaAccounts,
+      wireguardAccounts,
     ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store }) => [

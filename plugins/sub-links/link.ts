@@ -7,10 +7,11 @@ import { trojanLink } from './trojan.js';
 import { tuicLink } from './tuic.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
+import { wireguardLink } from './wireguard.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
 /** Their links say nothing of a transport: each has one way of its own. */
-const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic'];
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'wireguard'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -34,5 +35,6 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'shadowsocks')) return shadowsocksLink(entry);
   if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
   if (isOf(entry, 'tuic')) return tuicLink(entry);
+  if (isOf(entry, 'wireguard')) return wireguardLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

@@ -91,9 +91,11 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   const settings = Object.fromEntries(
     Object.entries(object(config['settings'])).filter(([key]) => !omit.includes(key)),
   );
+  const key = type.list ?? 'clients';
+  const own = type.users === 'config' && type.keepsOwn ? list(settings[key]) : [];
   return {
     ...config,
-    settings: { ...settings, [type.list ?? 'clients']: codecs.placeholder(inbound, settings) },
+    settings: { ...settings, [key]: [...own, ...codecs.placeholder(inbound, settings)] },
   };
 }
 
