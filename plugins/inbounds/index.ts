@@ -27,6 +27,7 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { amneziawg } from './protocols/amneziawg.js';
 import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { shadowsocks } from './protocols/shadowsocks.js';
 import { shadowsocks2022Accounts, shadowsocksAccounts } from './protocols/shadowsocks-accounts.js';
@@ -87,8 +88,8 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic, wireguard].map((protocol) =>
-      contribute(Protocols, protocol),
+    ...[vless, vmess, trojan, shadowsocks, hysteria, tunnel, tun, tuic, wireguard, amneziawg].map(
+      (protocol) => contribute(Protocols, protocol),
     ),
     ...[
       vlessAccounts,

@@ -35,6 +35,7 @@ export const flatSchemas = {
   allowedIPs: addresses(),
   preSharedKey: line().max(255),
   keepAlive: int().min(0).max(65_535),
+  forwardedPorts: line().max(1000),
 };
 export type FlatField = keyof typeof flatSchemas;
 export const flatFields = Object.keys(flatSchemas) as FlatField[];

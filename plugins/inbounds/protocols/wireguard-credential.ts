@@ -96,7 +96,7 @@ export function tunnelCredential({
   return {
     flat: [...FLAT, ...Object.keys(more)],
     schema: shape({ ...credentialFields, ...more }),
-    sample: { publicKey: 'A'.repeat(43) + '=', allowedIPs: ['192.0.2.1/32'] },
+    sample: { publicKey: `${'A'.repeat(43)}=`, allowedIPs: ['192.0.2.1/32'] },
     create(sent, { inbound, before, taken }: CredentialContext) {
       const peers = others(inbound);
       const keys = keysFrom(sent, before);
