@@ -1,5 +1,6 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { amneziawgLink } from './amneziawg.js';
 import { hysteriaLink } from './hysteria.js';
 import { shadowsocksLink } from './shadowsocks.js';
 import type { WriteLink } from './share-link.js';
@@ -11,7 +12,7 @@ import { wireguardLink } from './wireguard.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks'];
 /** Their links say nothing of a transport: each has one way of its own. */
-const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'wireguard'];
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'wireguard', 'amneziawg'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -36,5 +37,6 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'hysteria')) return hysteriaLink(entry);
   if (isOf(entry, 'tuic')) return tuicLink(entry);
   if (isOf(entry, 'wireguard')) return wireguardLink(entry);
+  if (entry.account.protocol === 'amneziawg') return amneziawgLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }
