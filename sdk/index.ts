@@ -57,7 +57,10 @@ export type ClientsAddInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -75,6 +78,20 @@ export type ClientsAddInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      keepAlive?: number;
+      /** text of one line without control characters */
+      forwardedPorts?: string;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -125,7 +142,10 @@ export type ClientsBulkCreateInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
+      /** text of one line without control characters */
+      auth?: string;
       flow?: '' | 'xtls-rprx-vision';
+      security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -143,6 +163,20 @@ export type ClientsBulkCreateInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      /** text of one line without control characters */
+      privateKey?: string;
+      /** text of one line without control characters */
+      publicKey?: string;
+      allowedIPs?: string | string[];
+      /** text of one line without control characters */
+      preSharedKey?: string;
+      keepAlive?: number;
+      /** text of one line without control characters */
+      forwardedPorts?: string;
+      /** what the client has in one inbound only, by inboundId */
+      credentials?: {
+        inboundId: number;
+      }[];
       id?: string | number;
     };
     inboundIds: number[];
@@ -254,7 +288,10 @@ export type ClientsExportReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -272,6 +309,17 @@ export type ClientsExportReply = {
     resetDay: number;
     resetMax: number;
     reverse: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
+    credentials?: Record<string, unknown>[];
   };
   inboundIds: number[];
 }[];
@@ -289,7 +337,10 @@ export type ClientsGetByTgIdReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -334,6 +385,17 @@ export type ClientsGetByTgIdReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
+  credentials?: Record<string, unknown>[];
   sameTgId: string[];
 };
 
@@ -350,7 +412,10 @@ export type ClientsGetReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -395,6 +460,17 @@ export type ClientsGetReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
+  credentials?: Record<string, unknown>[];
 };
 
 export type ClientsGroupsListReply = {
@@ -502,7 +578,10 @@ export type ClientsListAllReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
+  /** text of one line without control characters */
+  auth: string;
   flow: '' | 'xtls-rprx-vision';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -547,6 +626,17 @@ export type ClientsListAllReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
+  credentials?: Record<string, unknown>[];
 }[];
 
 export type ClientsListInput = {
@@ -603,7 +693,10 @@ export type ClientsListReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
+    /** text of one line without control characters */
+    auth: string;
     flow: '' | 'xtls-rprx-vision';
+    security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -648,6 +741,17 @@ export type ClientsListReply = {
       lastSubFetch: number;
     } | null;
     externalLinks?: Record<string, unknown>[];
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
+    credentials?: Record<string, unknown>[];
   }[];
   groups: string[];
   summary: {
@@ -711,7 +815,10 @@ export type ClientsUpdateInput = {
     uuid?: string;
     /** text of one line without control characters */
     password?: string;
+    /** text of one line without control characters */
+    auth?: string;
     flow?: '' | 'xtls-rprx-vision';
+    security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** bytes, despite the name; 0 for no limit */
     totalGB?: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -729,6 +836,20 @@ export type ClientsUpdateInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    /** text of one line without control characters */
+    privateKey?: string;
+    /** text of one line without control characters */
+    publicKey?: string;
+    allowedIPs?: string | string[];
+    /** text of one line without control characters */
+    preSharedKey?: string;
+    keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
+    /** what the client has in one inbound only, by inboundId */
+    credentials?: {
+      inboundId: number;
+    }[];
     id?: string | number;
   };
 };
@@ -821,6 +942,8 @@ export type InboundsAddReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsBulkDeleteInput = {
@@ -882,6 +1005,8 @@ export type InboundsGetReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsImportInput = {
@@ -926,6 +1051,8 @@ export type InboundsListReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsListSlimReply = {
@@ -964,6 +1091,8 @@ export type InboundsListSlimReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 }[];
 
 export type InboundsOptionsReply = {
@@ -1068,6 +1197,8 @@ export type InboundsUpdateReply = {
   fallbackParent: unknown;
   nodeId: number | null;
   originNodeGuid: string;
+  /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
+  state: string;
 };
 
 export type InboundsDeleteAllClientsInput = {

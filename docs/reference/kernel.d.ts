@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/core-guard: 13 names
 //   @weir-panel/weir/plugins/engine: 39 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 75 names
+//   @weir-panel/weir/plugins/inbounds: 86 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1501,8 +1501,9 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
+  import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
   // The limits of a client, and whether it is enabled with them.
@@ -1515,6 +1516,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly id: number;
     /** ascending; shared between clients, never mutated */
     inboundIds: readonly number[];
+    /** what the client has in single inbounds only, by inbound, ascending; null for most clients. Never mutated */
+    credentials: Credentials | null;
     /** bytes over all inbounds */
     up: number;
     down: number;
@@ -1535,6 +1538,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly UUID_TAKEN: ErrorFactory;
     readonly STILL_ATTACHED: ErrorFactory;
     readonly PASSWORD_TAKEN: ErrorFactory;
+    readonly CREDENTIAL_TAKEN: ErrorFactory;
+    readonly AUTH_TAKEN: ErrorFactory;
   };
 
   // Clients: the accounts that use the core.
@@ -1593,20 +1598,31 @@ declare module '@weir-panel/weir/plugins/clients' {
   export const PresenceSources: ExtensionPoint<PresenceSource>;
   /** Runs after fields of clients passed the schema, before rules are checked and blanks are filled in: for defaults and normal forms. Called for each write that sets fields: add, import, update, bulk call. `targets` has one entry for each item; `before` is undefined for a new client. */
   export const prepareClientSave: Prepare<{
+    allowedIPs?: string | string[];
+    auth?: string;
     comment?: string;
+    credentials?: (Readonly<Record<string, unknown>> & {
+      readonly inboundId: number;
+    })[];
     email?: string;
     enable?: boolean;
     expiryTime?: number;
     flow?: string;
+    forwardedPorts?: string;
     group?: string;
     id?: string;
+    keepAlive?: number;
     limitHwid?: number;
     limitIp?: number;
     password?: string;
+    preSharedKey?: string;
+    privateKey?: string;
+    publicKey?: string;
     reset?: number;
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
+    security?: string;
     subId?: string;
     tgId?: number;
     totalGB?: number;
@@ -1715,11 +1731,26 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly searched: true;
       readonly uniqueError: ErrorFactory;
     };
+    /** of hysteria */
+    readonly auth: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: () => string;
+      readonly seenByCore: true;
+      readonly searched: true;
+      readonly uniqueError: ErrorFactory;
+    };
     readonly flow: {
       readonly column: Column<string>;
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly seenByCore: true;
+    };
+    /** the cipher of vmess, for entries alone: the core takes what the client program chose */
+    readonly security: {
+      readonly column: Column<string>;
+      readonly schema: Schema<string>;
+      readonly initial: "auto";
     };
     /** bytes, despite the name; 0 for no limit */
     readonly totalGB: {
@@ -1834,20 +1865,31 @@ declare module '@weir-panel/weir/plugins/clients' {
   // Bodies and replies that hold whole clients.
   const AddClient: Joi.ObjectSchema<any> & Typed<{
     client: {
+      allowedIPs?: string | string[];
+      auth?: string;
       comment?: string;
+      credentials?: (Readonly<Record<string, unknown>> & {
+        readonly inboundId: number;
+      })[];
       email: string;
       enable?: boolean;
       expiryTime?: number;
       flow?: string;
+      forwardedPorts?: string;
       group?: string;
       id?: string;
+      keepAlive?: number;
       limitHwid?: number;
       limitIp?: number;
       password?: string;
+      preSharedKey?: string;
+      privateKey?: string;
+      publicKey?: string;
       reset?: number;
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
+      security?: string;
       subId?: string;
       tgId?: number;
       totalGB?: number;
@@ -1987,6 +2029,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly json?: string;
     /** The core keeps this text in lower case. */
     readonly lowerCase?: true;
+    /** The core's JSON config has a list of texts there; the value is one text with commas between them. Not for users that the core adds by its API. */
+    readonly list?: true;
   }
   interface AnyAccountType {
     /** Value of `protocol` in a `CoreInbound` and in its accounts. */
@@ -2025,6 +2069,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly users: 'config';
     /** The fields of an account beside `protocol`. An account has all of them and no other. */
     readonly fields: Readonly<Record<string, AccountField>>;
+    /** What the inbound's settings have under `list` themselves stays, before the users. */
+    readonly keepsOwn?: true;
     /** Returns fields of a placeholder account with new random credentials. It is always in the list: with an empty list many protocols accept everybody. */
     nobody(settings: JsonObject): Readonly<Record<string, AccountValue>>;
   }
@@ -2380,6 +2426,47 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }>;
   type AddInbound = Static<typeof AddInbound>;
 
+  // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
+  export type CredentialValue = string | number | boolean | readonly string[];
+  /** The credential of one client in one inbound. It is stored as JSON and shown to admins. */
+  export type Credential = Readonly<Record<string, CredentialValue>>;
+  /** Credentials of one client by inbound. */
+  export type Credentials = ReadonlyMap<number, Credential>;
+  /** The keys that the credentials of one inbound have. */
+  export interface TakenKeys {
+    has(key: string): boolean;
+    /** All of them, those of the oldest client first. */
+    all(): Iterable<string>;
+    /** For the protocol: where its last search for a free key ended. */
+    cursor: {
+      readonly pool: string;
+      readonly next: number;
+    } | undefined;
+    /** Keys that clients had and lost, newest last: a search takes them from here first. Some may be taken again. */
+    readonly freed: string[];
+  }
+  export interface CredentialContext {
+    readonly inbound: Inbound;
+    /** `id` is 0 while the client is created */
+    readonly client: ClientIdentity;
+    /** the stored credential, when a client is edited; what was not sent stays */
+    readonly before: Credential | undefined;
+    readonly taken: TakenKeys;
+  }
+  /** How a protocol makes credentials of its own, beside the UUID and the password that a client has everywhere. */
+  export interface ProtocolCredential {
+    /** What callers may send of it. Blank values and unknown fields are removed before. */
+    readonly schema: Schema<Readonly<Record<string, unknown>>>;
+    /** Fields that callers may also send beside the fields of the client: its inbounds with this protocol get them. */
+    readonly flat: readonly string[];
+    /** A valid credential, which nobody has, for checks of an inbound. Set it where an account needs a credential: a client without one does not reach the core then. */
+    readonly sample?: Credential;
+    /** Returns the complete credential: what was sent, else what was there before, else generated. Undefined for none. Throws a PanelError for what cannot be; its `path` names the field. Called in a transaction, for thousands of clients one after another. */
+    create(sent: Readonly<Record<string, unknown>>, context: CredentialContext): Credential | undefined;
+    /** Texts of at most 255 characters that no two clients of an inbound may share. */
+    keys(credential: Credential): readonly string[];
+  }
+
   // `streamSettings`: checked here, stored unchanged.
   const SECURITIES: readonly ['none', 'tls', 'reality'];
   type StreamSecurity = (typeof SECURITIES)[number];
@@ -2430,8 +2517,41 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** with a method of 2022: the client's key, base64 */
     readonly password: string;
   };
+  /** Hysteria 2. Source: v2.hysteria.network, URI scheme. */
+  export type HysteriaAccount = {
+    readonly protocol: 'hysteria';
+    readonly auth: string;
+  };
+  /** Source: github.com/tuic-protocol/tuic, tuic-client; mihomo, wiki.metacubex.one, TUIC. */
+  export type TuicAccount = {
+    readonly protocol: 'tuic';
+    readonly uuid: string;
+    readonly password: string;
+    /** `bbr`, `cubic`, `new_reno` */
+    readonly congestionControl: string;
+    /** `native` or `quic`; without it the client program chooses */
+    readonly udpRelayMode?: string;
+  };
+  /** Source: wireguard.com; xtls.github.io, WireGuard outbound. */
+  export type WireguardAccount = {
+    readonly protocol: 'wireguard';
+    /** of the client, base64; empty when only the client knows it */
+    readonly privateKey: string;
+    /** of the server, base64 */
+    readonly publicKey: string;
+    /** addresses of the client with the lengths of their prefixes */
+    readonly address: readonly string[];
+    /** base64; empty for none */
+    readonly preSharedKey: string;
+    /** seconds; 0 for none */
+    readonly keepAlive: number;
+    /** 0: the client program chooses */
+    readonly mtu: number;
+    /** as the admin wrote it: addresses with commas between them; empty for none */
+    readonly dns: string;
+  };
   /** The kinds that formats of this tree know. */
-  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | HysteriaAccount | TuicAccount | WireguardAccount;
   /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
   export interface Mux {
     /** connections in one, 1 to 128; negative: none for TCP */
@@ -2490,7 +2610,13 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly subId: string;
     readonly uuid: string;
     readonly password: string;
+    /** of Hysteria */
+    readonly auth: string;
     readonly flow: string;
+    /** the cipher of VMess */
+    readonly security: string;
+    /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
+    readonly credentials?: Credentials | null;
   }
   /** The same for all clients, or a function of the client. */
   export type ByClient<T> = T | ((client: ClientIdentity) => T);
@@ -2744,7 +2870,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   // Accounts of clients in an inbound, and what a sample account shows about it.
   /** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
   export function clientlessReason(protocol: Protocol | undefined, { settings }: Pick<Inbound, 'settings'>): string | undefined;
-  /** Returns the account of a client; undefined where the inbound takes no clients, and where the protocol's plugin fails, which is logged already. */
+  /** Returns the account of a client; undefined where the inbound takes no clients, where it lacks the credential that the protocol needs, and where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
   export const inboundErrors: {
@@ -2753,6 +2879,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly PORT_IN_USE: ErrorFactory;
     readonly TAG_TAKEN: ErrorFactory;
     readonly UNKNOWN_PROTOCOL: ErrorFactory;
+    readonly POOL_FULL: ErrorFactory;
     readonly CORE_REFUSED: ErrorFactory;
     readonly NO_CLIENTS: ErrorFactory;
     readonly CLIENTS_APART: ErrorFactory;
@@ -2784,12 +2911,24 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly name: string;
     /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
+    /** Returns what was sent with what is generated when an inbound is first saved; `before` are the stored settings, if it spoke the protocol already. Called before `settings` validates the result, so what was sent may be anything. */
+    complete?(sent: Readonly<Record<string, unknown>>, before: Readonly<Record<string, unknown>> | undefined): Record<string, unknown>;
     /** Returns `settings` in the form of the core's config, without clients. */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
     /** The protocol's name in the core's config, if it differs. */
     readonly coreName?: string;
     /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
     accounts?(settings: Readonly<Record<string, unknown>>): string;
+    /** What a client has in one inbound only. `client.credentials?.get(inbound.id)` in `account` and in functions of the entry. */
+    readonly credential?: ProtocolCredential;
+    /** Returns the stream in the form of the core's config; without it, it goes to the core as it is stored. */
+    coreStream?(stream: JsonObject, settings: Readonly<Record<string, unknown>>): JsonObject;
+    /** Returns why this network and security do not go with the protocol; undefined when they do. */
+    streamProblem?(stream: StreamView): string | undefined;
+    /** `program`: a program of its own runs such inbounds (see `ProtocolPrograms`), and the core gets neither them nor their users. Without it the core runs them. */
+    readonly runBy?: 'program';
+    /** Returns what the admin should know about such an inbound, for the reply to add and update; undefined when there is nothing. */
+    notice?(inbound: Inbound): string | undefined;
     /** Returns the client's account, with all fields of its type and no others. */
     account(client: ClientIdentity, inbound: Inbound): CoreAccount;
     /** Returns what a client program must know to connect: `base`, which has address and stream, and the account. Called when the inbound changes; functions in it are called for every fetch. */
@@ -2805,6 +2944,15 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   /** The protocols that inbounds can speak. */
   export const Protocols: ExtensionPoint<Protocol>;
+  /** The program that runs the inbounds of a protocol with `runBy: 'program'`. Its plugin learns of changes by `afterInboundSave` and `clients/afterClientSave`, and reads accounts with `accountOf`. */
+  export interface ProtocolProgram {
+    /** name of the protocol */
+    readonly protocol: string;
+    /** Returns how the program is doing with this inbound, from memory: `running`, or `not running: ` and why. Called for every reply that shows the inbound. */
+    state(inbound: Inbound): string;
+  }
+  /** The programs that run protocols in place of the core; one for each protocol. */
+  export const ProtocolPrograms: ExtensionPoint<ProtocolProgram>;
   export interface InboundUsage {
     readonly inboundId: number;
     /** bytes to add */
@@ -2917,6 +3065,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** null: this machine */
     readonly nodeId: number | null;
     readonly originNodeGuid: string;
+    /** how the program that runs it is doing; empty where the core runs it */
+    readonly state: string;
     readonly settings: Record<string, unknown>;
   }
   /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */
@@ -3534,7 +3684,7 @@ declare module '@weir-panel/weir/plugins/subscription' {
     /** displayed name of the entry */
     readonly name: string;
   }
-  /** Writes an entry for one client; called for every fetch. */
+  /** Writes an entry for one client; called for every fetch. An empty text leaves it out: this client has no such entry. */
   export type WriteEntry = (fill: EntryFill) => string;
   /** Common to all formats. */
   export interface AnyFormat {
