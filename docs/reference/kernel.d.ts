@@ -2452,6 +2452,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** the stored credential, when a client is edited; what was not sent stays */
     readonly before: Credential | undefined;
     readonly taken: TakenKeys;
+    /** stands before the names of fields in refusals: `client.` or nothing */
+    readonly fieldPrefix: string;
   }
   /** How a protocol makes credentials of its own, beside the UUID and the password that a client has everywhere. */
   export interface ProtocolCredential {

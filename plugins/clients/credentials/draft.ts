@@ -1,6 +1,6 @@
 // One credential, from what was sent to what is stored: validated, completed by the protocol, and refused where another
 // client of the inbound has one of its keys.
-import { inspect, type Issue, kernelErrors, PanelError } from '../../../kernel/index.js';
+import { inspect, type Issue, kernelErrors, type PanelError } from '../../../kernel/index.js';
 import type { Credential, Inbound, ProtocolCredential } from '../../inbounds/contract.js';
 import { refuseTaken } from '../edits/uniqueness.js';
 import { errors } from '../errors.js';
@@ -36,7 +36,7 @@ export function draftOf(
   const { inbound, rules, keys: taken } = place;
   const result = inspect(rules.schema, sent);
   if (!('value' in result)) throw invalid(result.issues, fieldPrefix);
-  const value = withPrefix(fieldPrefix, () => rules.create(result.value, { inbound, client, before, taken }));
+  const value = rules.create(result.value, { inbound, client, before, taken, fieldPrefix });
   if (value === undefined) return undefined;
   refuseTaken(roster, pickUnique(value), fieldPrefix, { self: client.id });
   const keys = [...new Set(rules.keys(value))];
@@ -83,18 +83,3 @@ const invalid = (issues: readonly Issue[], fieldPrefix: string): PanelError =>
   kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), {
     issues: issues.map(({ path, message }) => ({ path: `${fieldPrefix}${path}`, message })),
   });
-
-/** Puts the prefix before the fields that a protocol's refusal names. */
-function withPrefix<T>(fieldPrefix: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof PanelError) || fieldPrefix === '') throw error;
-    const { code, status, message, issues, headers } = error;
-    throw new PanelError(code, status, message, {
-      issues: issues.map((issue) => ({ ...issue, path: `${fieldPrefix}${issue.path}` })),
-      headers,
-      cause: error,
-    });
-  }
-}

@@ -90,6 +90,7 @@ test.serial(
     });
     t.is(taken.status, 409);
     t.is(taken.body.code, 'CLIENTS_CREDENTIAL_TAKEN');
+    t.is((taken.body.obj as { issues?: { path: string }[] }).issues?.[0]?.path, 'client.allowedIPs');
     t.regex(taken.body.msg, /client x1 has 10\.9\.0\.7\/32 on inbound/);
     t.is((await panel.call(`${API}/get/x2`)).status, 404);
     // In another inbound the same address is another one.

@@ -42,6 +42,7 @@ export function freeAddress(
   pools: readonly Pool[],
   isFree: (network: string) => boolean,
   inbound: Inbound,
+  fieldPrefix: string,
 ): string {
   const usable = (number: number, pool: Pool): string | undefined => {
     const network = `${toAddress(number)}/32`;
@@ -72,6 +73,6 @@ export function freeAddress(
   const last = pools.at(-1) as Pool;
   throw errors.POOL_FULL(
     `inbound ${inbound.id} (${inbound.remark || inbound.tag}) has no free address left in ${toAddress(last.first)}/${32 - Math.log2(last.size)}; detach clients, or send allowedIPs of another network`,
-    { path: 'allowedIPs' },
+    { path: `${fieldPrefix}allowedIPs` },
   );
 }

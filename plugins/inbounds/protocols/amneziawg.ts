@@ -34,10 +34,10 @@ const forwardedPorts = optional(
 );
 
 const NO_PEERS: OtherPeers = { publicKeys: new Set(), networks: new Set() };
-const assign = (inbound: Inbound, taken: TakenKeys): string => {
+const assign = (inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string => {
   const server = serverOf(inbound);
   const length = typeof server['subnetCidr'] === 'number' ? server['subnetCidr'] : 24;
-  return freeAddress(taken, [poolOf(textOf(server['subnetIp']), length)], () => true, inbound);
+  return freeAddress(taken, [poolOf(textOf(server['subnetIp']), length)], () => true, inbound, fieldPrefix);
 };
 
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);

@@ -1,8 +1,16 @@
 // Keys and addresses of a client of WireGuard, and of programs that work like it.
-import { kernelErrors, list, optional, text, int } from '../../../kernel/index.js';
-import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../credential.js';
 import Joi from 'joi';
-import { custom, shape } from '../../../kernel/index.js';
+import {
+  custom,
+  int,
+  kernelErrors,
+  list,
+  optional,
+  type PanelError,
+  shape,
+  text,
+} from '../../../kernel/index.js';
+import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../credential.js';
 import type { Inbound } from '../schema.js';
 import { textOf, textsOf } from '../stream/transport.js';
 import { keyOf, newKeyPair, publicKeyOf } from './wireguard-keys.js';
@@ -10,7 +18,8 @@ import { type Prefix, prefixOf } from './prefixes.js';
 
 const MOST_ADDRESSES = 64;
 
-const invalid = (path: string, message: string) => kernelErrors.INVALID(`${path}: ${message}`, { path });
+/** Makes the refusal of a field. */
+type Invalid = (field: string, message: string) => PanelError;
 
 /** Fields of a credential that callers may send. */
 export const credentialFields = {
@@ -30,7 +39,11 @@ export interface OtherPeers {
   readonly networks: ReadonlySet<string>;
 }
 
-function sentKey(sent: Readonly<Record<string, unknown>>, name: string): string | undefined {
+function sentKey(
+  sent: Readonly<Record<string, unknown>>,
+  name: string,
+  invalid: Invalid,
+): string | undefined {
   const value = textOf(sent[name]).trim();
   if (value === '') return undefined;
   const key = keyOf(value);
@@ -42,9 +55,10 @@ function sentKey(sent: Readonly<Record<string, unknown>>, name: string): string 
 function keysFrom(
   sent: Readonly<Record<string, unknown>>,
   before: Credential | undefined,
+  invalid: Invalid,
 ): { readonly privateKey?: string; readonly publicKey: string } {
-  const privateKey = sentKey(sent, 'privateKey');
-  const publicKey = sentKey(sent, 'publicKey');
+  const privateKey = sentKey(sent, 'privateKey', invalid);
+  const publicKey = sentKey(sent, 'publicKey', invalid);
   const stored = { privateKey: textOf(before?.['privateKey']), publicKey: textOf(before?.['publicKey']) };
   if (privateKey !== undefined) {
     const own = publicKeyOf(privateKey);
@@ -59,7 +73,7 @@ function keysFrom(
   return { publicKey: stored.publicKey, ...(stored.privateKey && { privateKey: stored.privateKey }) };
 }
 
-function prefixesFrom(value: unknown): readonly Prefix[] {
+function prefixesFrom(value: unknown, invalid: Invalid): readonly Prefix[] {
   const texts = (Array.isArray(value) ? textsOf(value) : textOf(value).split(','))
     .map((one) => one.trim())
     .filter(Boolean);
@@ -83,7 +97,7 @@ export function tunnelCredential({
   more = {},
 }: {
   readonly others: (inbound: Inbound) => OtherPeers;
-  readonly assign: (inbound: Inbound, taken: TakenKeys) => string;
+  readonly assign: (inbound: Inbound, taken: TakenKeys, fieldPrefix: string) => string;
   readonly more?: Readonly<Record<string, Joi.Schema>>;
 }): ProtocolCredential {
   const extra = (sent: Readonly<Record<string, unknown>>, before: Credential | undefined) =>
@@ -97,20 +111,23 @@ export function tunnelCredential({
     flat: [...FLAT, ...Object.keys(more)],
     schema: shape({ ...credentialFields, ...more }),
     sample: { publicKey: `${'A'.repeat(43)}=`, allowedIPs: ['192.0.2.1/32'] },
-    create(sent, { inbound, before, taken }: CredentialContext) {
+    create(sent, { inbound, before, taken, fieldPrefix }: CredentialContext) {
+      const invalid: Invalid = (field, message) =>
+        kernelErrors.INVALID(`${field}: ${message}`, { path: `${fieldPrefix}${field}` });
       const peers = others(inbound);
-      const keys = keysFrom(sent, before);
+      const keys = keysFrom(sent, before, invalid);
       if (peers.publicKeys.has(keys.publicKey))
         throw invalid('publicKey', `a peer in the settings of inbound ${inbound.id} has it`);
-      const prefixes = prefixesFrom(sent['allowedIPs'] ?? before?.['allowedIPs'] ?? []);
+      const prefixes = prefixesFrom(sent['allowedIPs'] ?? before?.['allowedIPs'] ?? [], invalid);
       const claimed = prefixes.find(({ network }) => peers.networks.has(network));
       if (claimed)
         throw invalid('allowedIPs', `a peer in the settings of inbound ${inbound.id} has ${claimed.text}`);
-      const preSharedKey = sentKey(sent, 'preSharedKey') ?? textOf(before?.['preSharedKey']);
+      const preSharedKey = sentKey(sent, 'preSharedKey', invalid) ?? textOf(before?.['preSharedKey']);
       const keepAlive = sent['keepAlive'] ?? before?.['keepAlive'];
       return {
         ...keys,
-        allowedIPs: prefixes.length > 0 ? prefixes.map((prefix) => prefix.text) : [assign(inbound, taken)],
+        allowedIPs:
+          prefixes.length > 0 ? prefixes.map((prefix) => prefix.text) : [assign(inbound, taken, fieldPrefix)],
         ...(preSharedKey && { preSharedKey }),
         ...(typeof keepAlive === 'number' && { keepAlive }),
         ...extra(sent, before),

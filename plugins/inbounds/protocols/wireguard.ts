@@ -85,7 +85,7 @@ function othersOf(inbound: Inbound): OtherPeers {
 }
 
 /** The pool lies around the first address that a peer or client has. */
-function assign(inbound: Inbound, taken: TakenKeys): string {
+function assign(inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string {
   const { networks } = othersOf(inbound);
   const isIPv4 = (network: string): boolean => firstNumber(network) !== undefined;
   let around: string | undefined = [...networks].find(isIPv4);
@@ -100,6 +100,7 @@ function assign(inbound: Inbound, taken: TakenKeys): string {
     poolsAround(around ?? '10.0.0.0/24'),
     (network) => !networks.has(network),
     inbound,
+    fieldPrefix,
   );
 }
 

@@ -61,7 +61,7 @@ const inbound = { id: 1, remark: 'r', tag: 't' } as Inbound;
 test('a whole pool costs one walk over it, and a full one nothing (W16)', (t) => {
   const taken = new Taken();
   const next = (): string => {
-    const address = freeAddress(taken, poolsAround('10.0.0.0/24'), () => true, inbound);
+    const address = freeAddress(taken, poolsAround('10.0.0.0/24'), () => true, inbound, '');
     taken.keys.add(address);
     return address;
   };
@@ -88,10 +88,10 @@ test('a pool of another length has its own hosts alone', (t) => {
   const taken = new Taken();
   const pools = [poolOf('10.8.1.9', 30)];
   t.is(
-    freeAddress(taken, pools, () => true, inbound),
+    freeAddress(taken, pools, () => true, inbound, ''),
     '10.8.1.10/32',
   );
-  t.throws(() => freeAddress(taken, pools, () => true, inbound), { message: /10\.8\.1\.8\/30/ });
+  t.throws(() => freeAddress(taken, pools, () => true, inbound, ''), { message: /10\.8\.1\.8\/30/ });
 });
 
 const engine = new FakeEngine();
