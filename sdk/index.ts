@@ -96,6 +96,8 @@ export type ClientsAddInput = {
       /** text of one line without control characters */
       secret?: string;
       keepAlive?: number;
+      /** text of one line without control characters */
+      forwardedPorts?: string;
       /** what the client has in one inbound only, by inboundId */
       credentials?: {
         inboundId: number;
@@ -194,6 +196,8 @@ export type ClientsBulkCreateInput = {
       /** text of one line without control characters */
       secret?: string;
       keepAlive?: number;
+      /** text of one line without control characters */
+      forwardedPorts?: string;
       /** what the client has in one inbound only, by inboundId */
       credentials?: {
         inboundId: number;
@@ -360,6 +364,8 @@ export type ClientsExportReply = {
     /** text of one line without control characters */
     secret?: string;
     keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
     credentials?: Record<string, unknown>[];
   };
   inboundIds: number[];
@@ -451,6 +457,8 @@ export type ClientsGetByTgIdReply = {
   /** text of one line without control characters */
   secret?: string;
   keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
   credentials?: Record<string, unknown>[];
   sameTgId: string[];
 };
@@ -532,6 +540,8 @@ export type ClientsGetReply = {
   /** text of one line without control characters */
   secret?: string;
   keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
   credentials?: Record<string, unknown>[];
 };
 
@@ -745,6 +755,8 @@ export type ClientsListAllReply = {
   /** text of one line without control characters */
   secret?: string;
   keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
   credentials?: Record<string, unknown>[];
 }[];
 
@@ -866,6 +878,8 @@ export type ClientsListReply = {
     /** text of one line without control characters */
     secret?: string;
     keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
     credentials?: Record<string, unknown>[];
   }[];
   groups: string[];
@@ -970,6 +984,8 @@ export type ClientsUpdateInput = {
     /** text of one line without control characters */
     secret?: string;
     keepAlive?: number;
+    /** text of one line without control characters */
+    forwardedPorts?: string;
     /** what the client has in one inbound only, by inboundId */
     credentials?: {
       inboundId: number;

@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 95 names
+//   @weir-panel/weir/plugins/inbounds: 96 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1712,6 +1712,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     enable?: boolean;
     expiryTime?: number;
     flow?: string;
+    forwardedPorts?: string;
     group?: string;
     id?: string;
     keepAlive?: number;
@@ -2010,6 +2011,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       enable?: boolean;
       expiryTime?: number;
       flow?: string;
+      forwardedPorts?: string;
       group?: string;
       id?: string;
       keepAlive?: number;
@@ -2238,6 +2240,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly json?: string;
     /** The core keeps this text in lower case. */
     readonly lowerCase?: true;
+    /** The core's JSON config has a list of texts there; the value is one text with commas between them. Not for users that the core adds by its API. */
+    readonly list?: true;
   }
   interface AnyAccountType {
     /** Value of `protocol` in a `CoreInbound` and in its accounts. */
@@ -2890,8 +2894,13 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** The keys that the credentials of one inbound have. */
   export interface TakenKeys {
     has(key: string): boolean;
-    /** Where the last search for a free key ended: for the protocol, 0 at first. */
-    cursor: number;
+    /** All of them, those of the oldest client first. */
+    all(): Iterable<string>;
+    /** For the protocol: where its last search for a free key ended. */
+    cursor: {
+      readonly pool: string;
+      readonly next: number;
+    } | undefined;
     /** Keys that clients had and lost, newest last: a search takes them from here first. Some may be taken again. */
     readonly freed: string[];
   }
@@ -2902,6 +2911,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** the stored credential, when a client is edited; what was not sent stays */
     readonly before: Credential | undefined;
     readonly taken: TakenKeys;
+    /** stands before the names of fields in refusals: `client.` or nothing */
+    readonly fieldPrefix: string;
   }
   /** How a protocol makes credentials of its own, beside the UUID and the password that a client has everywhere. */
   export interface ProtocolCredential {
@@ -2994,8 +3005,26 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** `ee`, 16 bytes and the name of a site, in hexadecimal */
     readonly secret: string;
   };
+  /** Source: wireguard.com; xtls.github.io, WireGuard outbound. */
+  export type WireguardAccount = {
+    readonly protocol: 'wireguard';
+    /** of the client, base64; empty when only the client knows it */
+    readonly privateKey: string;
+    /** of the server, base64 */
+    readonly publicKey: string;
+    /** addresses of the client with the lengths of their prefixes */
+    readonly address: readonly string[];
+    /** base64; empty for none */
+    readonly preSharedKey: string;
+    /** seconds; 0 for none */
+    readonly keepAlive: number;
+    /** 0: the client program chooses */
+    readonly mtu: number;
+    /** as the admin wrote it: addresses with commas between them; empty for none */
+    readonly dns: string;
+  };
   /** The kinds that formats of this tree know. */
-  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | LoginAccount | HysteriaAccount | TuicAccount | MtprotoAccount;
+  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | LoginAccount | HysteriaAccount | TuicAccount | MtprotoAccount | WireguardAccount;
   /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
   export interface Mux {
     /** connections in one, 1 to 128; negative: none for TCP */
@@ -3359,6 +3388,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly PORT_IN_USE: ErrorFactory;
     readonly TAG_TAKEN: ErrorFactory;
     readonly UNKNOWN_PROTOCOL: ErrorFactory;
+    readonly POOL_FULL: ErrorFactory;
     readonly CORE_REFUSED: ErrorFactory;
     readonly NO_CLIENTS: ErrorFactory;
     readonly CLIENTS_APART: ErrorFactory;
@@ -3390,6 +3420,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly name: string;
     /** `settings` of an inbound, without clients; unknown keys are kept */
     readonly settings: Schema<Record<string, unknown>>;
+    /** Returns what was sent with what is generated when an inbound is first saved; `before` are the stored settings, if it spoke the protocol already. Called before `settings` validates the result, so what was sent may be anything. */
+    complete?(sent: Readonly<Record<string, unknown>>, before: Readonly<Record<string, unknown>> | undefined): Record<string, unknown>;
     /** Returns `settings` in the form of the core's config, without clients. */
     coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
     /** The protocol's name in the core's config, if it differs. */
@@ -4210,7 +4242,7 @@ declare module '@weir-panel/weir/plugins/subscription' {
     /** displayed name of the entry */
     readonly name: string;
   }
-  /** Writes an entry for one client; called for every fetch. */
+  /** Writes an entry for one client; called for every fetch. An empty text leaves it out: this client has no such entry. */
   export type WriteEntry = (fill: EntryFill) => string;
   /** Common to all formats. */
   export interface AnyFormat {

@@ -11,6 +11,8 @@ export interface AccountField {
   readonly json?: string;
   /** The core keeps this text in lower case. */
   readonly lowerCase?: true;
+  /** The core's JSON config has a list of texts there; the value is one text with commas between them. Not for users that the core adds by its API. */
+  readonly list?: true;
 }
 
 interface AnyAccountType {
@@ -76,10 +78,11 @@ const TYPES = ['string', 'bytes', 'bool', 'int32', 'uint32', 'int64', 'uint64', 
 function fieldProblem(name: string, field: unknown, numbered: boolean): string | undefined {
   if (!isWord(name) || name === 'protocol') return `${name} cannot be the name of a field`;
   if (typeof field !== 'object' || field === null) return `${name} must be an object`;
-  const { type, values, json, number } = field as Readonly<Record<string, unknown>>;
+  const { type, values, json, number, list } = field as Readonly<Record<string, unknown>>;
   if (!TYPES.includes(type as string)) return `the type of ${name} must be one of ${TYPES.join(', ')}`;
   if (json !== undefined && !isWord(json)) return `json of ${name} must be a word`;
   if (numbered && !isFieldNumber(number)) return `${name} needs its number in the message`;
+  if (list === true && (numbered || type !== 'string')) return `${name} cannot be a list`;
   if (type !== 'enum') return undefined;
   const numbers = typeof values === 'object' && values !== null ? Object.values(values) : [];
   return numbers.length > 0 && numbers.length <= MOST_VALUES && numbers.every(isEnumNumber)
@@ -173,13 +176,15 @@ export function accountProblem(type: AccountType, account: CoreAccount): string 
 
 /** The user's entry in the core's JSON config. Level 0 is the one whose traffic is counted. */
 export function accountJson(type: AccountType, name: string, account: CoreAccount): JsonObject {
-  const entry: Record<string, AccountValue> = {
+  const entry: Record<string, AccountValue | readonly string[]> = {
     [type.nameKey ?? 'email']: name,
     ...(type.users === 'api' && { level: 0 }),
   };
-  for (const [field, { json = field, lowerCase }] of Object.entries(type.fields)) {
+  for (const [field, { json = field, lowerCase, list }] of Object.entries(type.fields)) {
     const value = account[field] ?? '';
-    entry[json] = lowerCase && typeof value === 'string' ? value.toLowerCase() : value;
+    if (typeof value !== 'string') entry[json] = value;
+    else if (list) entry[json] = value === '' ? [] : value.split(',');
+    else entry[json] = lowerCase ? value.toLowerCase() : value;
   }
   return entry;
 }

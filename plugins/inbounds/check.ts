@@ -94,7 +94,9 @@ export class InboundCheck {
         );
     }
     refuseTooMuch(wanted);
-    const { clients: _managedElsewhere, ...own } = wanted.settings;
+    const { clients: _managedElsewhere, ...sentSettings } = wanted.settings;
+    const stored = before?.protocol === wanted.protocol ? before.settings : undefined;
+    const own = protocol.complete?.(sentSettings, stored) ?? sentSettings;
     const settings = inspect(protocol.settings, own);
     const others = this.#store.list().filter(({ id }) => id !== before?.id);
     // Includes what the panel adds: the core may read another key in its place, and that key would win.

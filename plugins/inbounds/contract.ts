@@ -53,6 +53,7 @@ export {
   type TuicAccount,
   type VlessAccount,
   type VmessAccount,
+  type WireguardAccount,
 } from './entry/entry.js';
 export type {
   FinalMask,
@@ -105,6 +106,11 @@ export interface Protocol {
   readonly name: string;
   /** `settings` of an inbound, without clients; unknown keys are kept */
   readonly settings: Schema<Record<string, unknown>>;
+  /** Returns what was sent with what is generated when an inbound is first saved; `before` are the stored settings, if it spoke the protocol already. Called before `settings` validates the result, so what was sent may be anything. */
+  complete?(
+    sent: Readonly<Record<string, unknown>>,
+    before: Readonly<Record<string, unknown>> | undefined,
+  ): Record<string, unknown>;
   /** Returns `settings` in the form of the core's config, without clients. */
   coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
   /** The protocol's name in the core's config, if it differs. */

@@ -12,8 +12,10 @@ export type Credentials = ReadonlyMap<number, Credential>;
 /** The keys that the credentials of one inbound have. */
 export interface TakenKeys {
   has(key: string): boolean;
-  /** Where the last search for a free key ended: for the protocol, 0 at first. */
-  cursor: number;
+  /** All of them, those of the oldest client first. */
+  all(): Iterable<string>;
+  /** For the protocol: where its last search for a free key ended. */
+  cursor: { readonly pool: string; readonly next: number } | undefined;
   /** Keys that clients had and lost, newest last: a search takes them from here first. Some may be taken again. */
   readonly freed: string[];
 }
@@ -25,6 +27,8 @@ export interface CredentialContext {
   /** the stored credential, when a client is edited; what was not sent stays */
   readonly before: Credential | undefined;
   readonly taken: TakenKeys;
+  /** stands before the names of fields in refusals: `client.` or nothing */
+  readonly fieldPrefix: string;
 }
 
 /** How a protocol makes credentials of its own, beside the UUID and the password that a client has everywhere. */

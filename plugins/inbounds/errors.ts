@@ -6,6 +6,7 @@ export const errors = defineErrors('inbounds', {
   PORT_IN_USE: [409, 'another program listens on this port'],
   TAG_TAKEN: [409, 'another inbound has this tag'],
   UNKNOWN_PROTOCOL: [422, 'no plugin knows this protocol'],
+  POOL_FULL: [409, 'the inbound has no free address left'],
   CORE_REFUSED: [422, 'the core rejects this inbound'],
   NO_CLIENTS: [422, 'this inbound takes no clients'],
   CLIENTS_APART: [422, 'clients are added with clients/add'],

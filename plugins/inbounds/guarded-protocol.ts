@@ -16,7 +16,7 @@ import type { L4, Protocol } from './contract.js';
 import { guardedCredential } from './guarded-credential.js';
 import { withFunctions } from './entry/functions.js';
 import { OptionOfProtocol } from './schema.js';
-import { AccountTextShape, AccountValueShape, isKnown, ProtocolEntryShape } from './entry/shape.js';
+import { AccountTextShape, AccountValueShape, hasTexts, ProtocolEntryShape } from './entry/shape.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
 const ACCOUNT = mapOf(
@@ -69,6 +69,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const isOption = fits(OptionOfProtocol);
   const isL4 = fits(L4S);
   const accounts = protocol.accounts?.bind(protocol);
+  const complete = protocol.complete?.bind(protocol);
   const option = protocol.option?.bind(protocol);
   const l4 = protocol.l4?.bind(protocol);
   const reserve = protocol.reserve?.bind(protocol);
@@ -80,6 +81,9 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     name,
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
+    ...(complete && {
+      complete: (sent, before) => ask('complete', isSettings, () => complete(sent, before)),
+    }),
     coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
     ...(protocol.restarts === true && { restarts: true }),
     ...(protocol.runBy && { runBy: protocol.runBy }),
@@ -116,7 +120,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
       ask('account', isAccount, () => protocol.account(client, inbound)),
     entry: (inbound, base) => {
       const entry = ask('entry', isEntry, () => protocol.entry(inbound, frozen(base)));
-      const isValue = isKnown(entry.account.protocol) ? isAccountText : isAccountValue;
+      const isValue = hasTexts(entry.account.protocol) ? isAccountText : isAccountValue;
       return withFunctions(entry, (value) => (client) => ask('entry', isValue, () => value(client)));
     },
   };

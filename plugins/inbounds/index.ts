@@ -31,6 +31,7 @@ import {
 import { InboundCheck } from './check.js';
 import { KnownProtocols } from './known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
+import { amneziawg } from './protocols/amneziawg.js';
 import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { http, httpAccounts } from './protocols/http.js';
 import { mixed, mixedAccounts } from './protocols/mixed.js';
@@ -43,6 +44,7 @@ import { tun } from './protocols/tun.js';
 import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
+import { wireguard, wireguardAccounts } from './protocols/wireguard.js';
 import { Programs } from './programs.js';
 import { routes } from './routes.js';
 import { AddInbound } from './schema.js';
@@ -106,9 +108,21 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
-    ...[vless, vmess, trojan, shadowsocks, http, mixed, hysteria, tunnel, tun, tuic, mtproto].map(
-      (protocol) => contribute(Protocols, protocol),
-    ),
+    ...[
+      vless,
+      vmess,
+      trojan,
+      shadowsocks,
+      http,
+      mixed,
+      hysteria,
+      tunnel,
+      tun,
+      tuic,
+      mtproto,
+      wireguard,
+      amneziawg,
+    ].map((protocol) => contribute(Protocols, protocol)),
     ...[
       vlessAccounts,
       vmessAccounts,
@@ -118,6 +132,7 @@ export default definePlugin({
       hysteriaAccounts,
       httpAccounts,
       mixedAccounts,
+      wireguardAccounts,
     ].map((type) => contribute(AccountTypes, type)),
   ],
   taps: ({ store, hooks }) => [

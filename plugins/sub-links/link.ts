@@ -1,5 +1,6 @@
 // The share link of an entry, for any protocol.
 import { type EntryTemplate, isOf } from '../inbounds/contract.js';
+import { amneziawgLink } from './amneziawg.js';
 import { hysteriaLink } from './hysteria.js';
 import { httpLink, socksLink } from './logins.js';
 import { mtprotoLink } from './mtproto.js';
@@ -9,10 +10,11 @@ import { trojanLink } from './trojan.js';
 import { tuicLink } from './tuic.js';
 import { vlessLink } from './vless.js';
 import { vmessLink } from './vmess.js';
+import { wireguardLink } from './wireguard.js';
 
 const KNOWN: readonly string[] = ['vless', 'vmess', 'trojan', 'shadowsocks', 'http', 'mixed'];
 /** Their links say nothing of a transport: each has one way of its own. */
-const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'mtproto'];
+const WITH_OWN_TRANSPORT: readonly string[] = ['hysteria', 'tuic', 'mtproto', 'wireguard', 'amneziawg'];
 
 /** Why an entry has no share link; undefined when it has one. */
 export function cannotLink({
@@ -39,5 +41,7 @@ export function compileLink(entry: EntryTemplate): WriteLink {
   if (isOf(entry, 'http')) return httpLink(entry);
   if (isOf(entry, 'mixed')) return socksLink(entry);
   if (isOf(entry, 'mtproto')) return mtprotoLink(entry);
+  if (isOf(entry, 'wireguard')) return wireguardLink(entry);
+  if (entry.account.protocol === 'amneziawg') return amneziawgLink(entry);
   throw new Error(cannotLink(entry) ?? 'no share link');
 }

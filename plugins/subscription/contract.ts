@@ -38,7 +38,7 @@ export interface EntryFill {
   /** displayed name of the entry */
   readonly name: string;
 }
-/** Writes an entry for one client; called for every fetch. */
+/** Writes an entry for one client; called for every fetch. An empty text leaves it out: this client has no such entry. */
 export type WriteEntry = (fill: EntryFill) => string;
 
 /** Common to all formats. */

@@ -27,7 +27,8 @@ export class RenderedEntries {
       const name = display
         ? this.#compiled.remark.display(this.#input(entry, client, now, 'display'))
         : this.#name(entry, client, now, rendered.length === 0);
-      rendered.push(write({ client, server, authority, name }));
+      const line = write({ client, server, authority, name });
+      if (line !== '') rendered.push(line);
     }
     return rendered;
   }

@@ -224,9 +224,38 @@ function hysteriaOutbound(link: string): { name: string; outbound: JsonObject } 
   };
 }
 
+/** As v2rayN reads it. */
+function wireguardOutbound(link: string): { name: string; outbound: JsonObject } {
+  const { username, hostname, port, searchParams: params, hash } = new URL(link);
+  const get = (key: string): string => params.get(key) ?? '';
+  return {
+    name: decodeURIComponent(hash.slice(1)),
+    outbound: {
+      tag: 'proxy',
+      protocol: 'wireguard',
+      settings: {
+        secretKey: decodeURIComponent(username),
+        address: get('address').split(','),
+        noKernelTun: true,
+        ...(get('mtu') && { mtu: Number(get('mtu')) }),
+        peers: [
+          {
+            endpoint: `${hostname}:${port}`,
+            publicKey: get('publickey'),
+            allowedIPs: ['0.0.0.0/0', '::/0'],
+            ...(get('presharedkey') && { preSharedKey: get('presharedkey') }),
+            ...(get('keepalive') && { keepAlive: Number(get('keepalive')) }),
+          },
+        ],
+      },
+    },
+  };
+}
+
 /** Returns the outbound with which a core connects by the link, and the name that a client program shows for it. */
 export function outboundOf(link: string): { name: string; outbound: JsonObject } {
   if (link.startsWith('hysteria2://')) return hysteriaOutbound(link);
+  if (link.startsWith('wireguard://')) return wireguardOutbound(link);
   const { name, address, port, params, protocol, settings } = link.startsWith('vmess://')
     ? readVmess(link)
     : readUrl(link);

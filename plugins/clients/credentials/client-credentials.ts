@@ -1,13 +1,11 @@
 // Makes, changes and removes the credentials of clients, for ClientWriter: always in the transaction that attaches,
 // edits or detaches the clients.
-import { inspect, type Issue, kernelErrors, PanelError, TimeSlice, type Tx } from '../../../kernel/index.js';
-import type { Credential, Inbound, InboundsApi, ProtocolCredential } from '../../inbounds/contract.js';
-import { errors } from '../errors.js';
+import { PanelError, TimeSlice, type Tx } from '../../../kernel/index.js';
+import type { Credential, Inbound, InboundsApi } from '../../inbounds/contract.js';
 import type { ClientEdit } from '../edits/edit.js';
-import { refuseTaken } from '../edits/uniqueness.js';
 import type { ClientStore } from '../model/client-store.js';
-import { type ClientFields, type UniqueField, uniqueFields } from '../model/fields.js';
 import type { ClientRow } from '../model/row.js';
+import { type Draft, draftOf, type Place, refuseForeign, sentFor } from './draft.js';
 import type { SentCredentials } from './sent.js';
 import {
   attachedWithout,
@@ -18,16 +16,7 @@ import {
   type NewCredential,
   replaceCredential,
 } from './statements.js';
-import { type InboundKeys, KeysByInbound } from './taken-keys.js';
-
-/** Where credentials are made: an inbound whose protocol has its own, with the keys that are taken there. */
-interface Place {
-  readonly inbound: Inbound;
-  readonly rules: ProtocolCredential;
-  readonly keys: InboundKeys;
-}
-/** A credential of a client that may not have its id yet. */
-type Draft = Omit<NewCredential, 'clientId'> & { readonly place: Place };
+import { KeysByInbound } from './taken-keys.js';
 
 /** Credentials that a write made or changed, by client and inbound. */
 export type ChangedCredentials = Map<number, Map<number, Credential>>;
@@ -90,7 +79,8 @@ export class ClientCredentials {
       refuseForeign(sent, row.inboundIds, fieldPrefix);
       for (const inboundId of row.inboundIds) {
         const place = places.get(inboundId);
-        const draft = place && this.#draft(place, row, sentFor(sent, place), undefined, fieldPrefix);
+        const draft =
+          place && draftOf(this.#store.roster, place, row, sentFor(sent, place), undefined, fieldPrefix);
         if (!place || !draft) continue;
         place.keys.take(draft.keys, 0);
         drafts.push(draft);
@@ -101,42 +91,6 @@ export class ClientCredentials {
       if (error instanceof PanelError) return error;
       throw error;
     }
-  }
-
-  /** Throws a PanelError when a value is wrong, or a key is taken by another client. */
-  #draft(
-    place: Place,
-    client: ClientRow,
-    sent: Readonly<Record<string, unknown>>,
-    before: Credential | undefined,
-    fieldPrefix: string,
-  ): Draft | undefined {
-    const { inbound, rules, keys: taken } = place;
-    const result = inspect(rules.schema, sent);
-    if (!('value' in result)) throw invalid(result.issues, fieldPrefix);
-    const value = withPrefix(fieldPrefix, () =>
-      rules.create(result.value, { inbound, client, before, taken }),
-    );
-    if (value === undefined) return undefined;
-    refuseTaken(this.#store.roster, pickUnique(value), fieldPrefix, { self: client.id });
-    const keys = [...new Set(rules.keys(value))];
-    for (const key of keys) {
-      const owner = taken.owner(key);
-      if (owner === undefined || (owner !== 0 && owner === client.id)) continue;
-      const name =
-        owner === 0 ? 'another client of this call' : `the client ${this.#store.byId(owner)?.email ?? owner}`;
-      const [field = 'credentials'] =
-        Object.entries(value).find(
-          ([, own]) => (Array.isArray(own) || typeof own === 'string') && own.includes(key),
-        ) ?? [];
-      throw errors.CREDENTIAL_TAKEN(
-        `${name} has ${key} on inbound ${inbound.id} (${inbound.remark || inbound.tag})`,
-        {
-          path: `${fieldPrefix}${field}`,
-        },
-      );
-    }
-    return { inboundId: inbound.id, value, keys, place };
   }
 
   /** Writes the credentials of clients that have been inserted. */
@@ -174,7 +128,7 @@ export class ClientCredentials {
     for (const { row, credentials } of edits) {
       if (slice.isOver) await slice.next();
       if (!lacking.has(row.id)) continue;
-      const draft = this.#draft(place, row, sentFor(credentials, place), undefined, '');
+      const draft = draftOf(this.#store.roster, place, row, sentFor(credentials, place), undefined, '');
       if (!draft) continue;
       place.keys.take(draft.keys, row.id);
       created.push({ ...draft, clientId: row.id });
@@ -210,7 +164,7 @@ export class ClientCredentials {
       flat = without(flat, place.rules.flat);
       if (Object.keys(own).length === 0) continue;
       const before = stored.get(inboundId);
-      const draft = this.#draft(place, row, own, before, fieldPrefix);
+      const draft = draftOf(this.#store.roster, place, row, own, before, fieldPrefix);
       if (!draft || JSON.stringify(draft.value) === JSON.stringify(before)) continue;
       if (before) {
         const kept = new Set(draft.keys);
@@ -258,51 +212,5 @@ function note(changed: ChangedCredentials, clientId: number, inboundId: number, 
   else changed.set(clientId, new Map([[inboundId, value]]));
 }
 
-/** A password of one inbound must not be that of another client either. */
-const pickUnique = (value: Credential): Partial<ClientFields> =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => uniqueFields.includes(name as UniqueField)));
-
 const without = (values: Readonly<Record<string, unknown>>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
-
-/** What was sent for this inbound: its own entry wins over the fields beside those of the client. */
-function sentFor(
-  sent: SentCredentials | undefined,
-  { inbound, rules }: Place,
-): Readonly<Record<string, unknown>> {
-  if (!sent) return {};
-  const flat = Object.fromEntries(Object.entries(sent.flat).filter(([name]) => rules.flat.includes(name)));
-  return { ...flat, ...sent.byInbound.get(inbound.id) };
-}
-
-function refuseForeign(
-  sent: SentCredentials | undefined,
-  inboundIds: readonly number[],
-  fieldPrefix: string,
-): void {
-  for (const inboundId of sent?.byInbound.keys() ?? [])
-    if (!inboundIds.includes(inboundId))
-      throw kernelErrors.INVALID(`credentials: the client is not attached to inbound ${inboundId}`, {
-        path: `${fieldPrefix}credentials`,
-      });
-}
-
-const invalid = (issues: readonly Issue[], fieldPrefix: string): PanelError =>
-  kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), {
-    issues: issues.map(({ path, message }) => ({ path: `${fieldPrefix}${path}`, message })),
-  });
-
-/** Puts the prefix before the fields that a protocol's refusal names. */
-function withPrefix<T>(fieldPrefix: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof PanelError) || fieldPrefix === '') throw error;
-    const { code, status, message, issues, headers } = error;
-    throw new PanelError(code, status, message, {
-      issues: issues.map((issue) => ({ ...issue, path: `${fieldPrefix}${issue.path}` })),
-      headers,
-      cause: error,
-    });
-  }
-}

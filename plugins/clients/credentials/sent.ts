@@ -36,6 +36,7 @@ export const flatSchemas = {
   preSharedKey: line().max(255),
   secret: line().max(1000),
   keepAlive: int().min(0).max(65_535),
+  forwardedPorts: line().max(1000),
 };
 export type FlatField = keyof typeof flatSchemas;
 export const flatFields = Object.keys(flatSchemas) as FlatField[];

@@ -95,7 +95,7 @@ export async function attachedWithout(tx: Tx, inboundId: number, ids?: readonly 
 const SELECT_KEYS =
   'SELECT inbound_id AS "inboundId", client_id AS "clientId", cred_key AS "key" FROM client_credential_keys';
 export const keysOfInbound = (tx: Tx, inboundId: number): Promise<OwnedKey[]> =>
-  tx.query<OwnedKey>(`${SELECT_KEYS} WHERE inbound_id = :inboundId`, { inboundId });
+  tx.query<OwnedKey>(`${SELECT_KEYS} WHERE inbound_id = :inboundId ORDER BY client_id`, { inboundId });
 export const keysOfClients = (tx: Tx, ids: readonly number[], inboundId?: number): Promise<OwnedKey[]> =>
   tx.query<OwnedKey>(
     `${SELECT_KEYS} WHERE client_id IN (:ids)${inboundId === undefined ? '' : ' AND inbound_id = :inboundId'}`,

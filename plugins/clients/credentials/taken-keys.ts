@@ -8,11 +8,14 @@ const MOST_FREED = 10_000;
 
 export class InboundKeys implements TakenKeys {
   readonly #owners = new Map<string, number>();
-  cursor = 0;
+  cursor: TakenKeys['cursor'];
   readonly freed: string[] = [];
 
   has(key: string): boolean {
     return this.#owners.has(key);
+  }
+  all(): Iterable<string> {
+    return this.#owners.keys();
   }
   /** 0: a client that is being created */
   owner(key: string): number | undefined {
@@ -24,8 +27,11 @@ export class InboundKeys implements TakenKeys {
   free(keys: readonly string[]): void {
     for (const key of keys) {
       if (!this.#owners.delete(key)) continue;
-      if (this.freed.length >= MOST_FREED) this.freed.shift();
       this.freed.push(key);
+      if (this.freed.length <= MOST_FREED) continue;
+      // A search from the start finds them all again.
+      this.freed.length = 0;
+      this.cursor = undefined;
     }
   }
 }

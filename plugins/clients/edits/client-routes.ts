@@ -9,7 +9,13 @@ import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import { SentUsage, Email, InboundIds, KeepTraffic } from './request-schemas.js';
 
-const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
+const taken = [
+  errors.CREDENTIAL_TAKEN,
+  errors.EMAIL_TAKEN,
+  errors.SUB_ID_TAKEN,
+  errors.UUID_TAKEN,
+  errors.PASSWORD_TAKEN,
+];
 
 interface Needs {
   readonly service: ClientService;
@@ -26,7 +32,7 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     doc: 'Creates a client and attaches it to inbounds.',
     body: AddClient,
     reply: message(),
-    errors: [...taken, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS],
+    errors: [...taken, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
     idempotent: true,
     handle: async ({ body, who }) => describeResult('client added', await service.add(body, who)),
   }),
@@ -69,7 +75,7 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     params: Email,
     body: InboundIds,
     reply: message(),
-    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS],
+    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
     handle: async ({ params: { email }, body: { inboundIds }, who }) => {
       const row = service.find(email);
       inbounds.requireForClients(inboundIds, 'inboundIds');

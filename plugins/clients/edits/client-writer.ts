@@ -229,7 +229,9 @@ export class ClientWriter {
     const totals = edits.flatMap(({ row: { id }, usage }) => (usage ? [{ id, ...usage }] : []));
     const reset = totals.filter(({ up, down }) => up + down === 0).map(({ id }) => id);
     await this.#groupStore.shift(tx, reset, -1);
-    const fieldEdits = edits.map(({ row: { id }, fields = {} }) => ({ id, fields }));
+    const fieldEdits = edits.flatMap(({ row: { id }, fields = {} }) =>
+      Object.keys(fields).length > 0 ? [{ id, fields }] : [],
+    );
     const count = await updateClients(tx, fieldEdits);
     if (missingError && count < fieldEdits.length) throw missingError();
     await setUsage(tx, totals);

@@ -2,6 +2,7 @@
 // core: the one that was added last would get the other's bytes.
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
 import { inboundErrors } from '../../inbounds/contract.js';
+import { errors } from '../errors.js';
 import {
   declaredFields,
   type ClientFields,
@@ -44,8 +45,9 @@ export function constraintError(error: unknown, fieldPrefix: string): unknown {
     return inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'inboundIds', cause: error });
   if (!(error instanceof UniqueConstraintError)) return error;
   // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
-  const [column] = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields);
-  const name = BY_COLUMN.get(String(column));
+  const columns = Array.isArray(error.fields) ? error.fields.map(String) : Object.keys(error.fields);
+  if (columns.includes('cred_key')) return errors.CREDENTIAL_TAKEN(undefined, { cause: error });
+  const name = BY_COLUMN.get(columns[0] ?? '');
   if (!name) return error;
   return declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}`, cause: error });
 }

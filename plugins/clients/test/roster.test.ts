@@ -16,7 +16,8 @@ test('all clients are loaded, however many a SELECT gives at once', async (t) =>
   for (const total of [0, 10_000, 10_001]) {
     const stored = Array.from({ length: total }, (_, i) => ({ ...row(i + 1), inboundIds: '1' }));
     const asked: number[] = [];
-    const query = async (_: string, { from, count }: { from: number; count: number }) => {
+    const query = async (statement: string, { from, count }: { from: number; count: number }) => {
+      if (statement.includes('client_credentials')) return [];
       asked.push(from);
       return stored.slice(from, from + count);
     };

@@ -93,7 +93,7 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   );
   const key = type.list ?? 'clients';
   const own = type.users === 'config' ? list(settings[key]) : [];
-  return { ...config, settings: { ...settings, [key]: [...codecs.placeholder(inbound, settings), ...own] } };
+  return { ...config, settings: { ...settings, [key]: [...own, ...codecs.placeholder(inbound, settings)] } };
 }
 
 /** Yields the inbound's JSON with its users, in chunks. */

@@ -71,6 +71,24 @@ export type MtprotoAccount = {
   /** `ee`, 16 bytes and the name of a site, in hexadecimal */
   readonly secret: string;
 };
+/** Source: wireguard.com; xtls.github.io, WireGuard outbound. */
+export type WireguardAccount = {
+  readonly protocol: 'wireguard';
+  /** of the client, base64; empty when only the client knows it */
+  readonly privateKey: string;
+  /** of the server, base64 */
+  readonly publicKey: string;
+  /** addresses of the client with the lengths of their prefixes */
+  readonly address: readonly string[];
+  /** base64; empty for none */
+  readonly preSharedKey: string;
+  /** seconds; 0 for none */
+  readonly keepAlive: number;
+  /** 0: the client program chooses */
+  readonly mtu: number;
+  /** as the admin wrote it: addresses with commas between them; empty for none */
+  readonly dns: string;
+};
 /** The kinds that formats of this tree know. */
 export type KnownAccount =
   | VlessAccount
@@ -80,7 +98,8 @@ export type KnownAccount =
   | LoginAccount
   | HysteriaAccount
   | TuicAccount
-  | MtprotoAccount;
+  | MtprotoAccount
+  | WireguardAccount;
 
 /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
 export interface Mux {

@@ -192,7 +192,14 @@ const mux = Joi.object({
 const IP_VERSIONS: readonly IpVersion[] = ['dual', 'ipv4', 'ipv6', 'ipv4-prefer', 'ipv6-prefer'];
 
 /** Fields of the accounts that are known, beside `protocol`. */
-const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string, mayMiss?: 'mayMiss'][] } = {
+const FIELDS: {
+  readonly [P in KnownAccount['protocol']]: readonly [
+    name: string,
+    mayMiss?: 'mayMiss' | '',
+    /** of a value that is not a text */
+    shape?: Joi.Schema,
+  ][];
+} = {
   vless: [['id'], ['flow'], ['encryption']],
   vmess: [['id'], ['security']],
   trojan: [['password']],
@@ -202,12 +209,25 @@ const FIELDS: { readonly [P in KnownAccount['protocol']]: readonly [name: string
   hysteria: [['auth']],
   mtproto: [['secret']],
   tuic: [['uuid'], ['password'], ['congestionControl'], ['udpRelayMode', 'mayMiss']],
+  wireguard: [
+    ['privateKey'],
+    ['publicKey'],
+    ['address', '', texts()],
+    ['preSharedKey'],
+    ['keepAlive', '', whole(0, 65_535)],
+    ['mtu', '', whole(0, 65_535)],
+    ['dns'],
+  ],
 };
 /** A value of an account, of a kind that is not known here. */
 export const AccountValueShape = Joi.alternatives(line(LONGEST_KEY), Joi.number(), Joi.boolean(), texts());
 /** One of an account that is known. */
 export const AccountTextShape = line(LONGEST_KEY);
-export const isKnown = (protocol: string): boolean => Object.hasOwn(FIELDS, protocol);
+/** Whether all values of these accounts are texts. */
+export const hasTexts = (protocol: string): boolean =>
+  Object.entries(FIELDS).some(
+    ([name, fields]) => name === protocol && fields.every(([, , shape]) => shape === undefined),
+  );
 
 const isFunction = Joi.any().custom((value: unknown) => {
   if (typeof value !== 'function') throw new Error('it must be a function');
@@ -231,9 +251,9 @@ function templateShape(isAllowed: (value: unknown) => boolean) {
         Joi.object({
           protocol: Joi.valid(protocol),
           ...Object.fromEntries(
-            fields.map(([name, mayMiss]) => [
+            fields.map(([name, mayMiss, shape = AccountTextShape]) => [
               name,
-              mayMiss ? maybe(byClient(AccountTextShape)) : byClient(AccountTextShape),
+              mayMiss ? maybe(byClient(shape)) : byClient(shape),
             ]),
           ),
         }),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { networkInterfaces } from 'node:os';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { pipeline } from 'node:stream/promises';
@@ -24,6 +25,7 @@ export async function freePort(): Promise<number> {
 
 export interface ByteServer {
   readonly tls: boolean;
+  readonly host: string;
   readonly port: number;
   /** bytes of all request bodies so far */
   readonly received: number;
@@ -70,10 +72,21 @@ async function give(
 /** With `tls`, what goes through the core is TLS 1.3 of the user's own, as nearly all of the web is. */
 export interface ByteServerOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** an IPv4 address of this machine; 127.0.0.1 without it. Loopback is out of reach through WireGuard. */
+  readonly host?: string;
+}
+
+/** The first IPv4 address of this machine that is not loopback. */
+export function ownIPv4(): string {
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === 'IPv4' && !one.internal);
+  if (!own) throw new Error('this machine has no IPv4 address but loopback');
+  return own.address;
 }
 
 /** An HTTP server on loopback: `GET /?bytes=N&rate=BYTES_PER_SECOND` gives N bytes (rate 0: as fast as it goes), `POST /` takes any number and answers how many. */
-export async function startByteServer({ tls }: ByteServerOptions = {}): Promise<ByteServer> {
+export async function startByteServer({ tls, host = HOST }: ByteServerOptions = {}): Promise<ByteServer> {
   let received = 0;
   let sent = 0;
   let giving = 0;
@@ -101,10 +114,11 @@ export async function startByteServer({ tls }: ByteServerOptions = {}): Promise<
   };
   const server = (
     tls ? createTlsServer({ ...tls, minVersion: 'TLSv1.3' }, answer) : createServer(answer)
-  ).listen(0, HOST);
+  ).listen(0, host);
   await once(server, 'listening');
   return {
     tls: tls !== undefined,
+    host,
     port: (server.address() as AddressInfo).port,
     get received() {
       return received;
@@ -194,14 +208,14 @@ async function take(socket: Socket, size: number): Promise<Buffer> {
   }
 }
 
-/** A TCP connection to 127.0.0.1:`port` through a SOCKS5 server without login (RFC 1928). */
-export async function connectThrough(socksPort: number, port: number): Promise<Socket> {
+/** A TCP connection to `host`:`port` through a SOCKS5 server without login (RFC 1928). */
+export async function connectThrough(socksPort: number, port: number, host = HOST): Promise<Socket> {
   const socket = connect(socksPort, HOST);
   await once(socket, 'connect');
   try {
     socket.write(Buffer.from([5, 1, 0]));
     if ((await take(socket, 2))[1] !== 0) throw new Error('the proxy wants a login');
-    socket.write(Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]));
+    socket.write(Buffer.from([5, 1, 0, 1, ...host.split('.').map(Number), port >> 8, port & 255]));
     const reply = await take(socket, 10);
     if (reply[1] !== 0) throw new Error(`the proxy refused, code ${reply[1]}`);
     return socket;
@@ -223,7 +237,7 @@ async function exchange(
   method: string,
   body?: Buffer,
 ): Promise<IncomingMessage> {
-  const raw = await connectThrough(socksPort, server.port);
+  const raw = await connectThrough(socksPort, server.port, server.host);
   // The certificate is the test's own; who it is matters to nobody here.
   const socket = server.tls ? connectTls({ socket: raw, rejectUnauthorized: false }) : raw;
   // With a body, the server's go-ahead is waited for: the core's trojan outbound breaks when its first chunk is large.

@@ -1,0 +1,181 @@
+// The server block of AmneziaWG: keys, pool of addresses and how packets are disguised. Source: docs.amnezia.org, AmneziaWG 2.0.
+import { randomInt } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
+import Joi from 'joi';
+import { bool, custom, int, optional, shape, text } from '../../../kernel/index.js';
+import { objectOf, type Settings, textOf } from '../stream/transport.js';
+import { keyOf, newKeyPair, publicKeyOf } from './wireguard-keys.js';
+
+const MOST = 2 ** 31 - 1;
+const HANDSHAKE = 56;
+/** Bytes of disguise that a protected header needs at least. */
+const LEAST_FOR_PROTECTION = 12;
+const REKEY_AFTER = 120;
+const REJECT_AFTER = 180;
+
+const fail = (state: Joi.CustomHelpers, message: string) =>
+  state.error('any.custom', { error: new Error(message) });
+
+/** What lands in a config file of another program has no line breaks. */
+const line = (longest = 255) =>
+  text()
+    .max(longest)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+
+/** Both ends of `5` or `5-9`; undefined for anything else. */
+function endsOf(value: unknown): readonly [number, number] | undefined {
+  const [, low = '', high = low] = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(String(value ?? '')) ?? [];
+  return low === '' || Number(low) > Number(high) ? undefined : [Number(low), Number(high)];
+}
+const range = (most = MOST) =>
+  optional(
+    custom<number | string>(
+      Joi.alternatives(int(), line(32)).custom((value: number | string, state) => {
+        if (value === '') return value;
+        const ends = endsOf(value);
+        return ends && ends[1] <= most ? value : fail(state, `a number or from-to, at most ${most}`);
+      }),
+    ),
+  );
+const address = (isIt: (text: string) => boolean, name: string) =>
+  optional(
+    custom<string>(
+      line(64).custom((value: string, state) =>
+        value === '' || isIt(value) ? value : fail(state, `it must be ${name}`),
+      ),
+    ),
+  );
+const key = () =>
+  custom<string>(
+    line().custom((value: string, state) =>
+      value === '' || keyOf(value) !== undefined
+        ? value
+        : fail(state, 'it must be a key of 32 bytes in base64'),
+    ),
+  );
+const isPrefixV6 = (value: string): boolean => {
+  const [, prefix = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(value) ?? [];
+  return isIPv6(prefix) && Number(length) <= 128;
+};
+const interfaceName = () =>
+  optional(line(15).pattern(/^(?:[A-Za-z0-9_.@:-]{1,15})?$/, 'name of a network interface'));
+
+const fields = shape({
+  privateKey: key(),
+  publicKey: key(),
+  subnetIp: address(isIPv4, 'an IPv4 address'),
+  subnetCidr: optional(int().min(8).max(30)),
+  mtu: optional(int().min(0).max(65_535)),
+  primaryDns: address((value) => isIPv4(value) || isIPv6(value), 'an IP address'),
+  secondaryDns: address((value) => isIPv4(value) || isIPv6(value), 'an IP address'),
+  externalInterface: interfaceName(),
+  ipv6Enabled: optional(bool()),
+  ipv6Subnet: address(isPrefixV6, 'an IPv6 prefix such as fd00:8::/64'),
+  ipv6ExternalInterface: interfaceName(),
+  jc: optional(int().min(0).max(128)),
+  jmin: optional(int().min(0).max(1280)),
+  jmax: optional(int().min(0).max(1280)),
+  s1: optional(int().min(0).max(1132)),
+  s2: optional(int().min(0).max(1188)),
+  s3: optional(int().min(0).max(64)),
+  s4: optional(int().min(0).max(32)),
+  h1: range(2 ** 32 - 1),
+  h2: range(2 ** 32 - 1),
+  h3: range(2 ** 32 - 1),
+  h4: range(2 ** 32 - 1),
+  ...Object.fromEntries(['i1', 'i2', 'i3', 'i4', 'i5'].map((name) => [name, optional(line(8192))])),
+  headerProtectionKey: optional(key()),
+  contentPaddingAddition: range(),
+  rekeyAfterTime: range(),
+  rekeyTimeout: range(),
+  rejectAfterTime: range(),
+  keepaliveTimeout: range(),
+  maxHandshakeAttempts: range(),
+  randomTrailers: optional(bool()),
+  disableCookies: optional(bool()),
+}).unknown(true);
+
+const number = (server: Settings, name: string): number => Number(server[name] ?? 0);
+
+/** What the fields say together. */
+function contradiction(server: Settings): string | undefined {
+  if (number(server, 'jmin') > number(server, 'jmax')) return 'jmin must not be greater than jmax';
+  if (number(server, 's1') + HANDSHAKE === number(server, 's2'))
+    return `s2 must not be s1 + ${HANDSHAKE}: both kinds of handshake packets would have one length`;
+  const small = ['s1', 's2', 's3', 's4'].find((name) => number(server, name) < LEAST_FOR_PROTECTION);
+  if (textOf(server['headerProtectionKey']) !== '' && small !== undefined)
+    return `headerProtectionKey needs ${small} of at least ${LEAST_FOR_PROTECTION}`;
+  const rekey = endsOf(server['rekeyAfterTime'])?.[1] ?? REKEY_AFTER;
+  const reject = endsOf(server['rejectAfterTime'])?.[0] ?? REJECT_AFTER;
+  if (rekey >= reject) return `rekeyAfterTime (${rekey}) must be less than rejectAfterTime (${reject})`;
+  if (server['ipv6Enabled'] === true && textOf(server['ipv6Subnet']) === '')
+    return 'ipv6Enabled needs an ipv6Subnet';
+  const bands = ['h1', 'h2', 'h3', 'h4'].flatMap((name) => {
+    const ends = endsOf(server[name]);
+    return ends ? [{ name, ends }] : [];
+  });
+  for (const [i, one] of bands.entries())
+    for (const other of bands.slice(i + 1))
+      if (one.ends[0] <= other.ends[1] && other.ends[0] <= one.ends[1])
+        return `${one.name} and ${other.name} must not overlap`;
+  return undefined;
+}
+
+export const ServerBlock = custom<Settings>(
+  fields.custom((server: Settings, state) => {
+    const problem = contradiction(server);
+    return problem === undefined ? server : fail(state, problem);
+  }),
+);
+
+/** A number from `least` to `most`. */
+const between = (least: number, most: number): number => randomInt(least, most + 1);
+
+/** Four ranges that do not overlap, each at least 1,000 wide. */
+function bands(): string[] {
+  const quarter = Math.floor((MOST - 5) / 4);
+  return [0, 1, 2, 3].map((i) => {
+    const first = 5 + i * quarter;
+    const from = between(first, first + quarter - 2000);
+    return `${from}-${between(from + 1000, first + quarter - 1)}`;
+  });
+}
+
+function generated(): Record<string, unknown> {
+  const jmin = between(40, 89);
+  const s1 = between(15, 150);
+  let s2 = between(15, 150);
+  while (s1 + HANDSHAKE === s2) s2 = between(15, 150);
+  const [h1, h2, h3, h4] = bands();
+  return {
+    ...newKeyPair(),
+    subnetIp: '10.8.1.0',
+    subnetCidr: 24,
+    primaryDns: '8.8.8.8',
+    secondaryDns: '8.8.4.4',
+    ...{ jc: between(3, 6), jmin, jmax: jmin + between(50, 250) },
+    ...{ s1, s2, s3: between(12, 55), s4: between(12, 27) },
+    ...{ h1, h2, h3, h4 },
+    i1: `<r ${between(32, 256)}>`,
+  };
+}
+
+const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+/** The block to save: what was sent, else what is stored, else generated. The public key follows from the private one. */
+export function completeServer(sent: unknown, before: unknown): unknown {
+  if (sent !== undefined && (typeof sent !== 'object' || sent === null || Array.isArray(sent))) return sent;
+  const stored = before === undefined ? generated() : objectOf(before);
+  const { privateKey, ...own } = objectOf(sent);
+  const server: Record<string, unknown> = {
+    ...stored,
+    ...own,
+    privateKey: isBlank(privateKey) ? stored['privateKey'] : privateKey,
+  };
+  const key = keyOf(textOf(server['privateKey']));
+  return key === undefined ? server : { ...server, publicKey: publicKeyOf(key) };
+}
+
+const LEAST_MTU = 1280;
+export const mtuOf = (server: Settings): number =>
+  number(server, 'mtu') || Math.max(1420 - number(server, 's4'), LEAST_MTU);

@@ -1,0 +1,105 @@
+// AmneziaWG, which a program of its own runs: WireGuard whose packets look like something else.
+import { custom, optional, shape, text } from '../../../kernel/index.js';
+import type { AccountValue, ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
+import type { TakenKeys } from '../credential.js';
+import { objectOf, type Settings, textOf, textsOf } from '../stream/transport.js';
+import { freeAddress, poolOf } from './address-pool.js';
+import { completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
+import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
+
+const serverOf = ({ settings }: Pick<Inbound, 'settings'>): Settings => objectOf(settings['server']);
+
+const PORTS = /^(?:\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*)?$/;
+const isPorts = (value: string): boolean =>
+  PORTS.test(value) &&
+  value
+    .split(',')
+    .filter(Boolean)
+    .every((one) => {
+      const [low = 0, high = low] = one.split('-').map(Number);
+      return low >= 1 && low <= high && high <= 65_535;
+    });
+const forwardedPorts = optional(
+  custom<string>(
+    text()
+      .max(1000)
+      .custom((value: string, state) =>
+        isPorts(value)
+          ? value
+          : state.error('any.custom', {
+              error: new Error('ports with commas between them, such as 80,8000-8100'),
+            }),
+      ),
+  ),
+);
+
+const NO_PEERS: OtherPeers = { publicKeys: new Set(), networks: new Set() };
+const assign = (inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string => {
+  const server = serverOf(inbound);
+  const length = typeof server['subnetCidr'] === 'number' ? server['subnetCidr'] : 24;
+  return freeAddress(taken, [poolOf(textOf(server['subnetIp']), length)], () => true, inbound, fieldPrefix);
+};
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+/** What a client must know of the disguise. */
+const DISGUISE = [
+  ...['jc', 'jmin', 'jmax', 's1', 's2', 's3', 's4', 'h1', 'h2', 'h3', 'h4', 'i1', 'i2', 'i3', 'i4', 'i5'],
+  ...['headerProtectionKey', 'contentPaddingAddition', 'rekeyAfterTime', 'rekeyTimeout', 'rejectAfterTime'],
+  ...['keepaliveTimeout', 'maxHandshakeAttempts', 'randomTrailers', 'disableCookies'],
+];
+const disguiseOf = (server: Settings): Record<string, AccountValue> =>
+  Object.fromEntries(
+    DISGUISE.flatMap((name) => {
+      const value = server[name];
+      return value === undefined || value === '' ? [] : [[name, value as AccountValue]];
+    }),
+  );
+
+export const amneziawg: Protocol = {
+  name: 'amneziawg',
+  settings: custom(shape({ server: ServerBlock }).unknown(true)),
+  complete: (sent, before) => ({ ...sent, server: completeServer(sent['server'], before?.['server']) }),
+  runBy: 'program',
+  stream: false,
+  l4: () => ['udp'],
+  coreSettings: () => ({}),
+  credential: tunnelCredential({ others: () => NO_PEERS, assign, more: { forwardedPorts } }),
+  account({ credentials }, { id }) {
+    const own = credentials?.get(id) ?? {};
+    return {
+      protocol: 'amneziawg',
+      publicKey: textOf(own['publicKey']),
+      allowedIPs: textsOf(own['allowedIPs']).join(','),
+      preSharedKey: textOf(own['preSharedKey']),
+      keepAlive: numberOf(own['keepAlive']),
+      forwardedPorts: textOf(own['forwardedPorts']),
+    };
+  },
+  entry(inbound, base) {
+    const server = serverOf(inbound);
+    const field =
+      <T>(read: (value: unknown) => T, name: string): ByClient<T> =>
+      ({ credentials }: ClientIdentity) =>
+        read(credentials?.get(inbound.id)?.[name]);
+    return {
+      ...base,
+      transport: { kind: 'own' },
+      security: { kind: 'none' },
+      account: {
+        protocol: 'amneziawg',
+        privateKey: field(textOf, 'privateKey'),
+        publicKey: textOf(server['publicKey']),
+        address: field(textsOf, 'allowedIPs'),
+        preSharedKey: field(textOf, 'preSharedKey'),
+        keepAlive: field(numberOf, 'keepAlive'),
+        mtu: mtuOf(server),
+        dns: [textOf(server['primaryDns']), textOf(server['secondaryDns'])].filter(Boolean).join(', '),
+        ...disguiseOf(server),
+      },
+    };
+  },
+  option(inbound) {
+    const { privateKey: _secret, ...shown } = serverOf(inbound);
+    return { awgServer: shown };
+  },
+};

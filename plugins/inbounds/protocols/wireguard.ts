@@ -1,0 +1,167 @@
+// WireGuard. Settings: xtls.github.io, WireGuard inbound.
+import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../kernel/index.js';
+import type { ConfigAccountType, JsonObject } from '../../engine/contract.js';
+import type { ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
+import type { TakenKeys } from '../credential.js';
+import { objectOf, textOf, textsOf } from '../stream/transport.js';
+import { freeAddress, poolsAround } from './address-pool.js';
+import { firstNumber, prefixOf } from './prefixes.js';
+import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
+import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './wireguard-keys.js';
+
+/** Xray-core 26.3.27, proxy/wireguard/config.proto. It is no UserManager, and its peers have no name: it counts nobody. */
+export const wireguardAccounts: ConfigAccountType = {
+  name: 'wireguard',
+  users: 'config',
+  inboundType: 'xray.proxy.wireguard.DeviceConfig',
+  list: 'peers',
+  fields: {
+    publicKey: { type: 'string' },
+    allowedIPs: { type: 'string', list: true },
+    preSharedKey: { type: 'string' },
+    keepAlive: { type: 'uint32' },
+  },
+  fault: ({ publicKey, allowedIPs }) =>
+    publicKey === '' || allowedIPs === '' ? 'publicKey and allowedIPs must not be empty' : undefined,
+  // An address that no packet has (RFC 6666).
+  nobody: () => ({
+    publicKey: unusedPublicKey(),
+    allowedIPs: '100::1/128',
+    preSharedKey: '',
+    keepAlive: 0,
+  }),
+};
+
+/** It stands in links and in files of client programs. */
+const line = () =>
+  text()
+    .max(1000)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const key = (name: string) =>
+  custom<string>(
+    text()
+      .max(255)
+      .custom((value: string, state) =>
+        keyOf(value) === undefined
+          ? state.error('any.custom', { error: new Error(`${name} must be a key of 32 bytes in base64`) })
+          : value,
+      ),
+  );
+const peer = shape({
+  publicKey: key('publicKey'),
+  privateKey: optional(text().max(255)),
+  preSharedKey: optional(text().max(255)),
+  allowedIPs: optional(list(text().max(255)).max(64)),
+  keepAlive: optional(int().min(0).max(65_535)),
+}).unknown(true);
+const settings = shape({
+  secretKey: key('secretKey'),
+  mtu: optional(int().min(1).max(65_535)),
+  dns: optional(line()),
+  noKernelTun: optional(bool()),
+  domainStrategy: optional(oneOf('', 'ForceIP', 'ForceIPv4', 'ForceIPv4v6', 'ForceIPv6', 'ForceIPv6v4')),
+  /** peers that are no clients */
+  peers: optional(list(peer).max(1000)),
+}).unknown(true);
+
+const NO_PEERS: OtherPeers = { publicKeys: new Set(), networks: new Set() };
+const known = new WeakMap<Inbound, OtherPeers>();
+/** Of a stored inbound: the same object until it is edited. */
+function othersOf(inbound: Inbound): OtherPeers {
+  const { peers } = inbound.settings;
+  if (!Array.isArray(peers) || peers.length === 0) return NO_PEERS;
+  const before = known.get(inbound);
+  if (before) return before;
+  const own = (peers as unknown[]).map(objectOf);
+  const others = {
+    publicKeys: new Set(own.map((one) => keyOf(textOf(one['publicKey'])) ?? '')),
+    networks: new Set(
+      own.flatMap((one) => textsOf(one['allowedIPs']).flatMap((ip) => prefixOf(ip)?.network ?? [])),
+    ),
+  };
+  known.set(inbound, others);
+  return others;
+}
+
+/** The pool lies around the first address that a peer or client has. */
+function assign(inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string {
+  const { networks } = othersOf(inbound);
+  const isIPv4 = (network: string): boolean => firstNumber(network) !== undefined;
+  let around: string | undefined = [...networks].find(isIPv4);
+  if (around === undefined)
+    for (const one of taken.all())
+      if (isIPv4(one)) {
+        around = one;
+        break;
+      }
+  return freeAddress(
+    taken,
+    poolsAround(around ?? '10.0.0.0/24'),
+    (network) => !networks.has(network),
+    inbound,
+    fieldPrefix,
+  );
+}
+
+const credential = tunnelCredential({ others: othersOf, assign });
+
+const serverKeyOf = ({ settings: { secretKey } }: Pick<Inbound, 'settings'>): string =>
+  publicKeyOf(keyOf(textOf(secretKey)) ?? '');
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+export const wireguard: Protocol = {
+  name: 'wireguard',
+  settings: custom(settings),
+  /** A blank key is generated once: one that was left out of an update stays, or no client could connect any more. */
+  complete: (sent, before) => ({
+    ...sent,
+    secretKey: sent['secretKey'] || before?.['secretKey'] || newKeyPair().privateKey,
+  }),
+  // `dns` is for client programs.
+  coreSettings: ({ clients: _clients, dns: _dns, ...rest }) => rest as JsonObject,
+  streamProblem: ({ network, security }) =>
+    network === 'tcp' && security === 'none'
+      ? undefined
+      : 'wireguard is its own transport and its own encryption; leave network and security out',
+  l4: () => ['udp'],
+  credential,
+  note: () =>
+    'the core does not count the bytes of single clients of wireguard: what they move through this inbound is in no quota',
+  account({ credentials }, { id }) {
+    const own = credentials?.get(id) ?? {};
+    return {
+      protocol: 'wireguard',
+      publicKey: textOf(own['publicKey']),
+      allowedIPs: textsOf(own['allowedIPs']).join(','),
+      preSharedKey: textOf(own['preSharedKey']),
+      keepAlive: numberOf(own['keepAlive']),
+    };
+  },
+  entry(inbound, base) {
+    const { mtu, dns } = inbound.settings;
+    const field =
+      <T>(read: (value: unknown) => T, name: string): ByClient<T> =>
+      ({ credentials }: ClientIdentity) =>
+        read(credentials?.get(inbound.id)?.[name]);
+    return {
+      ...base,
+      transport: { kind: 'own' },
+      security: { kind: 'none' },
+      account: {
+        protocol: 'wireguard',
+        privateKey: field(textOf, 'privateKey'),
+        publicKey: serverKeyOf(inbound),
+        address: field(textsOf, 'allowedIPs'),
+        preSharedKey: field(textOf, 'preSharedKey'),
+        keepAlive: field(numberOf, 'keepAlive'),
+        mtu: numberOf(mtu),
+        dns: textOf(dns),
+      },
+    };
+  },
+  option: (inbound) => ({
+    wgPublicKey: serverKeyOf(inbound),
+    wgMtu: numberOf(inbound.settings['mtu']),
+    wgDns: textOf(inbound.settings['dns']),
+  }),
+};

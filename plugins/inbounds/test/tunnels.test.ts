@@ -1,0 +1,195 @@
+// Addresses of tunnels, their pools, and the settings of WireGuard and AmneziaWG.
+import test from 'ava';
+import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import type { Inbound, TakenKeys } from '../contract.js';
+import { freeAddress, poolOf, poolsAround } from '../protocols/address-pool.js';
+import { prefixOf } from '../protocols/prefixes.js';
+import { keyOf, newKeyPair, publicKeyOf } from '../protocols/wireguard-keys.js';
+
+test('a prefix has one spelling for its network', (t) => {
+  for (const [sent, text, network] of [
+    ['10.0.0.2', '10.0.0.2/32', '10.0.0.2/32'],
+    [' 10.0.0.77/24 ', '10.0.0.77/24', '10.0.0.0/24'],
+    ['0.0.0.0/0', '0.0.0.0/0', '0.0.0.0/0'],
+    ['200.1.2.3/1', '200.1.2.3/1', '128.0.0.0/1'],
+    ['FD00:0:0::2', 'fd00::2/128', 'fd00::2/128'],
+    ['fd00::ffff:2/113', 'fd00::ffff:2/113', 'fd00::ffff:0/113'],
+    ['::/0', '::/0', '::/0'],
+  ] as const)
+    t.deepEqual(prefixOf(sent), { text, network }, sent);
+  for (const wrong of [
+    '',
+    '10.0.0',
+    '10.0.0.1/33',
+    '10.0.0.1/',
+    '::1/129',
+    '::ffff:10.0.0.1',
+    'a',
+    '10.0.0.1/-1',
+    'fe80::1%eth0',
+  ])
+    t.is(prefixOf(wrong), undefined, wrong);
+});
+
+test('a key has one spelling', (t) => {
+  const { privateKey, publicKey } = newKeyPair();
+  t.is(publicKeyOf(privateKey), publicKey);
+  const bytes = Buffer.from(publicKey, 'base64');
+  for (const spelling of [
+    publicKey,
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    publicKey.replace('=', ''),
+  ])
+    t.is(keyOf(spelling), publicKey);
+  for (const wrong of ['', 'short', `${publicKey}A`, 'g'.repeat(64)]) t.is(keyOf(wrong), undefined, wrong);
+});
+
+class Taken implements TakenKeys {
+  readonly keys = new Set<string>();
+  questions = 0;
+  cursor: TakenKeys['cursor'];
+  readonly freed: string[] = [];
+  has(key: string): boolean {
+    this.questions++;
+    return this.keys.has(key);
+  }
+  all = (): Iterable<string> => this.keys;
+}
+const inbound = { id: 1, remark: 'r', tag: 't' } as Inbound;
+
+test('a whole pool costs one walk over it, and a full one nothing (W16)', (t) => {
+  const taken = new Taken();
+  const next = (): string => {
+    const address = freeAddress(taken, poolsAround('10.0.0.0/24'), () => true, inbound, '');
+    taken.keys.add(address);
+    return address;
+  };
+  for (let i = 0; i < 20_000; i++) next();
+  t.is(taken.keys.size, 20_000);
+  t.true(taken.questions < 21_000, `${taken.questions} questions`);
+  for (;;)
+    try {
+      next();
+    } catch (error) {
+      t.is((error as { code?: string }).code, 'INBOUNDS_POOL_FULL');
+      break;
+    }
+  const { questions } = taken;
+  t.throws(next);
+  t.is(taken.questions, questions);
+  for (const key of ['no address', '10.0.7.7/32']) taken.keys.delete(key);
+  taken.freed.push('10.0.7.7/32', 'no address', '10.99.0.1/32');
+  t.is(next(), '10.0.7.7/32');
+  t.throws(next, { message: /no free address left in 10\.0\.0\.0\/16/ });
+});
+
+test('a pool of another length has its own hosts alone', (t) => {
+  const taken = new Taken();
+  const pools = [poolOf('10.8.1.9', 30)];
+  t.is(
+    freeAddress(taken, pools, () => true, inbound, ''),
+    '10.8.1.10/32',
+  );
+  t.throws(() => freeAddress(taken, pools, () => true, inbound, ''), { message: /10\.8\.1\.8\/30/ });
+});
+
+const engine = new FakeEngine();
+let panel: TestPanel;
+test.before(async () => {
+  panel = await TestPanel.boot({ plugins: [engine.plugin] });
+});
+test.after.always(() => panel.stop());
+
+const settingsOf = async (id: number): Promise<Record<string, Record<string, unknown>>> =>
+  (await panel.get<{ settings: Record<string, Record<string, unknown>> }>(`/panel/api/inbounds/get/${id}`))
+    .settings;
+const add = (protocol: string, settings: object) =>
+  panel.call('/panel/api/inbounds/add', { body: { protocol, listen: '127.0.0.1', port: 24_900, settings } });
+
+test.serial(
+  'amneziawg: a server block is generated once and kept; clients get an address of it',
+  async (t) => {
+    const id = await panel.addInbound({
+      protocol: 'amneziawg',
+      settings: { server: { subnetIp: '10.44.0.0' } },
+    });
+    const { server = {} } = await settingsOf(id);
+    t.like(server, { subnetIp: '10.44.0.0', subnetCidr: 24, primaryDns: '8.8.8.8' });
+    t.is<unknown, unknown>(publicKeyOf(String(server['privateKey'])), server['publicKey']);
+    await panel.get(`/panel/api/inbounds/update/${id}`, { body: { settings: {} } });
+    t.deepEqual((await settingsOf(id))['server'], server);
+    await panel.get(`/panel/api/inbounds/update/${id}`, {
+      body: { settings: { server: { mtu: 1300, privateKey: '' } } },
+    });
+    t.deepEqual((await settingsOf(id))['server'], { ...server, mtu: 1300 });
+    await panel.addClient('a1', [id], { forwardedPorts: '80,8000-8100' });
+    t.like(await panel.get('/panel/api/clients/get/a1'), {
+      allowedIPs: '10.44.0.2/32',
+      forwardedPorts: '80,8000-8100',
+    });
+    const [link = ''] = await panel.get<string[]>('/panel/api/clients/links/a1');
+    t.true(
+      Buffer.from(link.slice('vpn://'.length), 'base64url').toString().includes('\nAddress = 10.44.0.2/32\n'),
+    );
+    const [option] = (
+      await panel.get<Record<string, Record<string, unknown>>[]>('/panel/api/inbounds/options')
+    ).filter((one) => (one['id'] as unknown) === id);
+    t.is(option?.['awgServer']?.['publicKey'], server['publicKey']);
+    t.false('privateKey' in (option?.['awgServer'] ?? {}));
+    t.like(await panel.get(`/panel/api/inbounds/get/${id}`), {
+      state: 'not running: no program for amneziawg',
+    });
+    t.false(engine.configs.some(({ protocol }) => protocol === 'amneziawg'));
+  },
+);
+
+test.serial('amneziawg refuses a server block that contradicts itself, and names the field', async (t) => {
+  for (const [server, says] of [
+    [{ jmin: 100, jmax: 50 }, /jmin/],
+    [{ s1: 20, s2: 76 }, /s2/],
+    [{ s3: 65 }, /s3/],
+    [{ s4: 33 }, /s4/],
+    [{ h1: '5-3000', h2: '2000-9000' }, /h1 and h2/],
+    [{ h1: '9-5' }, /h1/],
+    [{ rekeyAfterTime: 200 }, /rekeyAfterTime/],
+    [{ headerProtectionKey: Buffer.alloc(32).toString('base64'), s1: 5 }, /headerProtectionKey/],
+    [{ headerProtectionKey: 'short' }, /headerProtectionKey/],
+    [{ externalInterface: 'a b' }, /externalInterface/],
+    [{ primaryDns: '8.8.8.8\nPostUp' }, /primaryDns/],
+    [{ ipv6Enabled: true }, /ipv6Subnet/],
+    [{ subnetIp: 'x' }, /subnetIp/],
+    [{ subnetCidr: 31 }, /subnetCidr/],
+    [{ privateKey: 'x' }, /privateKey/],
+    [{ i1: 'a\nb' }, /i1/],
+  ] as const) {
+    const { status, body } = await add('amneziawg', { server });
+    t.is(status, 400, JSON.stringify(server));
+    t.regex(body.msg, says);
+  }
+  t.is((await add('amneziawg', { server: 'text' })).status, 400);
+});
+
+test.serial('wireguard refuses wrong keys, transports and values', async (t) => {
+  for (const [settings, says] of [
+    [{ secretKey: 'x' }, /secretKey/],
+    [{ mtu: 0 }, /mtu/],
+    [{ domainStrategy: 'No' }, /domainStrategy/],
+    [{ peers: [{ publicKey: 'x' }] }, /publicKey/],
+    [{ dns: 'a\nb' }, /dns/],
+  ] as const) {
+    const { status, body } = await add('wireguard', settings);
+    t.is(status, 400, JSON.stringify(settings));
+    t.regex(body.msg, says);
+  }
+  const { status, body } = await panel.call('/panel/api/inbounds/add', {
+    body: { protocol: 'wireguard', port: 24_900, streamSettings: { network: 'ws' } },
+  });
+  t.is(status, 400);
+  t.regex(body.msg, /wireguard is its own transport/);
+});
+
+test.serial('the reply says that the core counts no clients of wireguard', async (t) => {
+  const { body } = await add('wireguard', {});
+  t.regex(body.msg, /does not count the bytes of single clients/);
+});
