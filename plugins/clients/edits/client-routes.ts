@@ -9,7 +9,13 @@ import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import { SentUsage, Email, InboundIds, KeepTraffic } from './request-schemas.js';
 
-const taken = [errors.EMAIL_TAKEN, errors.SUB_ID_TAKEN, errors.UUID_TAKEN, errors.PASSWORD_TAKEN];
+const taken = [
+  errors.EMAIL_TAKEN,
+  errors.SUB_ID_TAKEN,
+  errors.UUID_TAKEN,
+  errors.PASSWORD_TAKEN,
+  errors.REVERSE_TAKEN,
+];
 
 interface Needs {
   readonly service: ClientService;

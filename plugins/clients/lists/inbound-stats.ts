@@ -25,6 +25,7 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
           tgId: row.tgId,
           comment: row.comment,
           reset: row.reset,
+          ...(row.reverse && { reverse: row.reverse }),
           created_at: row.createdAt,
           updated_at: row.updatedAt,
         });

@@ -13,6 +13,7 @@ export const tables = {
     ...fields.columns,
     emailKey: column.text(),
     vlessKey: column.text(),
+    reverseTag: column.optionalText(),
   }),
   attachments: table('client_inbounds', {
     clientId: column.key<number>('integer'),
@@ -124,5 +125,21 @@ export const migrations: readonly Migration[] = [
     name: '0004-created-groups',
     // Until now each row counted as a group that was created.
     up: ({ bool }) => [`ALTER TABLE client_groups ADD COLUMN created ${bool} NOT NULL DEFAULT 1`],
+  },
+  {
+    name: '0005-reverse-tags',
+    // Of clients that have the same tag already, the first one gets it here; the others keep theirs until they are edited.
+    up: ({ dialect }) => {
+      const tag =
+        dialect === 'sqlite'
+          ? "json_extract(reverse, '$.tag')"
+          : "JSON_UNQUOTE(JSON_EXTRACT(reverse, '$.tag'))";
+      return [
+        'ALTER TABLE clients ADD COLUMN reverse_tag VARCHAR(255)',
+        `UPDATE clients SET reverse_tag = ${tag} WHERE id IN (SELECT first FROM (SELECT min(id) AS first FROM clients WHERE reverse IS NOT NULL GROUP BY ${tag}) AS firsts)`,
+        "UPDATE clients SET reverse_tag = NULL WHERE reverse_tag IN ('', 'null')",
+        'CREATE UNIQUE INDEX clients_reverse_tag ON clients (reverse_tag)',
+      ];
+    },
   },
 ];

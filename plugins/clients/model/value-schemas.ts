@@ -1,5 +1,18 @@
 // Schemas of single values of a client: names, texts and amounts.
-import { bool, custom, describedAs, int, nullable, openObject, text, word } from '../../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  int,
+  nullable,
+  openObject,
+  optional,
+  type Schema,
+  shape,
+  text,
+  word,
+} from '../../../kernel/index.js';
+import { OWN_OUTBOUNDS } from '../../engine/contract.js';
 import Joi from 'joi';
 
 export { bool, int };
@@ -8,6 +21,8 @@ export { bool, int };
 // A segment of dots alone is a step in a path, even escaped. Half a surrogate pair has no UTF-8.
 const NAME = /^(?!\.{1,2}$)[^\s/\\\p{Cc}\p{Cs}]+$/u;
 const NAME_RULE = 'text without spaces, slashes and control characters';
+/** Of an outbound: rules of the core name it. */
+const TAG = /^[^\p{Cc}\p{Cs}\s,>]+$/u;
 const allowTrim = { convert: true } as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Literal path segments of the API: a client with such a name could not be addressed. */
@@ -64,7 +79,23 @@ export const paragraphs = () =>
   text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 export const uuid = () => text().pattern(UUID, 'UUID');
 export const flow = () => text().valid('', 'xtls-rprx-vision');
-export const jsonOrNull = () => nullable(openObject());
+/** Null, or `{ tag, sniffing? }`; unknown keys are kept. */
+export const reverse = () =>
+  nullable(
+    shape({
+      tag: word().max(64).pattern(TAG, 'tag without spaces and commas'),
+      sniffing: optional(openObject()),
+    })
+      .unknown(true)
+      .custom((value: Record<string, unknown>, state) => {
+        const tag = String(value['tag']);
+        return OWN_OUTBOUNDS.includes(tag) || tag.startsWith('weir.')
+          ? state.error('any.custom', {
+              error: new Error(`the outbound ${tag} belongs to the panel; choose another tag`),
+            })
+          : value;
+      }) as Schema<Record<string, unknown>>,
+  );
 
 export const email = () =>
   word()

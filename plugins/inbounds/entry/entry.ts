@@ -115,6 +115,8 @@ export interface ClientIdentity {
   readonly uuid: string;
   readonly password: string;
   readonly flow: string;
+  /** `{ tag }`: its program may open a reverse tunnel, which becomes this outbound of the core; null for none */
+  readonly reverse?: Readonly<Record<string, unknown>> | null;
 }
 
 /** The same for all clients, or a function of the client. */
