@@ -119,7 +119,7 @@ export async function convertSample(needs: Needs, inbound: CoreInbound, sample: 
   for (const [name, { lowerCase }] of Object.entries(type.fields)) {
     const given = sample.account[name] ?? '';
     const sent = lowerCase ? String(given).toLowerCase() : given;
-    if (found.account[name] !== sent)
+    if ((found.account[name] ?? '') !== sent)
       throw new ProtocolRefused(`the core has another ${name} in ${type.message} than it was given`);
   }
 }
