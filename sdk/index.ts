@@ -74,7 +74,11 @@ export type ClientsAddInput = {
       reset?: number;
       resetDay?: number;
       resetMax?: number;
-      reverse?: Record<string, unknown> | null;
+      reverse?: {
+        /** tag without spaces and commas */
+        tag: string;
+        sniffing?: Record<string, unknown>;
+      } | null;
       id?: string | number;
     };
     inboundIds: number[];
@@ -142,7 +146,11 @@ export type ClientsBulkCreateInput = {
       reset?: number;
       resetDay?: number;
       resetMax?: number;
-      reverse?: Record<string, unknown> | null;
+      reverse?: {
+        /** tag without spaces and commas */
+        tag: string;
+        sniffing?: Record<string, unknown>;
+      } | null;
       id?: string | number;
     };
     inboundIds: number[];
@@ -271,7 +279,11 @@ export type ClientsExportReply = {
     reset: number;
     resetDay: number;
     resetMax: number;
-    reverse: Record<string, unknown> | null;
+    reverse: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
   };
   inboundIds: number[];
 }[];
@@ -306,7 +318,11 @@ export type ClientsGetByTgIdReply = {
   reset: number;
   resetDay: number;
   resetMax: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -367,7 +383,11 @@ export type ClientsGetReply = {
   reset: number;
   resetDay: number;
   resetMax: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -519,7 +539,11 @@ export type ClientsListAllReply = {
   reset: number;
   resetDay: number;
   resetMax: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -620,7 +644,11 @@ export type ClientsListReply = {
     reset: number;
     resetDay: number;
     resetMax: number;
-    reverse: Record<string, unknown> | null;
+    reverse: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
     createdAt: number;
     updatedAt: number;
     inboundIds: number[];
@@ -728,7 +756,11 @@ export type ClientsUpdateInput = {
     reset?: number;
     resetDay?: number;
     resetMax?: number;
-    reverse?: Record<string, unknown> | null;
+    reverse?: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
     id?: string | number;
   };
 };
@@ -760,7 +792,7 @@ export type InboundsAddInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port: number;
     protocol: string;
@@ -790,7 +822,7 @@ export type InboundsAddReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -851,7 +883,7 @@ export type InboundsGetReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -895,7 +927,7 @@ export type InboundsListReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -933,7 +965,7 @@ export type InboundsListSlimReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -971,7 +1003,7 @@ export type InboundsOptionsReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;
@@ -1007,7 +1039,7 @@ export type InboundsUpdateInput = {
     enable?: boolean;
     /** text of one line without control characters */
     remark?: string;
-    /** address to listen on; empty for all */
+    /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
     listen?: string;
     port?: number;
     protocol?: string;
@@ -1037,7 +1069,7 @@ export type InboundsUpdateReply = {
   enable: boolean;
   /** text of one line without control characters */
   remark: string;
-  /** address to listen on; empty for all */
+  /** address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name */
   listen: string;
   port: number;
   protocol: string;

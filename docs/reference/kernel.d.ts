@@ -5,9 +5,9 @@
 //   @weir-panel/weir/plugins/access: 8 names
 //   @weir-panel/weir/plugins/clients: 20 names
 //   @weir-panel/weir/plugins/core-guard: 13 names
-//   @weir-panel/weir/plugins/engine: 39 names
+//   @weir-panel/weir/plugins/engine: 40 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 75 names
+//   @weir-panel/weir/plugins/inbounds: 78 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 9 names
@@ -1253,7 +1253,7 @@ declare module '@weir-panel/weir/kernel' {
     /** value of a new record that does not name it */
     readonly initial: T | (() => T);
     /** Columns that are worked out of the value, by their names in the database: for what must be unique in any spelling. */
-    readonly keys?: Readonly<Record<string, (value: T) => string>>;
+    readonly keys?: Readonly<Record<string, (value: T) => string | null>>;
   }
   export type FieldTable = Readonly<Record<string, Field<any>>>;
   /** The values of a record. */
@@ -1533,6 +1533,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly EMAIL_TAKEN: ErrorFactory;
     readonly SUB_ID_TAKEN: ErrorFactory;
     readonly UUID_TAKEN: ErrorFactory;
+    readonly REVERSE_TAKEN: ErrorFactory;
     readonly STILL_ATTACHED: ErrorFactory;
     readonly PASSWORD_TAKEN: ErrorFactory;
   };
@@ -1795,10 +1796,15 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly initial: 0;
       readonly inTraffic: true;
     };
+    /** `{ tag }`: the client's program may open a reverse tunnel, the outbound of this tag in the core */
     readonly reverse: {
       readonly column: Column<Record<string, unknown> | null>;
       readonly schema: Joi.Schema<any> & Typed<Record<string, unknown> | null>;
       readonly initial: null;
+      readonly keys: {
+        readonly reverse_tag: (value: Record<string, unknown> | null) => string | null;
+      };
+      readonly seenByCore: true;
     };
     /** the limit that disabled the client; null when an admin did, or when it is enabled */
     readonly depletedCause: {
@@ -1971,6 +1977,10 @@ declare module '@weir-panel/weir/plugins/engine' {
 
   }
 
+  // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
+  /** Tags of the outbounds that are always there. */
+  export const OWN_OUTBOUNDS: readonly string[];
+
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
   export const userName: ({ inboundId, clientId }: UserRef) => string;
@@ -1985,6 +1995,10 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly values?: Readonly<Record<string, number>>;
     /** Key in the user's entry of the core's JSON config; the field's name without it. */
     readonly json?: string;
+    /** An account may lack this text or these bytes: then the core gets none. */
+    readonly mayMiss?: true;
+    /** Returns the value in the user's entry of the core's JSON config, where that is not the account's own; undefined leaves the key out. Called for every user at a start. */
+    toJson?(value: AccountValue): Json | undefined;
     /** The core keeps this text in lower case. */
     readonly lowerCase?: true;
   }
@@ -2430,8 +2444,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** with a method of 2022: the client's key, base64 */
     readonly password: string;
   };
+  /** HTTP (RFC 9110, 7617), and SOCKS 5 (RFC 1928, 1929) with HTTP on one port. */
+  export type LoginAccount = {
+    readonly protocol: 'http' | 'mixed';
+    readonly user: string;
+    readonly password: string;
+  };
   /** The kinds that formats of this tree know. */
-  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount;
+  export type KnownAccount = VlessAccount | VmessAccount | TrojanAccount | ShadowsocksAccount | LoginAccount;
   /** Several connections in one. Source: xtls.github.io, MuxObject (Mux.Cool and XUDP); the multiplexing of sing-box and mihomo is another one, which the core does not speak. */
   export interface Mux {
     /** connections in one, 1 to 128; negative: none for TCP */
@@ -2491,6 +2511,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly uuid: string;
     readonly password: string;
     readonly flow: string;
+    /** `{ tag }`: its program may open a reverse tunnel, which becomes this outbound of the core; null for none */
+    readonly reverse?: Readonly<Record<string, unknown>> | null;
   }
   /** The same for all clients, or a function of the client. */
   export type ByClient<T> = T | ((client: ClientIdentity) => T);
@@ -2551,10 +2573,21 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly header: string;
     readonly value?: string;
   }
+  /** A header before each packet, as that of another protocol. */
+  export interface HeaderMask {
+    readonly kind: `header-${'dns' | 'dtls' | 'srtp' | 'utp' | 'wechat' | 'wireguard'}`;
+    /** for `header-dns` */
+    readonly domain?: string;
+  }
+  /** Scrambling of mKCP: with a fixed key, or with a password. */
+  export interface KcpScramblingMask {
+    readonly kind: 'mkcp-original' | 'mkcp-aes128gcm';
+    readonly password?: string;
+  }
   /** The first mask is the innermost. */
   export interface FinalMask {
     readonly tcp?: readonly (FragmentMask | SudokuMask)[];
-    readonly udp?: readonly (SalamanderMask | LegacyKcpMask | SudokuMask)[];
+    readonly udp?: readonly (SalamanderMask | LegacyKcpMask | HeaderMask | KcpScramblingMask | SudokuMask)[];
     /** UDP ports that the client changes between, such as `20000-50000`, and how often in seconds. Source: xtls.github.io, `quicParams.udpHop`; v2.hysteria.network, port hopping. */
     readonly udpHop?: {
       readonly ports: string;
@@ -2796,10 +2829,14 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     entry(inbound: Inbound, base: EntryBase): EntryTemplate;
     /** Returns the fields of the selection list (`inbounds/options`) that only this protocol has. */
     option?(inbound: Inbound): ProtocolOption;
-    /** Returns what it listens on, for conflicts of ports; without it the transport of the stream decides (kcp: udp, others: tcp). */
+    /** Returns what it listens on, for conflicts of ports; nothing when it listens on no port. Without this function the transport of the stream decides (kcp: udp, others: tcp). */
     l4?(inbound: Pick<Inbound, 'settings' | 'streamSettings'>): readonly L4[];
     /** Returns why clients cannot be attached to this inbound, as a sentence; undefined when they can. `account` and `entry` are not called where they cannot. */
     clientless?(settings: Readonly<Record<string, unknown>>): string | undefined;
+    /** Returns a sentence for the reply to who saves an inbound with these settings: what they cost, or do not do. */
+    note?(settings: Readonly<Record<string, unknown>>): string | undefined;
+    /** The core serves it on a Unix socket as well. */
+    readonly socket?: true;
     /** false: it has no transport and no security, and `streamSettings` are cleared when an inbound is saved. */
     readonly stream?: false;
   }
