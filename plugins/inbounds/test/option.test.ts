@@ -48,6 +48,7 @@ test('a third-party protocol that answers something else is named, and its inbou
     faults,
     wrong.map(() => 'option of the protocol acme'),
   );
+  t.false('privateKey' in shownBy(guarded({ option: () => ({ privateKey: 'k' }) })));
   t.throws(() => guarded({ l4: () => ['sctp'] }).l4?.(inbound));
   t.throws(() => guarded({ clientless: () => 5 }).clientless?.({}));
   t.deepEqual(guarded({ l4: () => [], note: () => 'n' }).l4?.(inbound), []);
