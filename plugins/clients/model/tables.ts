@@ -138,7 +138,8 @@ export const migrations: readonly Migration[] = [
         'ALTER TABLE clients ADD COLUMN reverse_tag VARCHAR(255)',
         `UPDATE clients SET reverse_tag = ${tag} WHERE id IN (SELECT first FROM (SELECT min(id) AS first FROM clients WHERE reverse IS NOT NULL GROUP BY ${tag}) AS firsts)`,
         "UPDATE clients SET reverse_tag = NULL WHERE reverse_tag IN ('', 'null')",
-        'CREATE UNIQUE INDEX clients_reverse_tag ON clients (reverse_tag)',
+        // MySQL names the index in its error, not the column: they have one name.
+        'CREATE UNIQUE INDEX reverse_tag ON clients (reverse_tag)',
       ];
     },
   },
