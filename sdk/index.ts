@@ -85,7 +85,11 @@ export type ClientsAddInput = {
       trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
       /** day of a monthly reset; in a shorter month, the last day */
       trafficResetDay?: number;
-      reverse?: Record<string, unknown> | null;
+      reverse?: {
+        /** tag without spaces and commas */
+        tag: string;
+        sniffing?: Record<string, unknown>;
+      } | null;
       /** text of one line without control characters */
       privateKey?: string;
       /** text of one line without control characters */
@@ -185,7 +189,11 @@ export type ClientsBulkCreateInput = {
       trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
       /** day of a monthly reset; in a shorter month, the last day */
       trafficResetDay?: number;
-      reverse?: Record<string, unknown> | null;
+      reverse?: {
+        /** tag without spaces and commas */
+        tag: string;
+        sniffing?: Record<string, unknown>;
+      } | null;
       /** text of one line without control characters */
       privateKey?: string;
       /** text of one line without control characters */
@@ -353,7 +361,11 @@ export type ClientsExportReply = {
     trafficReset: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
     /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay: number;
-    reverse: Record<string, unknown> | null;
+    reverse: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */
@@ -418,7 +430,11 @@ export type ClientsGetByTgIdReply = {
   resetMax: number;
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
   trafficResetDay: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -501,7 +517,11 @@ export type ClientsGetReply = {
   resetMax: number;
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
   trafficResetDay: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -716,7 +736,11 @@ export type ClientsListAllReply = {
   resetMax: number;
   trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
   trafficResetDay: number;
-  reverse: Record<string, unknown> | null;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
   createdAt: number;
   updatedAt: number;
   inboundIds: number[];
@@ -839,7 +863,11 @@ export type ClientsListReply = {
     resetMax: number;
     trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
     trafficResetDay: number;
-    reverse: Record<string, unknown> | null;
+    reverse: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
     createdAt: number;
     updatedAt: number;
     inboundIds: number[];
@@ -973,7 +1001,11 @@ export type ClientsUpdateInput = {
     trafficReset?: '' | 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
     /** day of a monthly reset; in a shorter month, the last day */
     trafficResetDay?: number;
-    reverse?: Record<string, unknown> | null;
+    reverse?: {
+      /** tag without spaces and commas */
+      tag: string;
+      sniffing?: Record<string, unknown>;
+    } | null;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */

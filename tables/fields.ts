@@ -9,7 +9,7 @@ export interface Field<T> {
   /** value of a new record that does not name it */
   readonly initial: T | (() => T);
   /** Columns that are worked out of the value, by their names in the database: for what must be unique in any spelling. */
-  readonly keys?: Readonly<Record<string, (value: T) => string>>;
+  readonly keys?: Readonly<Record<string, (value: T) => string | null>>;
 }
 // biome-ignore lint/suspicious/noExplicitAny: a field takes its value and gives it, so no other type holds all fields
 export type FieldTable = Readonly<Record<string, Field<any>>>;

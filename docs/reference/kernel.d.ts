@@ -8,7 +8,7 @@
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 15 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 42 names
+//   @weir-panel/weir/plugins/engine: 43 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -1272,7 +1272,7 @@ declare module '@weir-panel/weir/kernel' {
     /** value of a new record that does not name it */
     readonly initial: T | (() => T);
     /** Columns that are worked out of the value, by their names in the database: for what must be unique in any spelling. */
-    readonly keys?: Readonly<Record<string, (value: T) => string>>;
+    readonly keys?: Readonly<Record<string, (value: T) => string | null>>;
   }
   export type FieldTable = Readonly<Record<string, Field<any>>>;
   /** The values of a record. */
@@ -1590,6 +1590,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly EMAIL_TAKEN: ErrorFactory;
     readonly SUB_ID_TAKEN: ErrorFactory;
     readonly UUID_TAKEN: ErrorFactory;
+    readonly REVERSE_TAKEN: ErrorFactory;
     readonly STILL_ATTACHED: ErrorFactory;
     readonly PASSWORD_TAKEN: ErrorFactory;
     readonly AUTH_TAKEN: ErrorFactory;
@@ -1953,10 +1954,15 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
       readonly initial: 1;
     };
+    /** `{ tag }`: the client's program may open a reverse tunnel, the outbound of this tag in the core */
     readonly reverse: {
       readonly column: Column<Record<string, unknown> | null>;
       readonly schema: Joi.Schema<any> & Typed<Record<string, unknown> | null>;
       readonly initial: null;
+      readonly keys: {
+        readonly reverse_tag: (value: Record<string, unknown> | null) => string | null;
+      };
+      readonly seenByCore: true;
     };
     /** the limit that disabled the client; null when an admin did, or when it is enabled */
     readonly depletedCause: {
@@ -2224,6 +2230,10 @@ declare module '@weir-panel/weir/plugins/engine' {
 
   }
 
+  // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
+  /** Tags of the outbounds that are always there. */
+  export const OWN_OUTBOUNDS: readonly string[];
+
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
   export const userName: ({ inboundId, clientId }: UserRef) => string;
@@ -2238,10 +2248,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly values?: Readonly<Record<string, number>>;
     /** Key in the user's entry of the core's JSON config; the field's name without it. */
     readonly json?: string;
+    /** An account may lack this text or these bytes: then the core gets none. */
+    readonly mayMiss?: true;
+    /** Returns the value in the user's entry of the core's JSON config, where that is not the account's own; undefined leaves the key out. Called for every user at a start. */
+    toJson?(value: AccountValue): Json | undefined;
     /** The core keeps this text in lower case. */
     readonly lowerCase?: true;
-    /** The core's JSON config has a list of texts there; the value is one text with commas between them. Not for users that the core adds by its API. */
-    readonly list?: true;
   }
   interface AnyAccountType {
     /** Value of `protocol` in a `CoreInbound` and in its accounts. */
@@ -3105,6 +3117,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly adTag: string;
     /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
     readonly credentials?: Credentials | null;
+    /** `{ tag }`: its program may open a reverse tunnel, which becomes this outbound of the core; null for none */
+    readonly reverse?: Readonly<Record<string, unknown>> | null;
   }
   /** The same for all clients, or a function of the client. */
   export type ByClient<T> = T | ((client: ClientIdentity) => T);

@@ -10,6 +10,7 @@ export const errors = defineErrors('clients', {
   EMAIL_TAKEN: [409, 'email already in use'],
   SUB_ID_TAKEN: [409, 'subId already in use'],
   UUID_TAKEN: [409, 'another client has this UUID'],
+  REVERSE_TAKEN: [409, 'another client has this reverse tag'],
   STILL_ATTACHED: [409, 'clients are attached to this inbound'],
   PASSWORD_TAKEN: [409, 'another client has this password'],
   AUTH_TAKEN: [409, 'another client has this auth'],

@@ -1,5 +1,5 @@
 // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
-import type { AccountValue, CoreAccount, JsonObject } from './driver.js';
+import type { AccountValue, CoreAccount, Json, JsonObject } from './driver.js';
 
 /** One field of an account. */
 export interface AccountField {
@@ -9,10 +9,12 @@ export interface AccountField {
   readonly values?: Readonly<Record<string, number>>;
   /** Key in the user's entry of the core's JSON config; the field's name without it. */
   readonly json?: string;
+  /** An account may lack this text or these bytes: then the core gets none. */
+  readonly mayMiss?: true;
+  /** Returns the value in the user's entry of the core's JSON config, where that is not the account's own; undefined leaves the key out. Called for every user at a start. */
+  toJson?(value: AccountValue): Json | undefined;
   /** The core keeps this text in lower case. */
   readonly lowerCase?: true;
-  /** The core's JSON config has a list of texts there; the value is one text with commas between them. Not for users that the core adds by its API. */
-  readonly list?: true;
 }
 
 interface AnyAccountType {
@@ -78,11 +80,11 @@ const TYPES = ['string', 'bytes', 'bool', 'int32', 'uint32', 'int64', 'uint64', 
 function fieldProblem(name: string, field: unknown, numbered: boolean): string | undefined {
   if (!isWord(name) || name === 'protocol') return `${name} cannot be the name of a field`;
   if (typeof field !== 'object' || field === null) return `${name} must be an object`;
-  const { type, values, json, number, list } = field as Readonly<Record<string, unknown>>;
+  const { type, values, json, number, toJson } = field as Readonly<Record<string, unknown>>;
+  if (toJson !== undefined && typeof toJson !== 'function') return `toJson of ${name} must be a function`;
   if (!TYPES.includes(type as string)) return `the type of ${name} must be one of ${TYPES.join(', ')}`;
   if (json !== undefined && !isWord(json)) return `json of ${name} must be a word`;
   if (numbered && !isFieldNumber(number)) return `${name} needs its number in the message`;
-  if (list === true && (numbered || type !== 'string')) return `${name} cannot be a list`;
   if (type !== 'enum') return undefined;
   const numbers = typeof values === 'object' && values !== null ? Object.values(values) : [];
   return numbers.length > 0 && numbers.length <= MOST_VALUES && numbers.every(isEnumNumber)
@@ -165,6 +167,7 @@ function valueProblem(name: string, { type, values }: AccountField, value: Accou
 export function accountProblem(type: AccountType, account: CoreAccount): string | undefined {
   for (const [name, field] of Object.entries(type.fields)) {
     const value = Object.hasOwn(account, name) ? account[name] : undefined;
+    if (value === undefined && field.mayMiss) continue;
     if (value === undefined) return `${name} is missing`;
     const found = valueProblem(name, field, value);
     if (found !== undefined) return found;
@@ -176,15 +179,16 @@ export function accountProblem(type: AccountType, account: CoreAccount): string 
 
 /** The user's entry in the core's JSON config. Level 0 is the one whose traffic is counted. */
 export function accountJson(type: AccountType, name: string, account: CoreAccount): JsonObject {
-  const entry: Record<string, AccountValue | readonly string[]> = {
+  const entry: Record<string, Json> = {
     [type.nameKey ?? 'email']: name,
     ...(type.users === 'api' && { level: 0 }),
   };
-  for (const [field, { json = field, lowerCase, list }] of Object.entries(type.fields)) {
+  for (const [field, { json = field, lowerCase, mayMiss, toJson }] of Object.entries(type.fields)) {
+    if (mayMiss && account[field] === undefined) continue;
     const value = account[field] ?? '';
-    if (typeof value !== 'string') entry[json] = value;
-    else if (list) entry[json] = value === '' ? [] : value.split(',');
-    else entry[json] = lowerCase ? value.toLowerCase() : value;
+    const shown = toJson ? toJson(value) : value;
+    if (shown !== undefined)
+      entry[json] = lowerCase && typeof shown === 'string' ? shown.toLowerCase() : shown;
   }
   return entry;
 }

@@ -1,6 +1,6 @@
 // The account types that plugins declare, by name; errors of their functions are attributed to their plugins.
-import { type Contributed, messageOf, type PluginContext } from '../../kernel/index.js';
-import { type AccountType, accountProblem, type ApiAccountType } from './account-type.js';
+import { type Contributed, messageOf, type PluginContext, whyNotJson } from '../../kernel/index.js';
+import { type AccountField, type AccountType, accountProblem, type ApiAccountType } from './account-type.js';
 import { AccountTypes } from './contract.js';
 import { type CoreUser, ProtocolRefused } from './driver.js';
 
@@ -27,7 +27,32 @@ function contained({ value: type, fault: attribute }: Contributed<AccountType>):
         return wrong('fault', error);
       }
     });
-  return { ...type, ...(fault && { fault }) };
+  return { ...type, ...(fault && { fault }), fields: containedFields(type.fields, wrong) } as AccountType;
+}
+
+/** A key that cannot be made is left out: one account must not keep the whole config from the core. */
+function containedFields(
+  fields: Readonly<Record<string, AccountField>>,
+  wrong: (what: string, error: unknown) => string,
+): Readonly<Record<string, AccountField>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const make = field.toJson?.bind(field);
+      if (!make) return [name, field];
+      const toJson: AccountField['toJson'] = (value) => {
+        try {
+          const made = make(value);
+          const problem = made === undefined ? undefined : whyNotJson(made);
+          if (problem !== undefined) throw new Error(problem);
+          return made;
+        } catch (error) {
+          wrong(`toJson of ${name}`, error);
+          return undefined;
+        }
+      };
+      return [name, { ...field, toJson }];
+    }),
+  );
 }
 
 export class Accounts {

@@ -33,7 +33,9 @@ export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlo
 /** Nothing where the protocol's plugin fails, which is logged already: the list shows the inbound all the same. */
 function ownFields(inbound: Inbound, inbounds: Pick<InboundsApi, 'protocol'>): ProtocolOption {
   try {
-    return inbounds.protocol(inbound.protocol)?.option?.(inbound) ?? {};
+    const own = inbounds.protocol(inbound.protocol)?.option?.(inbound) ?? {};
+    // No other keys: a protocol may hand over more of its settings than it should.
+    return Object.fromEntries(Object.entries(own).filter(([name]) => name in NOTHING));
   } catch (error) {
     if (error instanceof PanelError) return {};
     throw error;

@@ -48,11 +48,12 @@ export function refusePanelPort(
     );
 }
 
-/** Throws PORT_IN_USE when somebody listens on this Unix socket. */
+/** Throws PORT_IN_USE when somebody listens on this Unix socket. Abstract names are not looked at: older versions of Node pad them. */
 export async function refuseSocketInUse(listen: string): Promise<void> {
   const socket = socketOf(listen);
+  if (socket.startsWith('@')) return;
   const answers = await new Promise<boolean>((resolve) => {
-    const connection = connect(socket.replace(/^@/, '\0'));
+    const connection = connect(socket);
     connection.once('error', () => resolve(false));
     connection.once('connect', () => {
       connection.destroy();

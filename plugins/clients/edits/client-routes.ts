@@ -15,6 +15,7 @@ const taken = [
   errors.SUB_ID_TAKEN,
   errors.UUID_TAKEN,
   errors.PASSWORD_TAKEN,
+  errors.REVERSE_TAKEN,
 ];
 
 interface Needs {

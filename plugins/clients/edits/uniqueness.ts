@@ -7,6 +7,7 @@ import {
   declaredFields,
   type ClientFields,
   fields,
+  reverseTag,
   type UniqueField,
   uniqueFields,
   uniqueKey,
@@ -14,9 +15,11 @@ import {
 import type { Roster } from '../model/roster.js';
 
 /** Values that clients of the same call take. */
-export type TakenInBatch = Readonly<Record<UniqueField, Set<string>>>;
+export type TakenInBatch = Readonly<Record<UniqueField | 'reverse', Set<string>>>;
 export const newBatch = (): TakenInBatch =>
-  Object.fromEntries(uniqueFields.map((name) => [name, new Set()])) as unknown as TakenInBatch;
+  Object.fromEntries(
+    [...uniqueFields, 'reverse'].map((name) => [name, new Set()]),
+  ) as unknown as TakenInBatch;
 
 /** Refuses values that another client has, and then adds them to the batch. `self` is the client that is edited; `path` stands before the names of fields. */
 export function refuseTaken(
@@ -30,6 +33,15 @@ export function refuseTaken(
     const owner = roster.owner(name, value);
     if ((owner && owner.id !== self) || batch?.[name].has(uniqueKey(name, value)))
       throw declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}` });
+  }
+  const tag = reverseTag(values.reverse);
+  if (tag !== undefined) {
+    const owner = roster.ownerOfReverse(tag);
+    if ((owner && owner.id !== self) || batch?.reverse.has(tag))
+      throw errors.REVERSE_TAKEN(`another client has the reverse tag ${tag}`, {
+        path: `${fieldPrefix}reverse.tag`,
+      });
+    batch?.reverse.add(tag);
   }
   for (const [name, value] of named) batch?.[name].add(uniqueKey(name, value));
 }
@@ -47,7 +59,10 @@ export function constraintError(error: unknown, fieldPrefix: string): unknown {
   // On SQLite `fields` is a list of columns, whatever its type says; on MySQL an object with them as keys.
   const columns = Array.isArray(error.fields) ? error.fields.map(String) : Object.keys(error.fields);
   if (columns.includes('cred_key')) return errors.CREDENTIAL_TAKEN(undefined, { cause: error });
-  const name = BY_COLUMN.get(columns[0] ?? '');
+  const [column = ''] = columns;
+  if (fields.columnsOf('reverse').includes(column))
+    return errors.REVERSE_TAKEN(undefined, { path: `${fieldPrefix}reverse.tag`, cause: error });
+  const name = BY_COLUMN.get(column);
   if (!name) return error;
   return declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}`, cause: error });
 }

@@ -36,6 +36,7 @@ export function describe(
           tgId: row.tgId,
           comment: row.comment,
           reset: row.reset,
+          ...(row.reverse && { reverse: row.reverse }),
           created_at: row.createdAt,
           updated_at: row.updatedAt,
           ...row.credentials?.get(inboundId),

@@ -20,10 +20,10 @@ import {
   flow,
   groupOrNone,
   int,
-  jsonOrNull,
   line,
   identifier,
   paragraphs,
+  reverse,
   schedule,
   scheduleDay,
   scheduleOrBlank,
@@ -65,6 +65,12 @@ export const vlessKey = (id: string): string => {
   const lower = id.toLowerCase();
   return lower.slice(0, 14) + lower.slice(18);
 };
+
+/** Tag of the outbound that a client's reverse tunnel becomes; two clients with one tag would get each other's traffic. */
+export function reverseTag(value: Readonly<Record<string, unknown>> | null | undefined): string | undefined {
+  const tag = value?.['tag'];
+  return typeof tag === 'string' && tag !== '' ? tag : undefined;
+}
 
 const secret = (bytes: number) => (): string => randomBytes(bytes).toString('base64url');
 
@@ -193,10 +199,14 @@ export const declaredFields = {
     replySchema: int().min(1).max(31),
     initial: 1,
   }),
+  /** `{ tag }`: the client's program may open a reverse tunnel, the outbound of this tag in the core */
   reverse: clientField({
     column: column.optionalJson<Record<string, unknown>>(),
-    schema: jsonOrNull(),
+    schema: reverse(),
     initial: null,
+    // Null is not unique: most clients have no reverse tunnel.
+    keys: { reverse_tag: (value) => reverseTag(value) ?? null },
+    seenByCore: true,
   }),
   /** the limit that disabled the client; null when an admin did, or when it is enabled */
   depletedCause: clientField({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),

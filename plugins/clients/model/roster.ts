@@ -10,6 +10,7 @@ import {
   type ClientFields,
   emailKey,
   fields,
+  reverseTag,
   searchedFields,
   type UniqueField,
   uniqueFields,
@@ -66,6 +67,8 @@ export class Roster {
   readonly #owners = Object.fromEntries(uniqueFields.map((name) => [name, new Map()])) as Readonly<
     Record<UniqueField, Map<string, ClientRow>>
   >;
+  /** by the tag of their reverse tunnel; few have one */
+  readonly #reverseOwners = new Map<string, ClientRow>();
   /** Kept sorted, so that a page costs a slice and not a sort. */
   readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
   readonly #inboundIdLists = new Map<string, readonly number[]>();
@@ -125,6 +128,10 @@ export class Roster {
   owner(name: UniqueField, value: string): ClientRow | undefined {
     return this.#owners[name].get(uniqueKey(name, value));
   }
+  /** The client whose reverse tunnel has this tag. */
+  ownerOfReverse(tag: string): ClientRow | undefined {
+    return this.#reverseOwners.get(tag);
+  }
   /** All rows, by id or by email. */
   ordered(by: 'id' | 'email'): readonly ClientRow[] {
     return this.#ordered[by];
@@ -145,10 +152,15 @@ export class Roster {
   #index(row: ClientRow): void {
     this.#byId.set(row.id, row);
     for (const name of uniqueFields) this.#owners[name].set(uniqueKey(name, row[name]), row);
+    const tag = reverseTag(row.reverse);
+    // Rows of before tags were unique may share one: the first has it.
+    if (tag !== undefined && !this.#reverseOwners.has(tag)) this.#reverseOwners.set(tag, row);
   }
 
   #unindex(row: ClientRow): void {
     for (const name of uniqueFields) this.#owners[name].delete(uniqueKey(name, row[name]));
+    const tag = reverseTag(row.reverse);
+    if (tag !== undefined && this.#reverseOwners.get(tag) === row) this.#reverseOwners.delete(tag);
     this.#texts.delete(row);
   }
 

@@ -13,6 +13,7 @@ export const tables = {
     ...fields.columns,
     emailKey: column.text(),
     vlessKey: column.text(),
+    reverseTag: column.optionalText(),
   }),
   attachments: table('client_inbounds', {
     clientId: column.key<number>('integer'),
@@ -183,5 +184,22 @@ export const migrations: readonly Migration[] = [
   {
     name: '0008-ad-tag',
     up: () => ["ALTER TABLE clients ADD COLUMN ad_tag VARCHAR(32) NOT NULL DEFAULT ''"],
+  },
+  {
+    name: '0009-reverse-tags',
+    // Of clients that have the same tag already, the first one gets it here; the others keep theirs until they are edited.
+    up: ({ dialect }) => {
+      const tag =
+        dialect === 'sqlite'
+          ? "json_extract(reverse, '$.tag')"
+          : "JSON_UNQUOTE(JSON_EXTRACT(reverse, '$.tag'))";
+      return [
+        'ALTER TABLE clients ADD COLUMN reverse_tag VARCHAR(255)',
+        `UPDATE clients SET reverse_tag = ${tag} WHERE id IN (SELECT first FROM (SELECT min(id) AS first FROM clients WHERE reverse IS NOT NULL GROUP BY ${tag}) AS firsts)`,
+        "UPDATE clients SET reverse_tag = NULL WHERE reverse_tag IN ('', 'null')",
+        // MySQL names the index in its error, not the column: they have one name.
+        'CREATE UNIQUE INDEX reverse_tag ON clients (reverse_tag)',
+      ];
+    },
   },
 ];

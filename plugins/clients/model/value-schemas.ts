@@ -7,9 +7,13 @@ import {
   nullable,
   oneOf,
   openObject,
+  optional,
+  type Schema,
+  shape,
   text,
   word,
 } from '../../../kernel/index.js';
+import { OWN_OUTBOUNDS } from '../../engine/contract.js';
 import Joi from 'joi';
 
 export { bool, int };
@@ -18,6 +22,8 @@ export { bool, int };
 // A segment of dots alone is a step in a path, even escaped. Half a surrogate pair has no UTF-8.
 const NAME = /^(?!\.{1,2}$)[^\s/\\\p{Cc}\p{Cs}]+$/u;
 const NAME_RULE = 'text without spaces, slashes and control characters';
+/** Of an outbound: rules of the core name it. */
+const TAG = /^[^\p{Cc}\p{Cs}\s,>]+$/u;
 const allowTrim = { convert: true } as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Literal path segments of the API: a client with such a name could not be addressed. */
@@ -91,7 +97,23 @@ export const vmessCipher = () =>
     ),
   );
 export const adTag = () => text().pattern(/^(?:[0-9a-f]{32})?$/i, '32 hexadecimal digits, or blank');
-export const jsonOrNull = () => nullable(openObject());
+/** Null, or `{ tag, sniffing? }`; unknown keys are kept. */
+export const reverse = () =>
+  nullable(
+    shape({
+      tag: word().max(64).pattern(TAG, 'tag without spaces and commas'),
+      sniffing: optional(openObject()),
+    })
+      .unknown(true)
+      .custom((value: Record<string, unknown>, state) => {
+        const tag = String(value['tag']);
+        return OWN_OUTBOUNDS.includes(tag) || tag.startsWith('weir.')
+          ? state.error('any.custom', {
+              error: new Error(`the outbound ${tag} belongs to the panel; choose another tag`),
+            })
+          : value;
+      }) as Schema<Record<string, unknown>>,
+  );
 
 /** When counters start again at zero by themselves. */
 export const SCHEDULES = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;

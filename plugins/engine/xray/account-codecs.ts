@@ -61,15 +61,18 @@ class Codec {
   encode(account: CoreAccount): Uint8Array {
     const message: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(this.#type.fields))
-      message[`f${field.number}`] = toWire(field, account[name] ?? '');
+      if (!field.mayMiss || account[name] !== undefined)
+        message[`f${field.number}`] = toWire(field, account[name] ?? '');
     return this.#message.encode(message).finish();
   }
 
   decode(bytes: Uint8Array): CoreAccount {
     const message = this.#message.toObject(this.#message.decode(bytes), { defaults: true, longs: Number });
     const account: Record<string, AccountValue> = {};
-    for (const [name, field] of Object.entries(this.#type.fields))
-      account[name] = fromWire(field, message[`f${field.number}`]);
+    for (const [name, field] of Object.entries(this.#type.fields)) {
+      const value = fromWire(field, message[`f${field.number}`]);
+      if (!field.mayMiss || value !== '') account[name] = value;
+    }
     return { protocol: this.#type.name, ...account };
   }
 }

@@ -117,8 +117,9 @@ export async function convertSample(needs: Needs, inbound: CoreInbound, sample: 
       `the core has no user in field ${type.usersField} of ${type.inboundType}, where the account type ${inbound.protocol} says`,
     );
   for (const [name, { lowerCase }] of Object.entries(type.fields)) {
-    const sent = lowerCase ? String(sample.account[name]).toLowerCase() : sample.account[name];
-    if (found.account[name] !== sent)
+    const given = sample.account[name] ?? '';
+    const sent = lowerCase ? String(given).toLowerCase() : given;
+    if ((found.account[name] ?? '') !== sent)
       throw new ProtocolRefused(`the core has another ${name} in ${type.message} than it was given`);
   }
 }

@@ -185,6 +185,8 @@ export interface ClientIdentity {
   readonly adTag: string;
   /** what the protocols of its inbounds made for it, by inbound (`credential` of a protocol); most clients have none */
   readonly credentials?: Credentials | null;
+  /** `{ tag }`: its program may open a reverse tunnel, which becomes this outbound of the core; null for none */
+  readonly reverse?: Readonly<Record<string, unknown>> | null;
 }
 
 /** The same for all clients, or a function of the client. */

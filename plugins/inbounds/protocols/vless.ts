@@ -4,6 +4,7 @@ import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Inbound, Protocol } from '../contract.js';
 import { takesVision } from '../stream/stream.js';
 import { uuidProblem } from './uuid.js';
+import { reverseBytes, reverseField } from './vless-reverse.js';
 
 /** One half of VLESS's own encryption (XTLS/Xray-core pull request 5067), or none. */
 const HALF = /^(?:none|mlkem768x25519plus\.\S+)$/;
@@ -26,7 +27,11 @@ export const vlessAccounts: ApiAccountType = {
   inboundType: 'xray.proxy.vless.inbound.Config',
   usersField: 1,
   message: 'xray.proxy.vless.Account',
-  fields: { id: { number: 1, type: 'string', lowerCase: true }, flow: { number: 2, type: 'string' } },
+  fields: {
+    id: { number: 1, type: 'string', lowerCase: true },
+    flow: { number: 2, type: 'string' },
+    reverse: reverseField,
+  },
   omit: ['flow'],
   fault: ({ id, flow }) =>
     uuidProblem(id) ??
@@ -44,10 +49,11 @@ export const vless: Protocol = {
   coreSettings: ({ clients: _clients, encryption: _encryption, ...rest }) => rest as JsonObject,
 
   // Where it cannot work, the core would take the flow and refuse the connection.
-  account: ({ uuid, flow }, inbound) => ({
+  account: (client, inbound) => ({
     protocol: 'vless',
-    id: uuid,
-    flow: takesFlow(inbound) ? flow : '',
+    id: client.uuid,
+    flow: takesFlow(inbound) ? client.flow : '',
+    ...(client.reverse && { reverse: reverseBytes(client) }),
   }),
 
   entry: (inbound, base) => ({

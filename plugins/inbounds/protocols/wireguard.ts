@@ -17,7 +17,8 @@ export const wireguardAccounts: ConfigAccountType = {
   list: 'peers',
   fields: {
     publicKey: { type: 'string' },
-    allowedIPs: { type: 'string', list: true },
+    // A list in the core's config; the value is one text with commas.
+    allowedIPs: { type: 'string', toJson: (value) => String(value).split(',').filter(Boolean) },
     preSharedKey: { type: 'string' },
     keepAlive: { type: 'uint32' },
   },

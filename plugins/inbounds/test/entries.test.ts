@@ -6,6 +6,8 @@ import { completeEntry, withRoute } from '../entry/complete.js';
 import { noteFunctions } from '../entry/functions.js';
 import { EntryTemplateShape, ProtocolEntryShape } from '../entry/shape.js';
 import { type ClientIdentity, type EntryTemplate, type Inbound, isOf } from '../contract.js';
+import { http } from '../protocols/http.js';
+import { mixed } from '../protocols/mixed.js';
 import { shadowsocks } from '../protocols/shadowsocks.js';
 import { trojan } from '../protocols/trojan.js';
 import { vless } from '../protocols/vless.js';
@@ -182,6 +184,8 @@ test('the account of each protocol is that of the client, and complete', (t) => 
   const secured = { security: 'tls', tlsSettings: { serverName: 's' } };
   const cases = [
     [vless, {}, {}, { protocol: 'vless', id: U, flow: '', encryption: 'none' }],
+    [http, {}, {}, { protocol: 'http', user: 'i1.c1', password: 'pw' }],
+    [mixed, {}, {}, { protocol: 'mixed', user: 'i1.c1', password: 'pw' }],
     [vless, {}, secured, { protocol: 'vless', id: U, flow: 'xtls-rprx-vision', encryption: 'none' }],
     [vmess, {}, {}, { protocol: 'vmess', id: U, security: 'auto' }],
     [trojan, {}, {}, { protocol: 'trojan', password: 'pw' }],

@@ -1,6 +1,8 @@
 // Share links, character by character: what client programs in the field read.
 import test from 'ava';
 import { baseEntry } from '../../inbounds/entry/base.js';
+import { http } from '../../inbounds/protocols/http.js';
+import { mixed } from '../../inbounds/protocols/mixed.js';
 import { keyFor, shadowsocks } from '../../inbounds/protocols/shadowsocks.js';
 import { trojan } from '../../inbounds/protocols/trojan.js';
 import { vless } from '../../inbounds/protocols/vless.js';
@@ -87,6 +89,21 @@ const reality = (settings: object, own: object = {}) => ({
 });
 
 const URLS: Record<string, Case & { link: string }> = {
+  'http with a login that must be escaped': {
+    of: http,
+    stream: {},
+    client: { password: 'p@:/w' },
+    at: 'example.test:8080',
+    remark: 'alice',
+    link: 'http://i1.c1:p%40%3A%2Fw@example.test:8080#alice',
+  },
+  'SOCKS with its login in base64': {
+    of: mixed,
+    stream: {},
+    at: 'example.test:1080',
+    remark: 'alice',
+    link: `socks://${Buffer.from('i1.c1:pw').toString('base64url')}@example.test:1080#alice`,
+  },
   'vless over ws with TLS': {
     of: vless,
     stream: wsTls,
