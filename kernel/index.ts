@@ -99,6 +99,8 @@ export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefaul
 export { isSameOrigin } from '../net/same-origin.js';
 export { didYouMean, suggest } from '../schema/suggest.js';
 export { inspectInSlices } from '../schema/slices.js';
+export { lenientInt, lenientText } from '../schema/lenient.js';
+export { echoing, findUnknownKeys } from '../schema/unknown-keys.js';
 export { TimeSlice } from '../schema/time-slice.js';
 export { isTimeZone } from '../timing/calendar.js';
 export type { CalendarTime } from '../timing/calendar.js';

@@ -62,6 +62,8 @@ const FLAGS = new Set([
   'cast',
   'insensitive',
   'unsafe',
+  // Values that count as absent: more than the description says, and never less.
+  'empty',
 ]);
 /** Rules that change a value or check it with custom code, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);

@@ -111,11 +111,13 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body, who }) =>
-      withMessage(
-        describeResult('inbound saved', await service.update(params.id, body, who)),
-        views.get(params.id),
-      ),
+    handle: async ({ params, body, who, ignored }) => {
+      const applied = await service.update(params.id, body, who);
+      const shown = views.get(params.id);
+      // Programs send back what other plugins add to replies.
+      for (const key of ignored) if (key in shown) ignored.delete(key);
+      return withMessage(describeResult('inbound saved', applied), shown);
+    },
   }),
   route({
     method: 'POST',

@@ -2,7 +2,7 @@
 import type { InboundView } from '../../inbounds/contract.js';
 import type { Roster } from '../model/roster.js';
 import type { TrafficRecord } from '../model/schema.js';
-import { trafficOf } from '../model/views.js';
+import { trafficOf, wireClient } from '../model/views.js';
 
 export function describe(rows: readonly InboundView[], roster: Roster, whole: boolean): InboundView[] {
   const stats = new Map<number, TrafficRecord[]>(rows.map(({ id }) => [id, []]));
@@ -10,24 +10,7 @@ export function describe(rows: readonly InboundView[], roster: Roster, whole: bo
   for (const row of roster.ordered('id')) {
     for (const inboundId of row.inboundIds) {
       stats.get(inboundId)?.push(trafficOf(row, inboundId));
-      // The wire format of the reference: these fields only, and `id` is the UUID.
-      if (whole)
-        clients.get(inboundId)?.push({
-          id: row.uuid,
-          email: row.email,
-          password: row.password,
-          flow: row.flow,
-          enable: row.enable,
-          subId: row.subId,
-          totalGB: row.totalGB,
-          expiryTime: row.expiryTime,
-          limitIp: row.limitIp,
-          tgId: row.tgId,
-          comment: row.comment,
-          reset: row.reset,
-          created_at: row.createdAt,
-          updated_at: row.updatedAt,
-        });
+      if (whole) clients.get(inboundId)?.push(wireClient(row));
     }
   }
   return rows.map((row) => ({

@@ -5,7 +5,12 @@ import type { ClientRow } from './row.js';
 import type { ClientPatch } from './schema.js';
 
 /** The fields that were sent. Undefined means absent, and so does blank in a unique field; many programs send the UUID as `id`. */
-export function sentValues({ id, ...sent }: ClientPatch): Partial<ClientFields> {
+export function sentValues({
+  id,
+  created_at: _,
+  updated_at: __,
+  ...sent
+}: ClientPatch): Partial<ClientFields> {
   const values: Partial<ClientFields> = Object.fromEntries(
     Object.entries(sent).filter(([, value]) => value !== undefined),
   );

@@ -13,12 +13,12 @@ import {
 } from '../../../kernel/index.js';
 import { errors } from '../errors.js';
 import {
-  nonNegative,
   bool,
   email,
+  fieldAmount as nonNegative,
+  fieldInt as int,
   flow,
   groupOrNone,
-  int,
   jsonOrNull,
   line,
   identifier,

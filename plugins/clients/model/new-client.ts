@@ -5,6 +5,11 @@ import { type ClientFields, fields } from './fields.js';
 import type { NewClient } from './schema.js';
 
 export function newClient(sent: NewClient, now: number): ClientFields {
-  const created = fields.create({ ...sentValues(sent), createdAt: now, updatedAt: now });
+  const { created_at: createdAt, updated_at: updatedAt } = sent;
+  const created = fields.create({
+    ...sentValues(sent),
+    createdAt: createdAt || now,
+    updatedAt: updatedAt || now,
+  });
   return { ...created, ...decideEnabled({ ...created, up: 0, down: 0 }, now) };
 }

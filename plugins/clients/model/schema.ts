@@ -3,6 +3,7 @@ import {
   anything,
   custom,
   describedAs,
+  echoing,
   int,
   list,
   nullable,
@@ -15,23 +16,30 @@ import {
   word,
 } from '../../../kernel/index.js';
 import Joi from 'joi';
-import { fields, replySchemas, trafficSchemas } from './fields.js';
-import { nonNegative, idOrUuid } from './value-schemas.js';
+import { fields, replySchemas, shownFields, trafficSchemas } from './fields.js';
+import { fieldAmount, nonNegative, idOrUuid } from './value-schemas.js';
 
 type Optional<F> = { [K in keyof F]: ReturnType<typeof optional<F[K] & Schema>> };
 const optionalFields = Object.fromEntries(
   Object.entries<Schema>(fields.schemas).map(([name, schema]) => [name, optional(schema)]),
 ) as Optional<typeof fields.schemas>;
 
+/** Times of a client as exports have them, Unix ms; an update leaves them alone. */
+const stamps = { created_at: optional(fieldAmount()), updated_at: optional(fieldAmount()) };
+/** What replies have besides, which programs send back. */
+const ECHOED = ['id', ...shownFields, 'inboundIds', 'traffic', 'externalLinks', 'sameTgId'];
+
 /** A client in add and import. The panel fills in what is missing or blank. */
-export const NewClient = shape({
-  ...optionalFields,
-  id: optional(idOrUuid()),
-  email: fields.schemas.email,
-});
+export const NewClient = echoing(
+  shape({ ...optionalFields, ...stamps, id: optional(idOrUuid()), email: fields.schemas.email }),
+  ECHOED,
+);
 export type NewClient = Static<typeof NewClient>;
 /** Fields that are left out stay unchanged. */
-export const ClientPatch = shape({ ...optionalFields, id: optional(idOrUuid()) }).example({
+export const ClientPatch = echoing(
+  shape({ ...optionalFields, ...stamps, id: optional(idOrUuid()) }),
+  ECHOED,
+).example({
   totalGB: 107_374_182_400,
   comment: 'paid until May',
 });
@@ -63,7 +71,13 @@ export const ImportedClient = shape({
   inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
 });
 export const ExportedClient = shape({
-  client: shape({ id: word(), ...fields.schemas, email: word() }),
+  client: shape({
+    id: word(),
+    ...fields.schemas,
+    email: word(),
+    created_at: nonNegative(),
+    updated_at: nonNegative(),
+  }),
   inboundIds: list(int()),
 });
 export type ExportedClient = Static<typeof ExportedClient>;

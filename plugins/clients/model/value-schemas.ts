@@ -1,5 +1,15 @@
 // Schemas of single values of a client: names, texts and amounts.
-import { bool, custom, describedAs, int, nullable, openObject, text, word } from '../../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  int,
+  lenientInt,
+  lenientText as text,
+  nullable,
+  openObject,
+  word,
+} from '../../../kernel/index.js';
 import Joi from 'joi';
 
 export { bool, int };
@@ -48,6 +58,9 @@ const RESERVED = new Set([
 ]);
 
 export const nonNegative = () => int().min(0);
+/** The same for fields of a client: programs send these numbers also as text, and nothing as blank or null. */
+export const fieldInt = lenientInt;
+export const fieldAmount = () => lenientInt().min(0);
 export const identifier = () => text().trim().prefs(allowTrim).max(255).pattern(NAME, NAME_RULE);
 export const line = () =>
   text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
@@ -63,7 +76,7 @@ export const groupName = () =>
 export const paragraphs = () =>
   text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 export const uuid = () => text().pattern(UUID, 'UUID');
-export const flow = () => text().valid('', 'xtls-rprx-vision');
+export const flow = () => text().valid('', 'xtls-rprx-vision', 'xtls-rprx-vision-udp443');
 export const jsonOrNull = () => nullable(openObject());
 
 export const email = () =>
@@ -84,9 +97,13 @@ export const email = () =>
 export const idOrUuid = () =>
   custom<string>(
     describedAs(Joi.any(), {
-      anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'ignored' }],
+      anyOf: [
+        { enum: ['', null] },
+        { type: 'string', format: 'uuid' },
+        { type: 'integer', description: 'ignored' },
+      ],
     }).custom((value: unknown, state) => {
-      if (value === '' || Number.isSafeInteger(value)) return '';
+      if (value === '' || value === null || Number.isSafeInteger(value)) return '';
       return typeof value === 'string' && UUID.test(value)
         ? value
         : state.error('any.custom', { error: new Error('it must be a UUID') });

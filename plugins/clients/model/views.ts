@@ -16,7 +16,21 @@ const view = copierOf<ClientRow, ClientReply>([
   ['inboundIds', 'inboundIds'],
   ['traffic'],
 ]);
-const exportView = copierOf<ClientRow, ExportedClient['client']>([['id', 'uuid'], ...sentFields.map(same)]);
+const stamps = [
+  ['created_at', 'createdAt'],
+  ['updated_at', 'updatedAt'],
+] as const;
+const exportView = copierOf<ClientRow, ExportedClient['client']>([
+  ['id', 'uuid'],
+  ...sentFields.map(same),
+  ...stamps,
+]);
+/** A client inside `settings` of an inbound, as existing programs read it: `id` is the UUID. */
+export const wireClient = copierOf<ClientRow, Record<string, unknown>>([
+  ['id', 'uuid'],
+  ...sentFields.filter((name) => name !== 'uuid').map(same),
+  ...stamps,
+]);
 
 export function trafficOf(row: ClientRow, inboundId = row.inboundIds[0] ?? 0): TrafficRecord {
   const record = traffic(row);

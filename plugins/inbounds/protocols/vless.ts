@@ -13,6 +13,8 @@ const settings = shape({
   encryption: optional(text().pattern(HALF, 'none or mlkem768x25519plus.…').allow('')),
 }).unknown(true);
 
+/** In links, the suffix tells client programs to carry UDP to port 443 too; the core knows the flow without it. */
+const coreFlow = (flow: string): string => (flow === 'xtls-rprx-vision-udp443' ? 'xtls-rprx-vision' : flow);
 const says = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean =>
   [decryption, encryption].some((half) => says(half) && half !== 'none');
@@ -46,7 +48,7 @@ export const vless: Protocol = {
   account: ({ uuid, flow }, inbound) => ({
     protocol: 'vless',
     id: uuid,
-    flow: takesFlow(inbound) ? flow : '',
+    flow: takesFlow(inbound) ? coreFlow(flow) : '',
   }),
 
   entry: (inbound, base) => ({
