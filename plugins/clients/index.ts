@@ -1,6 +1,12 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
-import { describeInbounds, duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import {
+  describeInbounds,
+  duringInboundSave,
+  InboundClients,
+  InboundEdits,
+  Inbounds,
+} from '../inbounds/contract.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -23,6 +29,7 @@ import { Groups } from './groups/groups.js';
 import { ClientImport, deleteStaleImports } from './import/client-import.js';
 import { exportImportRoutes } from './import/export-import-routes.js';
 import { inboundImportRoutes } from './import/inbound-import.js';
+import { SentClientsPlanner } from './import/sent-clients.js';
 import { ClientLists } from './lists/client-lists.js';
 import { describe } from './lists/inbound-stats.js';
 import { listRoutes } from './lists/list-routes.js';
@@ -63,6 +70,7 @@ export default definePlugin({
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(ClientImport),
+    sentClients: singleton(SentClientsPlanner),
   },
   provides: ({ store, service, usage }) => [
     provide(Clients, store),
@@ -71,7 +79,10 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
+  contributes: ({ coreUsers, sentClients }) => [
+    contribute(CoreUsers, coreUsers),
+    contribute(InboundClients, { plan: (sent) => sentClients.plan(sent) }),
+  ],
   taps: ({ store }) => [
     // The database deletes the attachments of deleted inbounds in the same transaction.
     tap(duringInboundSave, ({ changes }, tx) => {

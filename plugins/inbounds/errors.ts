@@ -7,5 +7,5 @@ export const errors = defineErrors('inbounds', {
   TAG_TAKEN: [409, 'another inbound has this tag'],
   UNKNOWN_PROTOCOL: [422, 'no plugin knows this protocol'],
   CORE_REFUSED: [422, 'the core rejects this inbound'],
-  CLIENTS_APART: [422, 'clients are added with clients/add'],
+  CLIENTS_APART: [422, 'no plugin here stores clients; leave settings.clients out'],
 });

@@ -1,6 +1,7 @@
 import {
   definePlugin,
   contribute,
+  findUnknownKeys,
   PanelError,
   provide,
   SerialQueue,
@@ -33,8 +34,9 @@ import { trojan, trojanAccounts } from './protocols/trojan.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { routes } from './routes.js';
-import { AddInbound } from './schema.js';
+import { AddInbound, UpdateInbound } from './schema.js';
 import { coreInbound } from './core-inbound.js';
+import { SentClientsPlans } from './sent-clients.js';
 import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
@@ -68,14 +70,21 @@ export default definePlugin({
     store: singleton(InboundStore),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
+    sentClients: singleton(SentClientsPlans),
     service: singleton(InboundService),
     views: singleton(InboundViews),
   },
-  provides: ({ store, service, limits }) => [
+  provides: ({ store, service, limits, views }) => [
     provide(Inbounds, store),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
-      add: async (inbound, who, options) => service.add(validate(AddInbound, inbound), who, options),
+      add: async (inbound, who, options = {}) => {
+        const added = await service.add(validate(AddInbound, inbound), who, options);
+        const unknown = new Set<string>();
+        await findUnknownKeys(UpdateInbound, inbound, unknown);
+        for (const key of views.withoutShown(unknown, added.id)) options.ignored?.add(key);
+        return added;
+      },
       delete: (id, who) => service.delete(id, who),
     }),
   ],

@@ -28,7 +28,7 @@ const optionalFields = Object.fromEntries(
 
 /** What replies have besides, which programs send back; for a new inbound its counters would be lost. */
 const ECHOED = ['id', 'fallbackParent', 'originNodeGuid', 'depletedCause', 'lastTrafficResetTime'];
-const COUNTED = ['up', 'down', 'clientStats'];
+export const COUNTED = ['up', 'down', 'clientStats'];
 
 export const AddInbound = echoing(
   shape({ ...optionalFields, port: schemas.port, protocol: schemas.protocol }),

@@ -13,13 +13,13 @@ import { prepareClientSave } from '../contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
-import { decideEnabled } from '../model/depletion.js';
+import { decideEnabled, depletionOf } from '../model/depletion.js';
 import { changedFields } from '../model/field-changes.js';
 import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
-import { APPLIED, type ClientWriter } from './client-writer.js';
+import { APPLIED, type ClientWriter, type Usage } from './client-writer.js';
 import { newBatch, refuseTaken } from './uniqueness.js';
 
 export interface SkippedClient {
@@ -31,6 +31,13 @@ export interface SkippedClient {
 /** Of a list that was sent; `index` counts from 0. */
 export interface SkippedItem extends SkippedClient {
   readonly index: number;
+}
+
+export interface NewClientOptions {
+  /** what they used elsewhere, by the key of their email */
+  readonly usage?: ReadonlyMap<string, Usage & { readonly resetCount?: number }>;
+  /** of another panel: a disabled client at its limit is at its limit, and not disabled by an admin */
+  readonly fromElsewhere?: boolean;
 }
 
 interface Refused {
@@ -89,8 +96,9 @@ export class ClientService {
   async addMany(
     items: readonly AddClient[],
     who: Principal,
+    options?: NewClientOptions,
   ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
-    const { refused, created, applied } = await this.#create(items, who);
+    const { refused, created, applied } = await this.#create(items, who, options);
     return {
       created,
       applied,
@@ -103,36 +111,48 @@ export class ClientService {
     };
   }
 
-  async #create(sent: readonly AddClient[], who: Principal) {
+  async #create(sent: readonly AddClient[], who: Principal, options: NewClientOptions = {}) {
+    const { refused, ...request } = await this.planNew(sent, who, options);
+    if (request.added.length === 0) return { refused, created: 0, applied: APPLIED };
+    const { added, applied } = await this.#writer.write(request, who);
+    return { refused, created: added.length, applied };
+  }
+
+  /** Checks new clients: those that can be added, and those that are refused. */
+  async planNew(
+    sent: readonly AddClient[],
+    who: Principal,
+    { usage = new Map(), fromElsewhere = false }: NewClientOptions = {},
+  ) {
     const now = this.#clock.now();
     const items = await this.#prepareItems(sent, who);
     const { accepted, refused } = await this.#check(items, now);
-    if (accepted.length === 0) return { refused, created: 0, applied: APPLIED };
     // With retained usage, a new client may be at its quota already.
     const retained = await retainedTotals(
       this.#db,
       accepted.map(({ fields }) => fields.email),
     );
-    const rows: ClientRow[] = [];
+    const added: ClientRow[] = [];
     const slice = new TimeSlice();
     for (const { fields, inboundIds } of accepted) {
       if (slice.isOver) await slice.next();
-      const used = { up: 0, down: 0, lastOnline: 0, ...retained.get(emailKey(fields.email)) };
-      rows.push({
-        ...fields,
-        ...decideEnabled({ ...fields, ...used }, now),
-        id: 0,
-        inboundIds,
-        ...used,
+      const key = emailKey(fields.email);
+      const { resetCount = fields.resetCount, ...used } = {
+        up: 0,
+        down: 0,
+        lastOnline: 0,
         lastSubFetch: 0,
-      });
+        ...retained.get(key),
+        ...usage.get(key),
+      };
+      const whole = { ...fields, resetCount, ...used };
+      // Another panel disables a client at its limit by the same switch as an admin does.
+      const wasDepleted = fromElsewhere && depletionOf(whole, now) !== undefined;
+      const enabled = decideEnabled({ ...whole, ...(wasDepleted && { enable: true }) }, now);
+      added.push({ ...whole, ...enabled, id: 0, inboundIds });
     }
     if (slice.isOver) await slice.next();
-    const { added, applied } = await this.#writer.write(
-      { added: rows, restoreUsage: true, fieldPrefix: 'client.' },
-      who,
-    );
-    return { refused, created: added.length, applied };
+    return { added, refused, usage, restoreUsage: true, fieldPrefix: 'client.' };
   }
 
   async #check(items: readonly AddClient[], now: number) {
@@ -158,19 +178,25 @@ export class ClientService {
 
   async update(email: string, sent: ClientPatch, who: Principal): Promise<Applied> {
     const row = this.find(email);
-    const { id, inboundIds } = row;
+    const { inboundIds } = row;
     const [patch = sent] = await this.prepare([sent], [{ before: { ...row }, inboundIds }], who);
-    // Programs send back all fields of a reply: if a limit disabled the client, an unchanged `enable` is not an admin's choice.
-    const { enable, ...rest } = patch;
-    const isEcho = row.depletedCause !== null && enable === row.enable;
-    const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
+    const fields = this.fieldsOf(row, patch, '');
     if (Object.keys(fields).length === 0) return APPLIED;
-    refuseHiddenIn(fields, '');
-    refuseTaken(this.#store.roster, fields, '', { self: id });
     const missingError = () =>
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
     const { applied } = await this.#writer.write({ edits: [{ row, fields }], missingError }, who);
     return applied;
+  }
+
+  /** The fields that an update changes; none if it changes nothing. `fieldPrefix` stands before their names in errors. */
+  fieldsOf(row: ClientRow, patch: ClientPatch, fieldPrefix: string): Partial<ClientFields> {
+    // Programs send back all fields of a reply: if a limit disabled the client, an unchanged `enable` is not an admin's choice.
+    const { enable, ...rest } = patch;
+    const isEcho = row.depletedCause !== null && enable === row.enable;
+    const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
+    refuseHiddenIn(fields, fieldPrefix);
+    refuseTaken(this.#store.roster, fields, fieldPrefix, { self: row.id });
+    return fields;
   }
 
   /** Lets plugins change the fields that were sent. A result that breaks a rule is ignored, so that the plugin is blamed and not the caller. */

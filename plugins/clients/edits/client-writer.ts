@@ -28,9 +28,19 @@ import {
   insertClients,
   updateClients,
 } from '../model/statements.js';
-import { setUsage } from '../usage/counters.js';
+import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
-import { byInbound, changeOf, type ClientEdit, isEmpty, refsChanged, refsOf, rowEditOf } from './edit.js';
+import {
+  attachedTo,
+  byInbound,
+  changeOf,
+  type ClientEdit,
+  inInbound,
+  isEmpty,
+  refsChanged,
+  refsOf,
+  rowEditOf,
+} from './edit.js';
 import { constraintError } from './uniqueness.js';
 
 export interface WriteRequest {
@@ -38,6 +48,8 @@ export interface WriteRequest {
   readonly added?: readonly ClientRow[];
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
+  /** what new clients used elsewhere, by the key of their email; it wins over what is retained */
+  readonly usage?: ReadonlyMap<string, Usage>;
   readonly edits?: readonly ClientEdit[];
   readonly deleted?: readonly ClientRow[];
   /** retain the usage of deleted clients for their emails */
@@ -48,6 +60,19 @@ export interface WriteRequest {
   readonly fieldPrefix?: string;
   /** Error if an edited client was deleted meanwhile. Without it, such clients are skipped. */
   readonly missingError?: () => PanelError;
+}
+
+/** Bytes over all inbounds; times in Unix ms. */
+export type Usage = Pick<ClientRow, 'up' | 'down' | 'lastOnline' | 'lastSubFetch'>;
+/** Stands for an inbound that is created in the same transaction. */
+export const NEW_INBOUND = 0;
+
+/** A write whose guards have passed. */
+export interface PlannedWrite {
+  /** Writes within a transaction of the caller, before which `inboundId` was created if the request has NEW_INBOUND. */
+  run(tx: Tx, inboundId?: number): Promise<Omit<Written, 'applied'>>;
+  /** Updates the core after the commit. */
+  apply(written: Omit<Written, 'applied'>): Promise<Applied>;
 }
 
 export interface Written {
@@ -87,11 +112,22 @@ export class ClientWriter {
 
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
   async write(request: WriteRequest, who: Principal): Promise<Written> {
+    const { added = [], edits = [], deleted = [], also } = request;
+    if (added.length + deleted.length === 0 && edits.every(isEmpty) && !also) return NOTHING;
+    const { run, apply } = await this.plan(request, who);
+    const written = await this.#db.write(async (tx) => {
+      await also?.(tx);
+      return run(tx);
+    });
+    return { ...written, applied: await apply(written) };
+  }
+
+  /** Asks the guards. For a write that is part of another one. */
+  async plan(request: WriteRequest, who: Principal): Promise<PlannedWrite> {
     const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
     const deletedRows = (request.deleted ?? []).map((row) => ({ ...row }));
     const newRows = request.added ?? [];
-    if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
     const savedChanges = [...newRows.map(addedChange), ...updates];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
@@ -101,28 +137,42 @@ export class ClientWriter {
         keepTraffic: request.keepTraffic ?? false,
         who,
       });
-    const written = await this.#transact(request.fieldPrefix ?? '', async (tx) => {
-      await request.also?.(tx);
-      const inserted = await this.#insert(tx, newRows, request.restoreUsage ?? false);
-      await this.#update(tx, edits, request.missingError);
-      const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
-      await this.#follow(tx, { inserted, edits, deletedIds }, who, [
+    const keepTraffic = request.keepTraffic ?? false;
+    let done = edits;
+    const run = async (tx: Tx, inboundId?: number): Promise<Omit<Written, 'applied'>> => {
+      const isNew = inboundId !== undefined;
+      done = isNew ? edits.map((edit) => attachedTo(edit, inboundId)) : edits;
+      const rows = isNew ? newRows.map((row) => inInbound(row, inboundId)) : newRows;
+      const changes = isNew ? done.map(changeOf) : updates;
+      const inserted = await this.#insert(tx, rows, request);
+      await this.#update(tx, done, request.missingError);
+      const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);
+      await this.#follow(tx, { inserted, edits: done, deletedIds }, who, [
         ...inserted.map(addedChange),
-        ...updates,
+        ...changes,
         ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ]);
       return { added: inserted, deleted: deletedIds };
-    });
-    // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
-    const refs = [
-      ...edits.flatMap(refsChanged),
-      ...[...(request.deleted ?? []), ...written.added].flatMap(refsOf),
-    ];
-    return { ...written, applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs) };
+    };
+    return {
+      run: (tx, inboundId) => this.#named(request.fieldPrefix ?? '', run(tx, inboundId)),
+      apply: async ({ added }) => {
+        // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
+        const refs = [
+          ...done.flatMap(refsChanged),
+          ...[...(request.deleted ?? []), ...added].flatMap(refsOf),
+        ];
+        return refs.length === 0 ? APPLIED : this.#engine.reconcileUsers(refs);
+      },
+    };
   }
 
   /** Returns the rows as they were written. */
-  async #insert(tx: Tx, rows: readonly ClientRow[], restore: boolean): Promise<readonly ClientRow[]> {
+  async #insert(
+    tx: Tx,
+    rows: readonly ClientRow[],
+    { restoreUsage: restore = false, usage = new Map() }: WriteRequest,
+  ): Promise<readonly ClientRow[]> {
     if (rows.length === 0) return rows;
     const ids = await insertClients(tx, rows);
     const inserted: ClientRow[] = [];
@@ -144,6 +194,12 @@ export class ClientWriter {
       await restoreUsage(tx, returned);
       await this.#groupStore.shift(tx, returned, 1);
     }
+    const moved = inserted.flatMap((row) => {
+      const used = usage.get(emailKey(row.email));
+      return used ? [Object.assign(row, used)] : [];
+    });
+    await setUsage(tx, moved);
+    await saveSeen(tx, moved);
     return inserted;
   }
 
@@ -192,9 +248,10 @@ export class ClientWriter {
     tx.emit(clientChanged, { changes, who });
   }
 
-  async #transact<T>(fieldPrefix: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  /** Before the transaction of an inbound would take a broken constraint for its own. */
+  async #named<T>(fieldPrefix: string, work: Promise<T>): Promise<T> {
     try {
-      return await this.#db.write(work);
+      return await work;
     } catch (error) {
       throw constraintError(error, fieldPrefix);
     }

@@ -36,6 +36,14 @@ export const changeOf = (edit: ClientEdit): ClientChange => ({
 export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
   inboundIds.map((inboundId) => ({ inboundId, clientId }));
 
+/** A new client, or an edit, with the id of an inbound that was created after it was planned. */
+export const inInbound = (row: ClientRow, inboundId: number): ClientRow => ({
+  ...row,
+  inboundIds: row.inboundIds.map((id) => id || inboundId),
+});
+export const attachedTo = (edit: ClientEdit, inboundId: number): ClientEdit =>
+  edit.attach ? { ...edit, attach: edit.attach.map((id) => id || inboundId) } : edit;
+
 /** Users that the core must update after the edit. */
 export function refsChanged({ row, fields = {}, attach = [], detach = [] }: ClientEdit): UserRef[] {
   const inboundIds = coreFields.some((name) => name in fields)

@@ -42,7 +42,7 @@ export class ClientImport {
     this.#dataDirectory = dataDirectory;
   }
 
-  async run(body: IncomingMessage, who: Principal): Promise<Imported> {
+  async run(body: IncomingMessage, who: Principal, ignored: Set<string>): Promise<Imported> {
     refuseUnsupportedBody(body);
     // Between the last byte and the reply the connection is idle, however long that takes.
     body.setTimeout(0);
@@ -51,21 +51,22 @@ export class ClientImport {
     const path = join(folder, `${randomUUID()}.json`);
     try {
       await saveAndCheck(body, path);
-      return await this.#create(path, who);
+      return await this.#create(path, who, ignored);
     } finally {
       await rm(path, { force: true });
     }
   }
 
-  async #create(path: string, who: Principal): Promise<Imported> {
+  async #create(path: string, who: Principal, ignored: Set<string>): Promise<Imported> {
+    const options = { ignored, fromElsewhere: true };
     let created = 0;
     let skippedCount = 0;
     let from = 0;
     let applied = APPLIED;
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
-      const result = await addValid(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
-        refusedWhole(portion, error),
+      const result = await addValid(this.#service, portion, who, ImportedClient, options).catch(
+        (error: unknown) => refusedWhole(portion, error),
       );
       created += result.created;
       skippedCount += result.skipped.length;
