@@ -26,8 +26,9 @@ function resolve(schema: Joi.Schema): Joi.Schema {
   return first?.schema ? resolve(first.schema) : schema;
 }
 
-/** Whether a value says something; blank ones are sent by programs that send every field. */
+/** Whether a value says something; programs that send every field send blank ones, in forms as text. */
 function carries(value: unknown): boolean {
+  if (value === '0' || value === 'false') return false;
   if (typeof value !== 'object' || value === null) return Boolean(value);
   for (const key in value) if (carries((value as Record<string, unknown>)[key])) return true;
   return false;

@@ -35,7 +35,7 @@ export interface SkippedItem extends SkippedClient {
 
 export interface NewClientOptions {
   /** what they used elsewhere, by the key of their email */
-  readonly usage?: ReadonlyMap<string, Usage & { readonly resetCount?: number }>;
+  readonly usage?: ReadonlyMap<string, Partial<Usage> & { readonly resetCount?: number }>;
   /** of another panel: a disabled client at its limit is at its limit, and not disabled by an admin */
   readonly fromElsewhere?: boolean;
 }
@@ -134,7 +134,7 @@ export class ClientService {
     );
     const added: ClientRow[] = [];
     const slice = new TimeSlice();
-    for (const { fields, inboundIds } of accepted) {
+    for (const { fields, inboundIds, isForeign } of accepted) {
       if (slice.isOver) await slice.next();
       const key = emailKey(fields.email);
       const { resetCount = fields.resetCount, ...used } = {
@@ -147,7 +147,7 @@ export class ClientService {
       };
       const whole = { ...fields, resetCount, ...used };
       // Another panel disables a client at its limit by the same switch as an admin does.
-      const wasDepleted = fromElsewhere && depletionOf(whole, now) !== undefined;
+      const wasDepleted = fromElsewhere && isForeign && depletionOf(whole, now) !== undefined;
       const enabled = decideEnabled({ ...whole, ...(wasDepleted && { enable: true }) }, now);
       added.push({ ...whole, ...enabled, id: 0, inboundIds });
     }
@@ -158,7 +158,7 @@ export class ClientService {
   async #check(items: readonly AddClient[], now: number) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
-    const accepted: { fields: ClientFields; inboundIds: readonly number[] }[] = [];
+    const accepted: { fields: ClientFields; inboundIds: readonly number[]; isForeign: boolean }[] = [];
     const batch = newBatch();
     const slice = new TimeSlice();
     for (const [index, { client, inboundIds }] of items.entries()) {
@@ -168,7 +168,12 @@ export class ClientService {
         this.#inbounds.require(inboundIds, 'inboundIds');
         refuseHiddenIn(fields, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });
-        accepted.push({ fields, inboundIds: roster.internInboundIds(inboundIds) });
+        accepted.push({
+          fields,
+          inboundIds: roster.internInboundIds(inboundIds),
+          // Only our exports say which limit disabled a client.
+          isForeign: client.depletedCause === undefined,
+        });
       } catch (error) {
         refused.push({ index, email: client.email, error: error as PanelError });
       }

@@ -49,7 +49,7 @@ export interface WriteRequest {
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
   /** what new clients used elsewhere, by the key of their email; it wins over what is retained */
-  readonly usage?: ReadonlyMap<string, Usage>;
+  readonly usage?: ReadonlyMap<string, Partial<Usage>>;
   readonly edits?: readonly ClientEdit[];
   readonly deleted?: readonly ClientRow[];
   /** retain the usage of deleted clients for their emails */

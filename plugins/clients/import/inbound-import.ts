@@ -46,9 +46,9 @@ const records = (value: unknown): Entry[] =>
     : [];
 const emailOf = ({ email }: Entry): string => (typeof email === 'string' ? email : '');
 
+/** A counter of zero leaves what is retained for the email. */
 const usageOf = (stat: Entry) => ({
-  up: bytes(stat['up']),
-  down: bytes(stat['down']),
+  ...(bytes(stat['up']) + bytes(stat['down']) > 0 && { up: bytes(stat['up']), down: bytes(stat['down']) }),
   lastOnline: bytes(stat['lastOnline']),
   lastSubFetch: bytes(stat['lastSubFetch']),
   resetCount: bytes(stat['resetCount']),

@@ -7,8 +7,9 @@ import type { ClientPatch } from './schema.js';
 /** The fields that were sent. Undefined means absent, and so does blank in a unique field; many programs send the UUID as `id`. */
 export function sentValues({
   id,
-  created_at: _,
-  updated_at: __,
+  depletedCause: _,
+  created_at: __,
+  updated_at: ___,
   ...sent
 }: ClientPatch): Partial<ClientFields> {
   const values: Partial<ClientFields> = Object.fromEntries(

@@ -5,9 +5,10 @@ import { type ClientFields, fields } from './fields.js';
 import type { NewClient } from './schema.js';
 
 export function newClient(sent: NewClient, now: number): ClientFields {
-  const { created_at: createdAt, updated_at: updatedAt } = sent;
+  const { depletedCause = null, created_at: createdAt, updated_at: updatedAt } = sent;
   const created = fields.create({
     ...sentValues(sent),
+    depletedCause,
     createdAt: createdAt || now,
     updatedAt: updatedAt || now,
   });

@@ -7,6 +7,7 @@ import {
   int,
   list,
   nullable,
+  oneOf,
   openObject,
   optional,
   type Schema,
@@ -24,20 +25,25 @@ const optionalFields = Object.fromEntries(
   Object.entries<Schema>(fields.schemas).map(([name, schema]) => [name, optional(schema)]),
 ) as Optional<typeof fields.schemas>;
 
-/** Times of a client as exports have them, Unix ms; an update leaves them alone. */
-const stamps = { created_at: optional(fieldAmount()), updated_at: optional(fieldAmount()) };
+const depletedCause = () => nullable(oneOf('quota', 'expiry')).description('the limit that disabled it');
+/** What exports have besides; an update leaves it alone. Times are Unix ms. */
+const exported = {
+  depletedCause: optional(depletedCause()),
+  created_at: optional(fieldAmount()),
+  updated_at: optional(fieldAmount()),
+};
 /** What replies have besides, which programs send back. */
 const ECHOED = ['id', ...shownFields, 'inboundIds', 'traffic', 'externalLinks', 'sameTgId'];
 
 /** A client in add and import. The panel fills in what is missing or blank. */
 export const NewClient = echoing(
-  shape({ ...optionalFields, ...stamps, id: optional(idOrUuid()), email: fields.schemas.email }),
+  shape({ ...optionalFields, ...exported, id: optional(idOrUuid()), email: fields.schemas.email }),
   ECHOED,
 );
 export type NewClient = Static<typeof NewClient>;
 /** Fields that are left out stay unchanged. */
 export const ClientPatch = echoing(
-  shape({ ...optionalFields, ...stamps, id: optional(idOrUuid()) }),
+  shape({ ...optionalFields, ...exported, id: optional(idOrUuid()) }),
   ECHOED,
 ).example({
   totalGB: 107_374_182_400,
@@ -75,6 +81,7 @@ export const ExportedClient = shape({
     id: word(),
     ...fields.schemas,
     email: word(),
+    depletedCause: depletedCause(),
     created_at: nonNegative(),
     updated_at: nonNegative(),
   }),

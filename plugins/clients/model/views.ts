@@ -16,20 +16,21 @@ const view = copierOf<ClientRow, ClientReply>([
   ['inboundIds', 'inboundIds'],
   ['traffic'],
 ]);
-const stamps = [
+const exported = [
+  ['depletedCause', 'depletedCause'],
   ['created_at', 'createdAt'],
   ['updated_at', 'updatedAt'],
 ] as const;
 const exportView = copierOf<ClientRow, ExportedClient['client']>([
   ['id', 'uuid'],
   ...sentFields.map(same),
-  ...stamps,
+  ...exported,
 ]);
 /** A client inside `settings` of an inbound, as existing programs read it: `id` is the UUID. */
 export const wireClient = copierOf<ClientRow, Record<string, unknown>>([
   ['id', 'uuid'],
   ...sentFields.filter((name) => name !== 'uuid').map(same),
-  ...stamps,
+  ...exported,
 ]);
 
 export function trafficOf(row: ClientRow, inboundId = row.inboundIds[0] ?? 0): TrafficRecord {
@@ -48,7 +49,9 @@ export function clientView(row: ClientRow): ClientReply {
 /** A client with its secrets and without its counters, as an import takes it. `id` is the UUID. */
 export function exportOf(row: ClientRow): ExportedClient {
   const client = exportView(row);
-  // An import finds the expiry again; as a plain `enable: false` it would be an admin's choice, and a later expiry would not enable the client.
+  // Without its counters, a client at its quota would come back with a new one.
+  if (row.depletedCause === 'quota') client.depletedCause = null;
+  // As a plain `enable: false` it would be an admin's choice to older panels.
   if (row.depletedCause === 'expiry') client.enable = true;
   return { client, inboundIds: [...row.inboundIds] };
 }

@@ -53,7 +53,9 @@ test('each field is stored, shown, exported and imported, and survives a restart
     if (name in VALUES) t.deepEqual(traffic[shownAs], VALUES[name], shownAs);
 
   const exported = await panel.get<{ client: Values; inboundIds: number[] }[]>(`${API}/export`);
-  t.deepEqual(exported, [{ client: { id: VALUES['uuid'], ...VALUES }, inboundIds: [inbound] }]);
+  const { createdAt: created_at, updatedAt: updated_at } = await shown();
+  const client = { id: VALUES['uuid'], ...VALUES, depletedCause: null, created_at, updated_at };
+  t.deepEqual(exported, [{ client, inboundIds: [inbound] }]);
   await panel.get(`${API}/del/every`, { method: 'POST' });
   await panel.get(`${API}/import`, { body: { data: JSON.stringify(exported) } });
   t.deepEqual(pick(await shown(), sentFields), VALUES, 'import');
