@@ -14,6 +14,12 @@ export type AccessLoginInput = {
   };
 };
 
+export type AccessLogoutInput = {
+  body?: {
+    _csrf?: string;
+  };
+};
+
 export type AccessRecoveryCodesRenewInput = {
   body: {
     /** of the authenticator, or a recovery code that is left */
@@ -57,7 +63,7 @@ export type ClientsAddInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
-      flow?: '' | 'xtls-rprx-vision';
+      flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -75,7 +81,11 @@ export type ClientsAddInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
-      id?: string | number;
+      /** the limit that disabled it */
+      depletedCause?: 'quota' | 'expiry' | null;
+      created_at?: number;
+      updated_at?: number;
+      id?: ('' | null) | string | number;
     };
     inboundIds: number[];
   };
@@ -87,7 +97,7 @@ export type ClientsBulkAdjustInput = {
     addDays?: number;
     addBytes?: number;
     /** none to clear it */
-    flow?: '' | 'none' | 'xtls-rprx-vision';
+    flow?: '' | 'none' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     limitHwid?: number;
   };
 };
@@ -125,7 +135,7 @@ export type ClientsBulkCreateInput = {
       uuid?: string;
       /** text of one line without control characters */
       password?: string;
-      flow?: '' | 'xtls-rprx-vision';
+      flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
       /** bytes, despite the name; 0 for no limit */
       totalGB?: number;
       /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -143,7 +153,11 @@ export type ClientsBulkCreateInput = {
       resetDay?: number;
       resetMax?: number;
       reverse?: Record<string, unknown> | null;
-      id?: string | number;
+      /** the limit that disabled it */
+      depletedCause?: 'quota' | 'expiry' | null;
+      created_at?: number;
+      updated_at?: number;
+      id?: ('' | null) | string | number;
     };
     inboundIds: number[];
   }[];
@@ -254,7 +268,7 @@ export type ClientsExportReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
-    flow: '' | 'xtls-rprx-vision';
+    flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -272,6 +286,10 @@ export type ClientsExportReply = {
     resetDay: number;
     resetMax: number;
     reverse: Record<string, unknown> | null;
+    /** the limit that disabled it */
+    depletedCause: 'quota' | 'expiry' | null;
+    created_at: number;
+    updated_at: number;
   };
   inboundIds: number[];
 }[];
@@ -289,7 +307,7 @@ export type ClientsGetByTgIdReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -350,7 +368,7 @@ export type ClientsGetReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -502,7 +520,7 @@ export type ClientsListAllReply = {
   uuid: string;
   /** text of one line without control characters */
   password: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   /** bytes, despite the name; 0 for no limit */
   totalGB: number;
   /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -603,7 +621,7 @@ export type ClientsListReply = {
     uuid: string;
     /** text of one line without control characters */
     password: string;
-    flow: '' | 'xtls-rprx-vision';
+    flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     /** bytes, despite the name; 0 for no limit */
     totalGB: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -711,7 +729,7 @@ export type ClientsUpdateInput = {
     uuid?: string;
     /** text of one line without control characters */
     password?: string;
-    flow?: '' | 'xtls-rprx-vision';
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     /** bytes, despite the name; 0 for no limit */
     totalGB?: number;
     /** Unix ms; 0 for never; negative: that many ms from the first use on */
@@ -729,7 +747,11 @@ export type ClientsUpdateInput = {
     resetDay?: number;
     resetMax?: number;
     reverse?: Record<string, unknown> | null;
-    id?: string | number;
+    /** the limit that disabled it */
+    depletedCause?: 'quota' | 'expiry' | null;
+    created_at?: number;
+    updated_at?: number;
+    id?: ('' | null) | string | number;
   };
 };
 
@@ -1438,9 +1460,9 @@ export class Weir extends Transport {
     /** Logs in and sets the session cookie. — POST /login */
     login: (input: AccessLoginInput): Promise<string> =>
       this.call({ method: 'POST', path: '/login', gives: 'msg' }, input),
-    /** Ends the session. — POST /logout */
-    logout: (): Promise<string> =>
-      this.call({ method: 'POST', path: '/logout', gives: 'msg' }),
+    /** Ends the session; succeeds without one. — POST /logout */
+    logout: (input?: AccessLogoutInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/logout', gives: 'msg' }, input),
     recoveryCodes: {
       /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
       count: (): Promise<{
@@ -1608,7 +1630,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly inbounds = {
-    /** Creates an inbound and adds it to the core. — POST /panel/api/inbounds/add */
+    /** Creates an inbound and adds it to the core. Clients in `settings` are created with it; one whose email and subId are known is attached. — POST /panel/api/inbounds/add */
     add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
     /** Returns the share links of all clients over all enabled inbounds. — GET /panel/api/inbounds/allLinks */
@@ -1641,7 +1663,7 @@ export class Weir extends Transport {
     /** Enables or disables an inbound. — POST /panel/api/inbounds/setEnable/{id} */
     setEnable: (input: InboundsSetEnableInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input),
-    /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
+    /** Changes what is sent and leaves the rest. With `settings.clients`, the inbound has these clients afterwards: others are detached and stay, new ones are created. — POST /panel/api/inbounds/update/{id} */
     update: (input: InboundsUpdateInput): Promise<InboundsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input),
     /** Deletes all clients of an inbound, also if they are attached to others. — POST /panel/api/inbounds/{id}/delAllClients */
