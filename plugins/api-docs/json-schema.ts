@@ -48,7 +48,6 @@ const PARTS = new Set([
   'examples',
   'preferences',
   'notes',
-  'tags',
 ]);
 const FLAGS = new Set([
   'presence',
@@ -62,7 +61,6 @@ const FLAGS = new Set([
   'cast',
   'insensitive',
   'unsafe',
-  // Values that count as absent: more than the description says, and never less.
   'empty',
 ]);
 /** Rules that change a value or check it with custom code, within what the type says. */

@@ -30,11 +30,14 @@ interface Sent {
   row?: ClientRow;
 }
 
+const ERRORS = [kernelErrors.INVALID, ...Object.values(errors)];
+
 /** The error of one client, with its place in the list. */
 function at({ index, client }: Sent, error: PanelError): PanelError {
-  const message = `${PATH}[${index}] (${client.email}): ${error.message}`;
+  const again = ERRORS.find(({ code }) => code === error.code);
+  if (!again) return error;
   const field = error.issues[0]?.path.replace(/^client\./, '') ?? 'email';
-  return new PanelError(error.code, error.status, message, {
+  return again(`${PATH}[${index}] (${client.email}): ${error.message}`, {
     path: `${PATH}.${index}.${field}`,
     cause: error,
   });
