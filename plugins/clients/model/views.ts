@@ -26,12 +26,35 @@ const exportView = copierOf<ClientRow, ExportedClient['client']>([
   ...sentFields.map(same),
   ...exported,
 ]);
-/** A client inside `settings` of an inbound, as existing programs read it: `id` is the UUID. */
-export const wireClient = copierOf<ClientRow, Record<string, unknown>>([
+/** What every client inside `settings` of an inbound has. Others only where they say something: programs send back all of it. */
+const ALWAYS = [
+  'email',
+  'password',
+  'flow',
+  'enable',
+  'subId',
+  'totalGB',
+  'expiryTime',
+  'limitIp',
+  'tgId',
+  'comment',
+  'reset',
+] as const satisfies readonly (typeof sentFields)[number][];
+const SOMETIMES = sentFields.filter((name) => name !== 'uuid' && !ALWAYS.some((other) => other === name));
+const wire = copierOf<ClientRow, Record<string, unknown>>([
   ['id', 'uuid'],
-  ...sentFields.filter((name) => name !== 'uuid').map(same),
-  ...exported,
+  ...ALWAYS.map(same),
+  ['created_at', 'createdAt'],
+  ['updated_at', 'updatedAt'],
 ]);
+
+/** A client inside `settings` of an inbound, as existing programs read it: `id` is the UUID. */
+export function wireClient(row: ClientRow): Record<string, unknown> {
+  const shown = wire(row);
+  for (const name of SOMETIMES) if (row[name]) shown[name] = row[name];
+  if (!row.enable) shown['depletedCause'] = row.depletedCause;
+  return shown;
+}
 
 export function trafficOf(row: ClientRow, inboundId = row.inboundIds[0] ?? 0): TrafficRecord {
   const record = traffic(row);
