@@ -100,6 +100,8 @@ export { Proxies } from '../net/proxies.js';
 export { isSameOrigin } from '../net/same-origin.js';
 export { didYouMean, suggest } from '../schema/suggest.js';
 export { inspectInSlices } from '../schema/slices.js';
+export { lenientInt, lenientText } from '../schema/lenient.js';
+export { echoing, findUnknownKeys } from '../schema/unknown-keys.js';
 export { TimeSlice } from '../schema/time-slice.js';
 export { isTimeZone } from '../timing/calendar.js';
 export type { CalendarTime } from '../timing/calendar.js';

@@ -1,7 +1,7 @@
 // The options of a kernel: a configuration that was read and checked.
 import type { PluginConfig } from './config/variable.js';
 import type { Provision } from './container/token.js';
-import type { Certificate } from './http/certificate.js';
+import type { Certificate } from '../net/certificate.js';
 import type { Clock } from '../timing/clock.js';
 import type { Log } from './log/log.js';
 import type { Plugin } from './plugin/define.js';

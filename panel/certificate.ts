@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Certificate } from '../kernel/http/certificate.js';
+import type { Certificate } from '../net/certificate.js';
 
 export class CertificateFiles implements Certificate {
   readonly #certFile: string;

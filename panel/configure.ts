@@ -2,7 +2,7 @@
 // together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
 import type { Configured, PluginConfig, Sources } from '../kernel/config/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Certificate } from '../kernel/http/certificate.js';
+import type { Certificate } from '../net/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { orderPlugins } from './order.js';

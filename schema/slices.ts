@@ -22,7 +22,8 @@ type Path = readonly (string | number)[];
 
 const isHeavy = (value: unknown): boolean => holdsMoreThan(value, LIGHT);
 
-const term = <T>(schema: Joi.Schema, name: string): readonly T[] =>
+/** A list inside a schema (keys, items, metas); joi does not publish it otherwise. */
+export const term = <T>(schema: Joi.Schema, name: string): readonly T[] =>
   (schema.$_terms[name] as readonly T[] | null | undefined) ?? [];
 
 /** Whether a schema refers to values beside or around its own. */

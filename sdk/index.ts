@@ -14,6 +14,12 @@ export type AccessLoginInput = {
   };
 };
 
+export type AccessLogoutInput = {
+  body?: {
+    _csrf?: string;
+  };
+};
+
 export type AccessRecoveryCodesRenewInput = {
   body: {
     /** of the authenticator, or a recovery code that is left */
@@ -61,7 +67,7 @@ export type ClientsAddInput = {
       password?: string;
       /** text of one line without control characters */
       auth?: string;
-      flow?: '' | 'xtls-rprx-vision';
+      flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
       security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
       /** 32 hexadecimal digits, or blank */
       adTag?: string;
@@ -90,6 +96,10 @@ export type ClientsAddInput = {
         tag: string;
         sniffing?: Record<string, unknown>;
       } | null;
+      /** the limit that disabled it */
+      depletedCause?: 'quota' | 'expiry' | null;
+      created_at?: number;
+      updated_at?: number;
       /** text of one line without control characters */
       privateKey?: string;
       /** text of one line without control characters */
@@ -106,7 +116,7 @@ export type ClientsAddInput = {
       credentials?: {
         inboundId: number;
       }[];
-      id?: string | number;
+      id?: ('' | null) | string | number;
     };
     inboundIds: number[];
     /** as clients/{email}/externalLinks takes them */
@@ -122,7 +132,7 @@ export type ClientsBulkAdjustInput = {
     addDays?: number;
     addBytes?: number;
     /** none to clear it */
-    flow?: '' | 'none' | 'xtls-rprx-vision';
+    flow?: '' | 'none' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     /** devices; 0 for no limit */
     limitHwid?: number;
     /** blank to leave it, none to clear it */
@@ -165,7 +175,7 @@ export type ClientsBulkCreateInput = {
       password?: string;
       /** text of one line without control characters */
       auth?: string;
-      flow?: '' | 'xtls-rprx-vision';
+      flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
       security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
       /** 32 hexadecimal digits, or blank */
       adTag?: string;
@@ -194,6 +204,10 @@ export type ClientsBulkCreateInput = {
         tag: string;
         sniffing?: Record<string, unknown>;
       } | null;
+      /** the limit that disabled it */
+      depletedCause?: 'quota' | 'expiry' | null;
+      created_at?: number;
+      updated_at?: number;
       /** text of one line without control characters */
       privateKey?: string;
       /** text of one line without control characters */
@@ -210,7 +224,7 @@ export type ClientsBulkCreateInput = {
       credentials?: {
         inboundId: number;
       }[];
-      id?: string | number;
+      id?: ('' | null) | string | number;
     };
     inboundIds: number[];
     /** as clients/{email}/externalLinks takes them */
@@ -337,7 +351,7 @@ export type ClientsExportReply = {
     password: string;
     /** text of one line without control characters */
     auth: string;
-    flow: '' | 'xtls-rprx-vision';
+    flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** 32 hexadecimal digits, or blank */
     adTag: string;
@@ -366,6 +380,10 @@ export type ClientsExportReply = {
       tag: string;
       sniffing?: Record<string, unknown>;
     } | null;
+    /** the limit that disabled it */
+    depletedCause: 'quota' | 'expiry' | null;
+    created_at: number;
+    updated_at: number;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */
@@ -407,7 +425,7 @@ export type ClientsGetByTgIdReply = {
   password: string;
   /** text of one line without control characters */
   auth: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** 32 hexadecimal digits, or blank */
   adTag: string;
@@ -494,7 +512,7 @@ export type ClientsGetReply = {
   password: string;
   /** text of one line without control characters */
   auth: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** 32 hexadecimal digits, or blank */
   adTag: string;
@@ -713,7 +731,7 @@ export type ClientsListAllReply = {
   password: string;
   /** text of one line without control characters */
   auth: string;
-  flow: '' | 'xtls-rprx-vision';
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
   security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
   /** 32 hexadecimal digits, or blank */
   adTag: string;
@@ -840,7 +858,7 @@ export type ClientsListReply = {
     password: string;
     /** text of one line without control characters */
     auth: string;
-    flow: '' | 'xtls-rprx-vision';
+    flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** 32 hexadecimal digits, or blank */
     adTag: string;
@@ -977,7 +995,7 @@ export type ClientsUpdateInput = {
     password?: string;
     /** text of one line without control characters */
     auth?: string;
-    flow?: '' | 'xtls-rprx-vision';
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
     security?: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
     /** 32 hexadecimal digits, or blank */
     adTag?: string;
@@ -1006,6 +1024,10 @@ export type ClientsUpdateInput = {
       tag: string;
       sniffing?: Record<string, unknown>;
     } | null;
+    /** the limit that disabled it */
+    depletedCause?: 'quota' | 'expiry' | null;
+    created_at?: number;
+    updated_at?: number;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */
@@ -1022,7 +1044,7 @@ export type ClientsUpdateInput = {
     credentials?: {
       inboundId: number;
     }[];
-    id?: string | number;
+    id?: ('' | null) | string | number;
   };
 };
 
@@ -2468,9 +2490,9 @@ export class Weir extends Transport {
     /** Logs in and sets the session cookie. — POST /login */
     login: (input: AccessLoginInput): Promise<string> =>
       this.call({ method: 'POST', path: '/login', gives: 'msg' }, input),
-    /** Ends the session. — POST /logout */
-    logout: (): Promise<string> =>
-      this.call({ method: 'POST', path: '/logout', gives: 'msg' }),
+    /** Ends the session; succeeds without one. — POST /logout */
+    logout: (input?: AccessLogoutInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/logout', gives: 'msg' }, input),
     recoveryCodes: {
       /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
       count: (): Promise<{
@@ -2713,7 +2735,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly inbounds = {
-    /** Creates an inbound and adds it to the core. — POST /panel/api/inbounds/add */
+    /** Creates an inbound and adds it to the core. Clients in `settings` are created with it; one whose email and subId are known is attached. — POST /panel/api/inbounds/add */
     add: (input: InboundsAddInput): Promise<InboundsAddReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/add', gives: 'obj' }, input),
     /** Returns the share links of all clients over all enabled inbounds. — GET /panel/api/inbounds/allLinks */
@@ -2746,7 +2768,7 @@ export class Weir extends Transport {
     /** Enables or disables an inbound. — POST /panel/api/inbounds/setEnable/{id} */
     setEnable: (input: InboundsSetEnableInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/setEnable/{id}', gives: 'msg' }, input),
-    /** Changes what is sent and leaves the rest. Clients of the inbound are not touched. — POST /panel/api/inbounds/update/{id} */
+    /** Changes what is sent and leaves the rest. With `settings.clients`, the inbound has these clients afterwards: others are detached and stay, new ones are created. — POST /panel/api/inbounds/update/{id} */
     update: (input: InboundsUpdateInput): Promise<InboundsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/update/{id}', gives: 'obj' }, input),
     /** Deletes all clients of an inbound, also if they are attached to others. — POST /panel/api/inbounds/{id}/delAllClients */

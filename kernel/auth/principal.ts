@@ -21,7 +21,7 @@ export interface Credentials {
   readonly ip: string;
 }
 
-/** Called for every request that carries an Authorization header or no valid session. A tap throws a 401 PanelError to refuse at once. */
+/** Called for every request that carries a bearer token or no valid session. A tap throws a 401 PanelError to refuse at once. */
 export const authenticate = choose<Credentials, Principal>(
   'kernel/authenticate',
   shape({ name: word(), kind: word(), session: optional(word()) }),

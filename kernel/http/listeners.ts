@@ -7,7 +7,7 @@ import type { Log } from '../log/log.js';
 import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../../net/allowed-hosts.js';
-import type { Certificate } from './certificate.js';
+import type { Certificate } from '../../net/certificate.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';

@@ -1,10 +1,10 @@
 // The steps of one request, in order: known path, authentication, CSRF, parameters, body, handler, reply.
 import { randomUUID } from 'node:crypto';
-import cookieParser from 'cookie-parser';
 import type { Request, Response } from 'express';
 import type Joi from 'joi';
 import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
 import { requireCsrf } from '../auth/csrf.js';
+import { cookiesOf } from '../../net/cookies.js';
 import { isSafe } from '../../net/same-origin.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { kernelErrors } from '../errors/errors.js';
@@ -16,6 +16,7 @@ import type { MultipartBody } from '../../net/multipart.js';
 import type { Proxies } from '../../net/proxies.js';
 import { replyStreamed, type Streamed } from '../../net/streamed-reply.js';
 import { isPinnable } from '../../net/transport-security.js';
+import { findUnknownKeys, withIgnored } from '../../schema/unknown-keys.js';
 import { RequestContext } from './request-context.js';
 import { failure, success } from './envelope.js';
 import { health } from './health.js';
@@ -23,8 +24,6 @@ import { Answer } from './reply.js';
 import { bodyOf, uploadOf } from './request-body.js';
 import type { ReplyTools, Route } from './route.js';
 import type { Log } from '../log/log.js';
-
-const readCookies = cookieParser();
 
 /** A reply that does not match the declaration of its route is a bug of the route. */
 function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
@@ -84,7 +83,7 @@ export class Pipeline {
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     // Watchdogs use any address.
     if (route !== health) this.#parts.requireHost?.(request);
-    const cookies = request.headers.cookie === undefined ? {} : this.#cookies(request, response);
+    const cookies = cookiesOf(request, response);
     const context = new RequestContext(request, response, cookies, this.#parts.proxies, (secure) =>
       this.#tools(response, secure),
     );
@@ -101,7 +100,7 @@ export class Pipeline {
     const upload = route.files && uploadOf(route, request, response, this.#parts.uploads);
     try {
       if (upload) await this.#take(route, upload, context);
-      else if (route.body) context.body = await this.#body(route, route.body, request, body);
+      else if (route.body) await this.#body(route, request, body, context);
       const result = await route.handle(context as never);
       // Only a stream may still read from an uploaded file.
       if (route.reply.kind !== 'stream') await upload?.remove();
@@ -113,22 +112,12 @@ export class Pipeline {
 
   async #take(route: Route, upload: MultipartBody, context: RequestContext): Promise<void> {
     const { fields, files } = await upload.read();
-    if (route.body) context.body = validate(route.body, { ...fields }, { convert: true });
+    await this.#check(route, { ...fields }, context, true);
     context.files = Object.fromEntries(
       Object.entries(route.files ?? {}).map(([name, { most, least }]) => [
         name,
         most === 1 && least === 1 ? files[name]?.[0] : files[name],
       ]),
-    );
-  }
-
-  #cookies(request: Request, response: Response): Record<string, string> {
-    readCookies(request, response, () => undefined);
-    // cookie-parser turns `j:` cookies into objects that the caller controls.
-    return Object.fromEntries(
-      Object.entries(request.cookies as Record<string, unknown>).filter(
-        (pair): pair is [string, string] => typeof pair[1] === 'string',
-      ),
     );
   }
 
@@ -142,8 +131,10 @@ export class Pipeline {
   ): Promise<Principal> {
     if (route.auth === 'anyone') return ANYONE;
     const { authorization } = request.headers;
-    const session =
-      authorization === undefined ? this.#parts.sessions.find(cookies[SESSION_COOKIE], ip) : undefined;
+    // A proxy in front may ask for another kind of authorization (Basic), which is not meant for the panel.
+    const session = /^bearer\b/i.test(authorization ?? '')
+      ? undefined
+      : this.#parts.sessions.find(cookies[SESSION_COOKIE], ip);
     if (session) {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request, body));
       return { name: session.userName, kind: 'session', session: session.digest };
@@ -162,14 +153,25 @@ export class Pipeline {
     return body.isForm ? ((await body.read()) as Record<string, string> | undefined)?.['_csrf'] : undefined;
   }
 
-  async #body(route: Route, schema: Joi.Schema, request: Request, body: RequestBody): Promise<unknown> {
+  async #body(route: Route, request: Request, body: RequestBody, context: RequestContext): Promise<void> {
     if (body.isForm && !route.form) throw kernelErrors.UNSUPPORTED_BODY();
     if (route.stream) {
       body.check();
-      return request;
-    }
-    const sent = await body.read();
-    return validateInSlices(schema, sent === undefined ? {} : sent, { convert: body.isForm });
+      context.body = request;
+    } else await this.#check(route, await body.read(), context, body.isForm);
+  }
+
+  async #check(
+    { body }: Route,
+    sent: unknown = {},
+    context: RequestContext,
+    convert: boolean,
+  ): Promise<void> {
+    if (!body) return;
+    context.body = await validateInSlices(body, sent, { convert });
+    await findUnknownKeys(body, sent, context.ignored);
+    // Read before the body is checked.
+    if (convert) context.ignored.delete('_csrf');
   }
 
   #tools(response: Response, secure: boolean): ReplyTools {
@@ -192,6 +194,7 @@ export class Pipeline {
   async #reply(route: Route, response: Response, result: unknown, context: RequestContext): Promise<void> {
     const { reply } = route;
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
+    const said = withIgnored(reply.kind === 'message' ? obj : msg, context.ignored);
     if (reply.kind === 'stream') {
       const streamed = result as Streamed;
       if (reply.headers && this.#parts.checkReplies) check(route, reply.headers, streamed.headers);
@@ -204,13 +207,12 @@ export class Pipeline {
       if (!(await reply.folder.send(response.req, response, path))) throw kernelErrors.NOT_FOUND();
     } else if (reply.kind === 'raw')
       this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
-    else if (reply.kind === 'message')
-      this.#json(response, success(typeof obj === 'string' ? obj : '', null));
+    else if (reply.kind === 'message') this.#json(response, success(said, null));
     else {
       if (this.#parts.checkReplies) check(route, reply.schema, obj);
       if (reply.kind === 'bare') this.#json(response, obj);
       else if (msg === undefined) this.#json(response, obj, reply.unwrappedAs);
-      else this.#json(response, success(msg, obj));
+      else this.#json(response, success(said, obj));
     }
   }
 

@@ -24,6 +24,7 @@ export class RequestContext implements RequestInfo {
   body: unknown = {};
   files: unknown = {};
   readonly #response: Response;
+  #ignored: Set<string> | undefined;
   #controller: AbortController | undefined;
   #over = false;
 
@@ -43,6 +44,9 @@ export class RequestContext implements RequestInfo {
     this.#response = response;
   }
 
+  get ignored(): Set<string> {
+    return (this.#ignored ??= new Set());
+  }
   /** Creating and aborting a signal takes a fifth of a short call, so it is created on demand. */
   get signal(): AbortSignal {
     if (!this.#controller) {

@@ -37,6 +37,8 @@ export interface RequestInfo {
   /** aborts when the caller disconnects or the time limit is over */
   readonly signal: AbortSignal;
   readonly reply: ReplyTools;
+  /** Keys of the body that carry a value and that no schema knows, as `a` or `list[].b`; `msg` names them. A handler may add and remove names. */
+  readonly ignored: Set<string>;
 }
 
 /** Most bytes of a body: without a login, of most routes, for lists of 10,000 names, for lists of thousands of objects. */

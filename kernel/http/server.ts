@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import express, { type Express, type Request, type Response } from 'express';
 import { kernelErrors, messageOf } from '../errors/errors.js';
-import type { Certificate } from './certificate.js';
+import type { Certificate } from '../../net/certificate.js';
 import type { Pipeline } from './pipeline.js';
 import { PathRouter } from '../../net/path-router.js';
 import { portHolder } from '../../net/port-holder.js';

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../../net/same-origin.js';
 import type { Principal } from '../auth/principal.js';
+import { cookieOf } from '../../net/cookies.js';
 import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
 import { type Contributed, extensionPoint } from '../container/token.js';
 import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
@@ -41,12 +42,6 @@ interface Open {
 }
 /** How long a plugin may take to close a connection. */
 const GRACE_MS = 500;
-
-const cookieOf = (header: string | undefined): string | undefined =>
-  header
-    ?.split(';')
-    .map((pair) => pair.trim().split('='))
-    .find(([name]) => name === SESSION_COOKIE)?.[1];
 
 export class UpgradeServer {
   readonly #sessions: SessionStore;
@@ -101,7 +96,7 @@ export class UpgradeServer {
     const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
     this.#requireHost(request);
-    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    const session = this.#sessions.find(cookieOf(request.headers.cookie, SESSION_COOKIE));
     if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection needs the session cookie');
     // Browsers always send the origin. Other programs send no cookies of a browser's user.
     const { origin, 'sec-fetch-site': site } = request.headers;

@@ -89,8 +89,9 @@ export default definePlugin({
       if (recoveryCodes) add({ recoveryCodes });
     }),
     tap(authenticate, ({ authorization }) => {
-      if (authorization === undefined) return undefined;
-      const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+      // Another kind of authorization is for a proxy in front.
+      if (!/^bearer\b/i.test(authorization ?? '')) return undefined;
+      const token = /^Bearer +(\S+)$/i.exec(authorization as string)?.[1];
       const known = token === undefined ? undefined : tokens.use(token);
       if (!known) throw errors.WRONG_TOKEN();
       return { name: known.name, kind: 'token' };

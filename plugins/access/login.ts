@@ -109,9 +109,19 @@ export class Login {
     return 'logged in';
   }
 
-  async out({ who, reply }: RequestInfo): Promise<void> {
-    if (who?.session) await this.#sessions.close(who.session);
+  /** Another page must not log the admin out, but who has no session needs no token. */
+  async out(
+    { _csrf }: { readonly _csrf?: string },
+    { cookies, headers, reply }: RequestInfo,
+  ): Promise<string> {
+    const expected = this.#sessions.csrfOf(cookies[SESSION_COOKIE]);
+    if (expected !== undefined) {
+      requireCsrf(expected, (headers['x-csrf-token'] as string | undefined) ?? _csrf);
+      const own = this.#sessions.list().filter(({ csrf }) => csrf === expected);
+      for (const { digest } of own) await this.#sessions.close(digest);
+    }
     reply.clearCookie(SESSION_COOKIE);
+    return 'logged out';
   }
 
   #report(username: string, ip: string, ok: boolean, reason: string): void {

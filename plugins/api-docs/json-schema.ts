@@ -48,7 +48,6 @@ const PARTS = new Set([
   'examples',
   'preferences',
   'notes',
-  'tags',
 ]);
 const FLAGS = new Set([
   'presence',
@@ -62,6 +61,7 @@ const FLAGS = new Set([
   'cast',
   'insensitive',
   'unsafe',
+  'empty',
 ]);
 /** Rules that change a value or check it with custom code, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);

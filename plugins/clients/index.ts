@@ -5,6 +5,7 @@ import {
   clientlessReason,
   describeInbounds,
   duringInboundSave,
+  InboundClients,
   InboundEdits,
   Inbounds,
 } from '../inbounds/contract.js';
@@ -33,6 +34,7 @@ import { Groups } from './groups/groups.js';
 import { ClientImport, deleteStaleImports } from './import/client-import.js';
 import { exportImportRoutes } from './import/export-import-routes.js';
 import { inboundImportRoutes } from './import/inbound-import.js';
+import { SentClientsPlanner } from './import/sent-clients.js';
 import { ClientLists } from './lists/client-lists.js';
 import { describe } from './lists/inbound-stats.js';
 import { listRoutes } from './lists/list-routes.js';
@@ -80,6 +82,7 @@ export default definePlugin({
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(ClientImport),
+    sentClients: singleton(SentClientsPlanner),
   },
   provides: ({ store, service, usage, periods }) => [
     provide(Clients, store),
@@ -89,7 +92,10 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ coreUsers }) => [contribute(CoreUsers, coreUsers)],
+  contributes: ({ coreUsers, sentClients }) => [
+    contribute(CoreUsers, coreUsers),
+    contribute(InboundClients, { plan: (sent) => sentClients.plan(sent) }),
+  ],
   taps: ({ store, shown, inbounds, credentials }) => [
     // Looks through the clients only where an inbound stops taking any.
     tap(beforeInboundSave, ({ before, after }) => {

@@ -210,7 +210,41 @@ export interface InboundsApi {
 }
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
 
+/** What an edit of an inbound does with the clients in its `settings`; made by `InboundClients`. */
+export interface ClientsPlan {
+  /** Writes the clients, in the transaction of the inbound. Called last. */
+  write(tx: Tx, inbound: Inbound): Promise<void>;
+  /** Brings the clients into the core, after the commit and after the inbound. */
+  apply(): Promise<Applied>;
+  /** what happens to clients, for the message; empty if nothing does */
+  readonly note: string;
+}
+export interface SentClients {
+  /** `settings.clients` as it was sent */
+  readonly clients: unknown;
+  /** the inbound before the edit; undefined for a new one */
+  readonly before: Inbound | undefined;
+  /** the inbound as it will be saved */
+  readonly saved: Omit<Inbound, 'id'>;
+  readonly who: Principal;
+  /** takes the names of keys that nothing reads, as `settings.clients[].fooBar` */
+  readonly ignored: Set<string>;
+}
+/** The plugin that owns clients plans here what to do with those that callers send inside an inbound. Rejects if one of them cannot be stored. */
+export const InboundClients = extensionPoint<{ plan(sent: SentClients): Promise<ClientsPlan> }>(
+  'inbounds',
+  'InboundClients',
+  ({ plan }, _, others) =>
+    typeof plan !== 'function'
+      ? 'it needs a function plan'
+      : others[0] && `${others[0].plugin} stores the clients of inbounds already`,
+);
+
 export interface AddOptions {
+  /** Written in the same transaction, after the inbound. */
+  readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
+  /** takes the names of keys that nothing reads */
+  readonly ignored?: Set<string>;
   /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
   readonly keepDestinations?: boolean;
 }
@@ -219,6 +253,8 @@ export interface Added {
   readonly applied: Applied;
   /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
   readonly kept: readonly string[];
+  /** what happened to clients in its `settings`; empty if there were none */
+  readonly note: string;
 }
 /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
 export const coreSettings = filter<JsonObject, { readonly inbound: Inbound }>(

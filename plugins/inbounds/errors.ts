@@ -9,5 +9,5 @@ export const errors = defineErrors('inbounds', {
   POOL_FULL: [409, 'the inbound has no free address left'],
   CORE_REFUSED: [422, 'the core rejects this inbound'],
   NO_CLIENTS: [422, 'this inbound takes no clients'],
-  CLIENTS_APART: [422, 'clients are added with clients/add'],
+  CLIENTS_APART: [422, 'no plugin here stores clients; leave settings.clients out'],
 });

@@ -1,4 +1,5 @@
 // The fields of an inbound, each declared once: column, schema, initial value, and where it is shown. A new field needs a line here and a migration.
+import Joi from 'joi';
 import {
   bool,
   column,
@@ -9,11 +10,12 @@ import {
   field,
   int,
   jsonObject,
+  lenientInt,
+  lenientText,
   nullable,
   oneOf,
   openObject,
   type Schema,
-  text,
   type Values,
   word,
 } from '../../kernel/index.js';
@@ -22,29 +24,31 @@ type Json = Record<string, unknown>;
 type Cause = 'quota' | 'expiry';
 
 /** Bytes, Unix ms and the like: safe integers from zero. */
-export const amount = () => int().min(0);
+export const amount = () => lenientInt().min(0);
 const SHARE = ['node', 'listen', 'custom'] as const;
 const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+/** Programs send these where they have no value: the field is as if it was left out. */
+const NOTHING = Joi.valid('', 0, null);
 /** In the JSON texts that hold no clients. */
 const SEPARATORS = 20_000;
 
 // An IP address, a host name, nothing for all addresses, or a Unix socket: a path, perhaps with its mode, or an abstract
 // name. core-guard says where paths may lie.
-const listen = text()
+const listen = lenientText()
   .max(255)
   .pattern(
     /^(?:[A-Za-z0-9.:_-]*|@@?[A-Za-z0-9._-]+|\/[A-Za-z0-9._/-]+(?:,0?[0-7]{3})?)$/,
     'address or Unix socket',
   )
   .description('address to listen on, empty for all; or a Unix socket: /path, /path,0660 or @name');
-const shareAddr = text()
+const shareAddr = lenientText()
   .max(255)
   .pattern(/^[A-Za-z0-9.:_[\]-]*$/, 'address');
 // Links contain it, and cannot hold control characters and halves of surrogate pairs.
-const remark = text()
+const remark = lenientText()
   .max(255)
   .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
-const tag = text()
+const tag = lenientText()
   .max(128)
   .pattern(/^[^\p{Cc}\p{Cs}\s>]*$/u, 'tag without spaces');
 
@@ -79,36 +83,46 @@ export const inboundFields = {
   shareAddr: field({ column: column.text(), schema: shareAddr, initial: '', option: true }),
   shareAddrStrategy: field({
     column: column.text<(typeof SHARE)[number]>(),
-    schema: oneOf(...SHARE),
+    schema: oneOf(...SHARE).empty(NOTHING),
     initial: 'node',
     option: true,
   }),
-  subSortIndex: field({ column: column.integer(), schema: int().min(1), initial: 1 }),
+  subSortIndex: field({
+    column: column.integer(),
+    schema: int().min(1).empty(NOTHING),
+    initial: 1,
+  }),
   trafficReset: field({
     column: column.text<(typeof RESETS)[number]>(),
-    schema: oneOf(...RESETS).description('when its counters and those of its clients restart at zero'),
+    schema: oneOf(...RESETS)
+      .empty(NOTHING)
+      .description('when its counters and those of its clients restart at zero'),
     initial: 'never',
   }),
   trafficResetDay: field({
     column: column.integer(),
-    schema: int().min(1).max(31).description('day of a monthly reset; in a shorter month, the last day'),
+    schema: int()
+      .min(1)
+      .max(31)
+      .empty(NOTHING)
+      .description('day of a monthly reset; in a shorter month, the last day'),
     initial: 1,
   }),
   settings: field({
     column: column.json<Json>(),
-    schema: jsonObject(),
+    schema: jsonObject().empty(null),
     value: openObject(),
     initial: (): Json => ({}),
   }),
   streamSettings: field({
     column: column.json<Json>(),
-    schema: jsonObject(SEPARATORS),
+    schema: jsonObject(SEPARATORS).empty(null),
     value: openObject(),
     initial: (): Json => ({}),
   }),
   sniffing: field({
     column: column.json<Json>(),
-    schema: jsonObject(SEPARATORS),
+    schema: jsonObject(SEPARATORS).empty(null),
     value: openObject(),
     initial: (): Json => ({}),
   }),

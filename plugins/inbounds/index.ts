@@ -1,6 +1,7 @@
 import {
   definePlugin,
   contribute,
+  findUnknownKeys,
   type Hooks,
   Listeners,
   PanelError,
@@ -47,9 +48,10 @@ import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { wireguard, wireguardAccounts } from './protocols/wireguard.js';
 import { Programs } from './programs.js';
 import { routes } from './routes.js';
-import { AddInbound } from './schema.js';
+import { AddInbound, UpdateInbound } from './schema.js';
 import { CoreEdits } from './core-edits.js';
 import { coreInbound } from './core-inbound.js';
+import { SentClientsPlans } from './sent-clients.js';
 import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
@@ -95,14 +97,21 @@ export default definePlugin({
     coreEdits: singleton(CoreEdits),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
+    sentClients: singleton(SentClientsPlans),
     service: singleton(InboundService),
     views: singleton(InboundViews),
   },
-  provides: ({ store, service, limits, check }) => [
+  provides: ({ store, service, limits, check, views }) => [
     provide(Inbounds, store),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
-      add: async (inbound, who, options) => service.add(validate(AddInbound, inbound), who, options),
+      add: async (inbound, who, options = {}) => {
+        const added = await service.add(validate(AddInbound, inbound), who, options);
+        const unknown = new Set<string>();
+        await findUnknownKeys(UpdateInbound, inbound, unknown);
+        for (const key of views.withoutShown(unknown, added.id)) options.ignored?.add(key);
+        return added;
+      },
       delete: (id, who) => service.delete(id, who),
       test: (inbound, change) => check.test(inbound, change),
     }),

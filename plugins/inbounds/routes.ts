@@ -16,6 +16,7 @@ import { errors } from './errors.js';
 import {
   AddInbound,
   BulkDeleted,
+  COUNTED,
   InboundId,
   InboundIds,
   InboundOption,
@@ -34,6 +35,11 @@ const refusals = [
   errors.UNKNOWN_PROTOCOL,
   errors.CORE_REFUSED,
 ];
+
+function leaveIn(ignored: Set<string>, keys: readonly string[]): void {
+  ignored.clear();
+  for (const key of keys) ignored.add(key);
+}
 
 export const routes = ({
   service,
@@ -89,15 +95,17 @@ export const routes = ({
     path: '/panel/api/inbounds/add',
     name: 'inbounds.add',
     form: true,
-    doc: 'Creates an inbound and adds it to the core.',
+    doc: 'Creates an inbound and adds it to the core. Clients in `settings` are created with it; one whose email and subId are known is attached.',
     body: AddInbound,
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [...refusals, errors.CLIENTS_APART],
     idempotent: true,
-    handle: async ({ body, who }) => {
-      const { id, applied } = await service.add(body, who);
-      return withMessage(describeResult(`inbound added${views.note(id)}`, applied), views.get(id));
+    handle: async ({ body, who, ignored }) => {
+      const { id, applied, note } = await service.add(body, who, { ignored });
+      const counted = COUNTED.filter((key) => ignored.has(key));
+      leaveIn(ignored, [...counted, ...views.withoutShown(ignored, id)]);
+      return withMessage(describeResult(`inbound added${note}${views.note(id)}`, applied), views.get(id));
     },
   }),
   route({
@@ -105,16 +113,16 @@ export const routes = ({
     path: '/panel/api/inbounds/update/{id}',
     name: 'inbounds.update',
     form: true,
-    doc: 'Changes what is sent and leaves the rest. Clients of the inbound are not touched.',
+    doc: 'Changes what is sent and leaves the rest. With `settings.clients`, the inbound has these clients afterwards: others are detached and stay, new ones are created.',
     params: InboundId,
     body: UpdateInbound,
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params, body, who }) => {
-      const applied = await service.update(params.id, body, who);
-      const done = `inbound saved${views.note(params.id)}`;
-      return withMessage(describeResult(done, applied), views.get(params.id));
+    handle: async ({ params: { id }, body, who, ignored }) => {
+      const { applied, note } = await service.update(id, body, who, ignored);
+      leaveIn(ignored, views.withoutShown(ignored, id));
+      return withMessage(describeResult(`inbound saved${note}${views.note(id)}`, applied), views.get(id));
     },
   }),
   route({

@@ -2,6 +2,7 @@
 import {
   anything,
   bool,
+  echoing,
   int,
   list,
   nullable,
@@ -25,11 +26,14 @@ const optionalFields = Object.fromEntries(
   Object.entries(schemas).map(([name, schema]) => [name, optional(schema)]),
 ) as unknown as Optional<typeof schemas>;
 
-export const AddInbound = shape({
-  ...optionalFields,
-  port: schemas.port,
-  protocol: schemas.protocol,
-}).example({
+/** What replies have besides, which programs send back; for a new inbound its counters would be lost. */
+const ECHOED = ['id', 'fallbackParent', 'originNodeGuid', 'depletedCause', 'lastTrafficResetTime'];
+export const COUNTED = ['up', 'down', 'clientStats'];
+
+export const AddInbound = echoing(
+  shape({ ...optionalFields, port: schemas.port, protocol: schemas.protocol }),
+  ECHOED,
+).example({
   remark: 'vless over TCP',
   protocol: 'vless',
   listen: '127.0.0.1',
@@ -38,7 +42,7 @@ export const AddInbound = shape({
 });
 export type AddInbound = Static<typeof AddInbound>;
 /** Fields that are left out stay unchanged. */
-export const UpdateInbound = shape(optionalFields).example({
+export const UpdateInbound = echoing(shape(optionalFields), [...ECHOED, ...COUNTED]).example({
   remark: 'another name',
   total: 107_374_182_400,
 });

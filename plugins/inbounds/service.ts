@@ -18,6 +18,7 @@ import { errors } from './errors.js';
 import { settleInbound } from './limits.js';
 import { type Inbound, inboundRecord } from './fields.js';
 import type { AddInbound, UpdateInbound } from './schema.js';
+import { firstPending, type SentClientsPlans } from './sent-clients.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
 
@@ -36,6 +37,7 @@ export class InboundService {
   readonly #clock: Clock;
   readonly #check: InboundCheck;
   readonly #queue: SerialQueue;
+  readonly #sentClients: SentClientsPlans;
 
   constructor(needs: {
     db: Database;
@@ -46,6 +48,7 @@ export class InboundService {
     store: InboundStore;
     coreEdits: CoreEdits;
     queue: SerialQueue;
+    sentClients: SentClientsPlans;
   }) {
     this.#db = needs.db;
     this.#rows = needs.tables.inbounds;
@@ -55,14 +58,13 @@ export class InboundService {
     this.#store = needs.store;
     this.#core = needs.coreEdits;
     this.#queue = needs.queue;
+    this.#sentClients = needs.sentClients;
   }
 
-  async add(sent: AddInbound, who: Principal, options?: AddOptions): Promise<Added> {
+  async add(sent: AddInbound, who: Principal, options: AddOptions = {}): Promise<Added> {
     const body = await this.#prepared(sent, undefined, who);
-    const clients = body.settings?.['clients'];
-    if (Array.isArray(clients) && clients.length > 0)
-      throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
-    const { id, kept } = await this.#queue.run(async () => {
+    const { ignored = new Set(), also } = options;
+    const { id, kept, clients } = await this.#queue.run(async () => {
       const now = this.#clock.now();
       const wanted: Draft = inboundRecord.create({ ...body, countedSince: now });
       const { draft, kept } = await this.#check.run(
@@ -71,26 +73,54 @@ export class InboundService {
         who,
         options,
       );
-      const saved = await this.#save(undefined, who, async (tx) => {
-        const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
-        return { ...draft, id: Number(row.get('id')) };
-      });
-      return { id: saved.id, kept };
+      const clients = await this.#sentClients.of(
+        body.settings,
+        { before: undefined, saved: draft },
+        who,
+        ignored,
+      );
+      const saved = await this.#save(
+        undefined,
+        who,
+        async (tx) => {
+          const row = await this.#rows.create({ ...draft }, { transaction: tx.t });
+          return { ...draft, id: Number(row.get('id')) };
+        },
+        async (tx, inbound) => {
+          await clients.write(tx, inbound);
+          await also?.(tx, inbound);
+        },
+      );
+      return { id: saved.id, kept, clients };
     });
-    return { id, applied: await this.#core.apply([]), kept };
+    const applied = await this.#core.apply([]);
+    return { id, applied: firstPending(applied, await clients.apply()), kept, note: clients.note };
   }
 
-  async update(id: number, sent: UpdateInbound, who: Principal): Promise<Applied> {
-    const before = await this.#queue.run(async () => {
+  async update(
+    id: number,
+    sent: UpdateInbound,
+    who: Principal,
+    ignored = new Set<string>(),
+  ): Promise<{ applied: Applied; note: string }> {
+    const { before, clients } = await this.#queue.run(async () => {
       const before = this.#store.find(id);
       const body = await this.#prepared(sent, before, who);
       // Programs send back all they were shown: an echoed `enable` is not an edit.
       const { enable = before.enable } = body;
       const edited = enable !== before.enable && { depletedCause: null };
-      await this.#change(before, { ...given(body), ...edited }, who);
-      return before;
+      const fields = { ...given(body), ...edited };
+      const clients = await this.#sentClients.of(
+        body.settings,
+        { before, saved: { ...before, ...fields } },
+        who,
+        ignored,
+      );
+      await this.#change(before, fields, who, clients.write);
+      return { before, clients };
     });
-    return this.#core.apply([before]);
+    const applied = await this.#core.apply([before]);
+    return { applied: firstPending(applied, await clients.apply()), note: clients.note };
   }
 
   /** An inbound at its limit stays disabled, and is enabled when the limit is lifted; `held` names the limit. */
@@ -132,7 +162,12 @@ export class InboundService {
     return body as B;
   }
 
-  async #change(before: Inbound, fields: Partial<Draft>, who: Principal): Promise<void> {
+  async #change(
+    before: Inbound,
+    fields: Partial<Draft>,
+    who: Principal,
+    also?: (tx: Tx, inbound: Inbound) => Promise<void>,
+  ): Promise<void> {
     const { id } = before;
     const now = this.#clock.now();
     const wanted: Draft = { ...before, ...fields };
@@ -148,10 +183,15 @@ export class InboundService {
       before,
       who,
     );
-    await this.#save(before, who, async (tx) => {
-      await this.#rows.update(draft, { where: { id }, transaction: tx.t });
-      return { ...draft, id };
-    });
+    await this.#save(
+      before,
+      who,
+      async (tx) => {
+        await this.#rows.update(draft, { where: { id }, transaction: tx.t });
+        return { ...draft, id };
+      },
+      also,
+    );
   }
 
   /** Clients of the inbound stay, without it. */
@@ -210,12 +250,14 @@ export class InboundService {
     before: Inbound | undefined,
     who: Principal,
     write: (tx: Tx) => Promise<Inbound>,
+    also?: (tx: Tx, inbound: Inbound) => Promise<void>,
   ): Promise<Inbound> {
     try {
       return await this.#db.write(async (tx) => {
         const after = await write(tx);
         const changes: InboundChange[] = [{ kind: before ? 'updated' : 'added', before, after }];
         await this.#store.saved(tx, changes, who);
+        await also?.(tx, after);
         return after;
       });
     } catch (error) {

@@ -95,4 +95,11 @@ export class InboundViews {
     if (!row) throw errors.NOT_FOUND();
     return row;
   }
+
+  /** Those of these keys that no reply about the inbound has: programs send back what they were shown, also of other plugins. */
+  withoutShown(keys: ReadonlySet<string>, id: number): string[] {
+    if (keys.size === 0) return [];
+    const shown = this.get(id);
+    return [...keys].filter((key) => !(key in shown));
+  }
 }

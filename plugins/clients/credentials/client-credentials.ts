@@ -31,6 +31,11 @@ export class ClientCredentials {
     this.#store = store;
   }
 
+  /** `saving` was written by the same transaction, so memory has an older one or none. */
+  #inbound(id: number, saving: Inbound | undefined): Inbound | undefined {
+    return saving?.id === id ? saving : this.#inbounds.get(id);
+  }
+
   async #place(tx: Tx, inbound: Inbound | undefined): Promise<Place | undefined> {
     const rules = inbound && this.#inbounds.protocol(inbound.protocol)?.credential;
     return rules && { inbound, rules, keys: await this.#keys.load(tx, inbound.id) };
@@ -51,11 +56,11 @@ export class ClientCredentials {
     tx: Tx,
     rows: readonly ClientRow[],
     sentOf: ReadonlyMap<ClientRow, SentCredentials>,
-    fieldPrefix: string,
+    { fieldPrefix, saving }: { readonly fieldPrefix: string; readonly saving: Inbound | undefined },
   ): Promise<(readonly Draft[] | PanelError)[]> {
     const places = new Map<number, Place>();
     for (const id of new Set(rows.flatMap(({ inboundIds }) => inboundIds))) {
-      const place = await this.#place(tx, this.#inbounds.get(id));
+      const place = await this.#place(tx, this.#inbound(id, saving));
       if (place) places.set(id, place);
     }
     if (places.size === 0 && sentOf.size === 0) return rows.map(() => []);
@@ -109,8 +114,9 @@ export class ClientCredentials {
     inboundId: number,
     edits: readonly Pick<ClientEdit, 'row' | 'credentials'>[],
     changed: ChangedCredentials,
+    saving: Inbound | undefined,
   ): Promise<void> {
-    await this.#fill(tx, this.#inbounds.get(inboundId), edits, changed);
+    await this.#fill(tx, this.#inbound(inboundId, saving), edits, changed);
   }
 
   async #fill(
@@ -145,11 +151,13 @@ export class ClientCredentials {
       inboundIds,
       sent,
       fieldPrefix,
+      saving,
     }: {
       readonly row: ClientRow;
       readonly inboundIds: readonly number[];
       readonly sent: SentCredentials;
       readonly fieldPrefix: string;
+      readonly saving: Inbound | undefined;
     },
     changed: ChangedCredentials,
   ): Promise<void> {
@@ -158,7 +166,7 @@ export class ClientCredentials {
     const stored = await credentialsOf(tx, row.id, inboundIds);
     let { flat } = sent;
     for (const inboundId of inboundIds) {
-      const place = await this.#place(tx, this.#inbounds.get(inboundId));
+      const place = await this.#place(tx, this.#inbound(inboundId, saving));
       if (!place) continue;
       const own = sentFor({ ...sent, flat }, place);
       flat = without(flat, place.rules.flat);

@@ -1,5 +1,6 @@
 // Adds a list of clients: an invalid item is skipped with its reason, and the others are added.
 import {
+  findUnknownKeys,
   inspectInSlices,
   kernelErrors,
   type Principal,
@@ -8,7 +9,7 @@ import {
 } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { AddClient } from '../model/schema.js';
-import type { ClientService, SkippedItem } from './client-service.js';
+import type { ClientService, NewClientOptions, SkippedItem } from './client-service.js';
 
 const emailOf = (item: unknown): string => {
   const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
@@ -21,6 +22,7 @@ export async function addValid(
   items: readonly unknown[],
   who: Principal,
   schema: Schema<AddClient> = AddClient,
+  { ignored, ...options }: NewClientOptions & { readonly ignored?: Set<string> } = {},
 ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
   const valid: AddClient[] = [];
   const skipped: SkippedItem[] = [];
@@ -29,6 +31,7 @@ export async function addValid(
   for (const [i, item] of items.entries()) {
     if (slice.isOver) await slice.next();
     const result = await inspectInSlices(schema, item);
+    if (ignored) await findUnknownKeys(schema, item, ignored, '[]');
     if ('value' in result) {
       valid.push(result.value);
       places.push(i);
@@ -40,7 +43,7 @@ export async function addValid(
         code: kernelErrors.INVALID.code,
       });
   }
-  const outcome = await service.addMany(valid, who);
+  const outcome = await service.addMany(valid, who, options);
   return {
     ...outcome,
     skipped: [

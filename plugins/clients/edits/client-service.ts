@@ -15,13 +15,13 @@ import { errors } from '../errors.js';
 import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
-import { decideEnabled } from '../model/depletion.js';
+import { decideEnabled, depletionOf } from '../model/depletion.js';
 import { changedFields } from '../model/field-changes.js';
 import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
-import { APPLIED, type ClientWriter } from './client-writer.js';
+import { APPLIED, type ClientWriter, type Usage } from './client-writer.js';
 import { newBatch, refuseTaken } from './uniqueness.js';
 
 export interface SkippedClient {
@@ -35,7 +35,15 @@ export interface SkippedItem extends SkippedClient {
   readonly index: number;
 }
 
-interface Refused {
+export interface NewClientOptions {
+  /** what they used elsewhere, by the key of their email */
+  readonly usage?: ReadonlyMap<string, Partial<Usage> & { readonly resetCount?: number }>;
+  /** of another panel: a disabled client at its limit is at its limit, and not disabled by an admin */
+  readonly fromElsewhere?: boolean;
+}
+
+/** A client that cannot be added, with its place in the list. */
+export interface Refused {
   readonly index: number;
   readonly email: string;
   readonly error: PanelError;
@@ -47,6 +55,7 @@ interface Accepted {
   readonly inboundIds: readonly number[];
   readonly sent: SentCredentials | undefined;
   readonly parts: SentParts | undefined;
+  readonly isForeign: boolean;
 }
 
 /** Fields that differ from what was sent; another spelling of an email does not count. */
@@ -102,8 +111,9 @@ export class ClientService {
   async addMany(
     items: readonly AddClient[],
     who: Principal,
+    options?: NewClientOptions,
   ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
-    const { refused, created, applied } = await this.#create(items, who);
+    const { refused, created, applied } = await this.#create(items, who, options);
     return {
       created,
       applied,
@@ -116,46 +126,58 @@ export class ClientService {
     };
   }
 
-  async #create(sent: readonly AddClient[], who: Principal) {
+  async #create(sent: readonly AddClient[], who: Principal, options: NewClientOptions = {}) {
+    const { refused, indexes, request } = await this.planNew(sent, who, options);
+    if (request.added.length === 0) return { refused, created: 0, applied: APPLIED };
+    const written = await this.#writer.write(request, who);
+    for (const { row, error } of written.refused)
+      refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
+    return { refused, created: written.added.length, applied: written.applied };
+  }
+
+  /** Checks new clients: the write of those that can be added, their places in the list, and those that are refused. */
+  async planNew(
+    sent: readonly AddClient[],
+    who: Principal,
+    { usage = new Map(), fromElsewhere = false }: NewClientOptions = {},
+  ) {
     const now = this.#clock.now();
     const items = await this.#prepareItems(sent, who);
     const { accepted, refused } = await this.#check(items, now);
-    if (accepted.length === 0) return { refused, created: 0, applied: APPLIED };
     // With retained usage, a new client may be at its quota already.
     const retained = await retainedTotals(
       this.#db,
       accepted.map(({ fields }) => fields.email),
     );
-    const rows: ClientRow[] = [];
+    const added: ClientRow[] = [];
     const credentials = new Map<ClientRow, SentCredentials>();
     const parts = new Map<ClientRow, SentParts>();
     const indexes = new Map<ClientRow, number>();
     const slice = new TimeSlice();
-    for (const { index, fields, inboundIds, sent: sentOwn, parts: sentParts } of accepted) {
+    for (const { index, fields, inboundIds, isForeign, sent: own, parts: sentParts } of accepted) {
       if (slice.isOver) await slice.next();
-      const used = { up: 0, down: 0, lastOnline: 0, ...retained.get(emailKey(fields.email)) };
-      const row: ClientRow = {
-        ...fields,
-        ...decideEnabled({ ...fields, ...used }, now),
-        id: 0,
-        inboundIds,
-        credentials: null,
-        ...used,
+      const key = emailKey(fields.email);
+      const { resetCount = fields.resetCount, ...used } = {
+        up: 0,
+        down: 0,
+        lastOnline: 0,
         lastSubFetch: 0,
+        ...retained.get(key),
+        ...usage.get(key),
       };
-      rows.push(row);
+      const whole = { ...fields, resetCount, ...used };
+      // Another panel disables a client at its limit by the same switch as an admin does.
+      const wasDepleted = fromElsewhere && isForeign && depletionOf(whole, now) !== undefined;
+      const enabled = decideEnabled({ ...whole, ...(wasDepleted && { enable: true }) }, now);
+      const row: ClientRow = { ...whole, ...enabled, id: 0, inboundIds, credentials: null };
+      added.push(row);
       indexes.set(row, index);
-      if (sentOwn) credentials.set(row, sentOwn);
+      if (own) credentials.set(row, own);
       if (sentParts) parts.set(row, sentParts);
     }
     if (slice.isOver) await slice.next();
-    const written = await this.#writer.write(
-      { added: rows, parts, credentials, restoreUsage: true, fieldPrefix: 'client.' },
-      who,
-    );
-    for (const { row, error } of written.refused)
-      refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
-    return { refused, created: written.added.length, applied: written.applied };
+    const request = { added, parts, credentials, usage, restoreUsage: true, fieldPrefix: 'client.' };
+    return { refused, indexes, request };
   }
 
   async #check(items: readonly AddClient[], now: number) {
@@ -173,7 +195,15 @@ export class ClientService {
         const parts = this.#parts.check(others);
         const sent = sentCredentials(client, 'client.');
         refuseTaken(roster, fields, 'client.', { batch });
-        accepted.push({ index, fields, inboundIds: roster.internInboundIds(inboundIds), sent, parts });
+        accepted.push({
+          index,
+          fields,
+          inboundIds: roster.internInboundIds(inboundIds),
+          sent,
+          parts,
+          // Only our exports say which limit disabled a client.
+          isForeign: client.depletedCause === undefined,
+        });
       } catch (error) {
         refused.push({ index, email: client.email, error: error as PanelError });
       }
@@ -183,16 +213,11 @@ export class ClientService {
 
   async update(email: string, sent: ClientPatch, who: Principal): Promise<Applied> {
     const row = this.find(email);
-    const { id, inboundIds } = row;
+    const { inboundIds } = row;
     const [patch = sent] = await this.prepare([sent], [{ before: { ...row }, inboundIds }], who);
-    // Programs send back all fields of a reply: if a limit disabled the client, an unchanged `enable` is not an admin's choice.
-    const { enable, ...rest } = patch;
-    const isEcho = row.depletedCause !== null && enable === row.enable;
-    const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
+    const fields = this.fieldsOf(row, patch, '');
     const credentials = sentCredentials(patch, '');
     if (Object.keys(fields).length === 0 && !credentials) return APPLIED;
-    refuseHiddenIn(fields, '');
-    refuseTaken(this.#store.roster, fields, '', { self: id });
     const missingError = () =>
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
     const { applied } = await this.#writer.write(
@@ -201,6 +226,17 @@ export class ClientService {
       who,
     );
     return applied;
+  }
+
+  /** The fields that an update changes; none if it changes nothing. `fieldPrefix` stands before their names in errors. */
+  fieldsOf(row: ClientRow, patch: ClientPatch, fieldPrefix: string): Partial<ClientFields> {
+    // Programs send back all fields of a reply: if a limit disabled the client, an unchanged `enable` is not an admin's choice.
+    const { enable, ...rest } = patch;
+    const isEcho = row.depletedCause !== null && enable === row.enable;
+    const fields = changedFields(row, isEcho ? rest : patch, this.#clock.now());
+    refuseHiddenIn(fields, fieldPrefix);
+    refuseTaken(this.#store.roster, fields, fieldPrefix, { self: row.id });
+    return fields;
   }
 
   /** Lets plugins change the fields that were sent. A result that breaks a rule is ignored, so that the plugin is blamed and not the caller. */

@@ -21,6 +21,7 @@ import {
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
 import { credentialsIn, mergedCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
+import type { Inbound } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
@@ -32,9 +33,10 @@ import {
   insertClients,
   updateClients,
 } from '../model/statements.js';
-import { setUsage } from '../usage/counters.js';
+import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
 import {
+  attachedTo,
   attachmentsAfter,
   byInbound,
   changeOf,
@@ -55,6 +57,8 @@ export interface WriteRequest {
   readonly credentials?: ReadonlyMap<ClientRow, SentCredentials>;
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
+  /** what new clients used elsewhere, by the key of their email; it wins over what is retained */
+  readonly usage?: ReadonlyMap<string, Partial<Usage>>;
   readonly edits?: readonly ClientEdit[];
   readonly deleted?: readonly ClientRow[];
   /** retain the usage of deleted clients for their emails */
@@ -67,6 +71,19 @@ export interface WriteRequest {
   readonly missingError?: () => PanelError;
 }
 
+/** Bytes over all inbounds; times in Unix ms. */
+export type Usage = Pick<ClientRow, 'up' | 'down' | 'lastOnline' | 'lastSubFetch'>;
+/** Stands for an inbound that is created in the same transaction. */
+export const NEW_INBOUND = 0;
+
+/** A write whose guards have passed. */
+export interface PlannedWrite {
+  /** Writes within a transaction of the caller. `saving` is the inbound that the same transaction has written: memory does not have it yet, and NEW_INBOUND in the request stands for it. */
+  run(tx: Tx, saving?: Inbound): Promise<Changes>;
+  /** Updates the core after the commit. */
+  apply(written: Changes): Promise<Applied>;
+}
+
 export interface Written {
   readonly added: readonly ClientRow[];
   /** new clients that cannot have the credentials of an inbound; the others are added */
@@ -75,6 +92,10 @@ export interface Written {
   readonly deleted: ReadonlySet<number>;
   readonly applied: Applied;
 }
+/** What a write changed, before the core has it. */
+export type Changes = Omit<Written, 'applied'> & { readonly changed: ChangedCredentials };
+/** Of a write that never ran. */
+export const NO_CHANGES: Changes = { added: [], refused: [], deleted: new Set(), changed: new Map() };
 
 interface Inserted {
   readonly inserted: readonly ClientRow[];
@@ -84,7 +105,6 @@ interface Inserted {
 }
 
 export const APPLIED: Applied = { pending: false, reason: '' };
-const NOTHING: Written = { added: [], refused: [], deleted: new Set(), applied: APPLIED };
 
 const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChange => ({
   kind: 'added',
@@ -132,11 +152,26 @@ export class ClientWriter {
 
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
   async write(request: WriteRequest, who: Principal): Promise<Written> {
+    const { added = [], edits = [], deleted = [], also } = request;
+    if (added.length + deleted.length === 0 && edits.every(isEmpty) && !also)
+      return { ...NO_CHANGES, applied: APPLIED };
+    const { run, apply } = await this.plan(request, who);
+    // A failed commit forgets the keys of credentials as well.
+    const written = await this.#credentials.during(() =>
+      this.#db.write(async (tx) => {
+        await also?.(tx);
+        return run(tx);
+      }),
+    );
+    return { ...written, applied: await apply(written) };
+  }
+
+  /** Asks the guards. For a write that is part of another one. */
+  async plan(request: WriteRequest, who: Principal): Promise<PlannedWrite> {
     const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
     const deletedRows = (request.deleted ?? []).map((row) => ({ ...row }));
     const newRows = request.added ?? [];
-    if (newRows.length + edits.length + deletedRows.length === 0 && !request.also) return NOTHING;
     const updates = edits.map(changeOf);
     const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
     const savedChanges = [...newRows.map((row) => addedChange(row, partsOf(row))), ...updates];
@@ -147,30 +182,37 @@ export class ClientWriter {
         keepTraffic: request.keepTraffic ?? false,
         who,
       });
-    const written = await this.#transact(request.fieldPrefix ?? '', async (tx) => {
-      await request.also?.(tx);
-      const { inserted, sources, refused } = await this.#insert(tx, newRows, request);
-      const changed = await this.#update(tx, edits, request);
-      const deletedIds = await this.#delete(tx, deletedRows, request.keepTraffic ?? false);
-      await this.#follow(tx, { inserted, edits, changed, deletedIds }, who, [
+    const keepTraffic = request.keepTraffic ?? false;
+    let done = edits;
+    const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
+      if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
+      done = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
+      const changes = saving ? done.map(changeOf) : updates;
+      const { inserted, sources, refused } = await this.#insert(tx, newRows, request, saving);
+      const changed = await this.#update(tx, done, request, saving);
+      const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);
+      await this.#follow(tx, { inserted, edits: done, changed, deletedIds }, who, [
         ...inserted.map((row, i) => addedChange(row, partsOf(sources[i]))),
-        ...updates.map((change) => withCredentials(change, changed)),
+        ...changes.map((change) => withCredentials(change, changed)),
         ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ]);
       return { added: inserted, refused, changed, deleted: deletedIds };
-    });
-    // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
-    const refs = [
-      ...edits.flatMap(refsChanged),
-      ...[...(request.deleted ?? []), ...written.added].flatMap(refsOf),
-      ...[...written.changed].flatMap(([id, changed]) => refsOf({ id, inboundIds: [...changed.keys()] })),
-    ];
-    const { added, refused, deleted } = written;
+    };
     return {
-      added,
-      refused,
-      deleted,
-      applied: refs.length === 0 ? APPLIED : await this.#engine.reconcileUsers(refs),
+      run: (tx, saving) =>
+        this.#named(
+          request.fieldPrefix ?? '',
+          this.#credentials.during(() => run(tx, saving)),
+        ),
+      apply: async ({ added, changed }) => {
+        // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
+        const refs = [
+          ...done.flatMap(refsChanged),
+          ...[...(request.deleted ?? []), ...added].flatMap(refsOf),
+          ...[...changed].flatMap(([id, own]) => refsOf({ id, inboundIds: [...own.keys()] })),
+        ];
+        return refs.length === 0 ? APPLIED : this.#engine.reconcileUsers(refs);
+      },
     };
   }
 
@@ -178,10 +220,16 @@ export class ClientWriter {
   async #insert(
     tx: Tx,
     rows: readonly ClientRow[],
-    { restoreUsage: restore = false, credentials = NOT_SENT, fieldPrefix = '' }: WriteRequest,
+    {
+      restoreUsage: restore = false,
+      usage = new Map(),
+      credentials = NOT_SENT,
+      fieldPrefix = '',
+    }: WriteRequest,
+    saving: Inbound | undefined,
   ): Promise<Inserted> {
     if (rows.length === 0) return { inserted: [], sources: [], refused: [] };
-    const drafts = await this.#credentials.draft(tx, rows, credentials, fieldPrefix);
+    const drafts = await this.#credentials.draft(tx, rows, credentials, { fieldPrefix, saving });
     const accepted = rows.flatMap((row, i) => {
       const own = drafts[i];
       return own === undefined || own instanceof PanelError ? [] : [{ row, drafts: own }];
@@ -216,6 +264,12 @@ export class ClientWriter {
       await restoreUsage(tx, returned);
       await this.#groupStore.shift(tx, returned, 1);
     }
+    const moved = inserted.flatMap((row) => {
+      const used = usage.get(emailKey(row.email));
+      return used ? [Object.assign(row, used)] : [];
+    });
+    await setUsage(tx, moved);
+    await saveSeen(tx, moved);
     return { inserted, sources, refused };
   }
 
@@ -223,6 +277,7 @@ export class ClientWriter {
     tx: Tx,
     edits: readonly ClientEdit[],
     { missingError, fieldPrefix = '' }: WriteRequest,
+    saving: Inbound | undefined,
   ): Promise<ChangedCredentials> {
     const changed: ChangedCredentials = new Map();
     if (edits.length === 0) return changed;
@@ -239,7 +294,7 @@ export class ClientWriter {
     for (const [inboundId, ids] of byInbound(edits, ({ attach }) => attach)) {
       await attachClients(tx, inboundId, ids);
       const attached = ids.flatMap((id) => editOf.get(id) ?? []);
-      await this.#credentials.attach(tx, inboundId, attached, changed);
+      await this.#credentials.attach(tx, inboundId, attached, changed, saving);
     }
     for (const [inboundId, ids] of byInbound(edits, ({ detach }) => detach)) {
       await this.#credentials.release(tx, ids, inboundId);
@@ -249,14 +304,20 @@ export class ClientWriter {
       if (edit.credentials)
         await this.#credentials.update(
           tx,
-          { row: edit.row, inboundIds: attachmentsAfter(edit), sent: edit.credentials, fieldPrefix },
+          {
+            row: edit.row,
+            inboundIds: attachmentsAfter(edit),
+            sent: edit.credentials,
+            fieldPrefix,
+            saving,
+          },
           changed,
         );
     return changed;
   }
 
   async #delete(tx: Tx, rows: readonly ClientRow[], keepTraffic: boolean): Promise<ReadonlySet<number>> {
-    if (rows.length === 0) return NOTHING.deleted;
+    if (rows.length === 0) return NO_CHANGES.deleted;
     const ids = rows.map(({ id }) => id);
     await this.#groupStore.shift(tx, ids, -1);
     await retainUsage(tx, ids, keepTraffic);
@@ -292,11 +353,10 @@ export class ClientWriter {
     tx.emit(clientChanged, { changes, who });
   }
 
-  async #transact<T>(fieldPrefix: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  /** Before the transaction of an inbound would take a broken constraint for its own. */
+  async #named<T>(fieldPrefix: string, work: Promise<T>): Promise<T> {
     try {
-      return await this.#credentials.during(() =>
-        this.#db.write((tx) => this.#credentials.during(() => work(tx))),
-      );
+      return await work;
     } catch (error) {
       throw constraintError(error, fieldPrefix);
     }

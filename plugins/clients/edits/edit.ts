@@ -52,6 +52,19 @@ export const changeOf = (edit: ClientEdit): ClientChange => ({
 export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
   inboundIds.map((inboundId) => ({ inboundId, clientId }));
 
+/** An edit with the id of an inbound that was created after it was planned. */
+export const attachedTo = (edit: ClientEdit, inboundId: number): ClientEdit => {
+  const { attach, credentials } = edit;
+  if (!attach) return edit;
+  const byInbound =
+    credentials && new Map([...credentials.byInbound].map(([id, own]) => [id || inboundId, own]));
+  return {
+    ...edit,
+    attach: attach.map((id) => id || inboundId),
+    ...(credentials && byInbound && { credentials: { ...credentials, byInbound } }),
+  };
+};
+
 /** Users that the core must update after the edit. */
 export function refsChanged({ row, fields = {}, attach = [], detach = [] }: ClientEdit): UserRef[] {
   const inboundIds = coreFields.some((name) => name in fields)

@@ -23,7 +23,9 @@ export const BulkAdjust = shape({
   emails: sentEmails(),
   addDays: withDefault(int().min(-36_500).max(36_500), 0),
   addBytes: withDefault(int(), 0),
-  flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision'), '').description('none to clear it'),
+  flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision', 'xtls-rprx-vision-udp443'), '').description(
+    'none to clear it',
+  ),
   limitHwid: optional(nonNegative()).description('devices; 0 for no limit'),
   adTag: withDefault(
     text().pattern(/^(?:none|[0-9a-f]{32})?$/i, '32 hexadecimal digits, none, or blank'),

@@ -4,13 +4,13 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
+import { inspect, kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
 import type { Applied } from '../../engine/contract.js';
 import { addValid } from '../edits/add-valid.js';
-import { ImportedClient, type ImportedItem } from '../model/schema.js';
+import { emailKey } from '../model/fields.js';
+import { ImportedClient, UsedBytes } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
 import { APPLIED } from '../edits/client-writer.js';
-import type { UsageEdits } from '../usage/usage-edits.js';
 import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 
@@ -36,20 +36,14 @@ export const deleteStaleImports = (dataDirectory: string): Promise<void> =>
 
 export class ClientImport {
   readonly #service: ClientService;
-  readonly #usage: UsageEdits;
   readonly #dataDirectory: string;
 
-  constructor({
-    service,
-    usage,
-    dataDirectory,
-  }: { service: ClientService; usage: UsageEdits; dataDirectory: string }) {
+  constructor({ service, dataDirectory }: { service: ClientService; dataDirectory: string }) {
     this.#service = service;
-    this.#usage = usage;
     this.#dataDirectory = dataDirectory;
   }
 
-  async run(body: IncomingMessage, who: Principal): Promise<Imported> {
+  async run(body: IncomingMessage, who: Principal, ignored: Set<string>): Promise<Imported> {
     refuseUnsupportedBody(body);
     // Between the last byte and the reply the connection is idle, however long that takes.
     body.setTimeout(0);
@@ -58,21 +52,23 @@ export class ClientImport {
     const path = join(folder, `${randomUUID()}.json`);
     try {
       await saveAndCheck(body, path);
-      return await this.#create(path, who);
+      return await this.#create(path, who, ignored);
     } finally {
       await rm(path, { force: true });
     }
   }
 
-  async #create(path: string, who: Principal): Promise<Imported> {
+  async #create(path: string, who: Principal, ignored: Set<string>): Promise<Imported> {
+    const options = { ignored, fromElsewhere: true };
     let created = 0;
     let skippedCount = 0;
     let from = 0;
     let applied = APPLIED;
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
-      const result = await addValid(this.#service, portion, who, ImportedClient).catch((error: unknown) =>
-        refusedWhole(portion, error),
+      const usage = new Map(portion.flatMap(usageIn));
+      const result = await addValid(this.#service, portion, who, ImportedClient, { ...options, usage }).catch(
+        (error: unknown) => refusedWhole(portion, error),
       );
       created += result.created;
       skippedCount += result.skipped.length;
@@ -81,10 +77,7 @@ export class ClientImport {
           .slice(0, MAX_SKIPPED - skipped.length)
           .map((entry) => ({ ...entry, index: from + entry.index })),
       );
-      const isSkipped = new Set(result.skipped.map(({ index }) => index));
-      const used = portion.flatMap((item, i) => (isSkipped.has(i) ? [] : usageIn(item)));
-      const usageApplied = await this.#usage.setTraffics(used, who);
-      applied = [usageApplied, result.applied].find(({ pending }) => pending) ?? applied;
+      if (result.applied.pending) applied = result.applied;
       from += portion.length;
     };
     const slice = new TimeSlice();
@@ -102,10 +95,13 @@ export class ClientImport {
   }
 }
 
-/** What a client used, of an item that was valid. */
-function usageIn(item: unknown): { email: string; up: number; down: number }[] {
-  const { client, traffic } = item as ImportedItem;
-  return traffic ? [{ email: client.email.trim(), up: traffic.up, down: traffic.down }] : [];
+/** What a client used, by the key of its email; of an item that may not be valid, and is then skipped. */
+function usageIn(item: unknown): [string, { up: number; down: number }][] {
+  const { client, traffic } = (item ?? {}) as { client?: { email?: unknown } | null; traffic?: unknown };
+  const used = inspect(UsedBytes, traffic);
+  return 'value' in used && typeof client?.email === 'string'
+    ? [[emailKey(client.email.trim()), used.value]]
+    : [];
 }
 
 function refuseUnsupportedBody({ headers }: IncomingMessage): void {

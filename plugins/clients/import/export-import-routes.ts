@@ -52,8 +52,8 @@ export const exportImportRoutes = ({
     body: ImportData,
     bodyLimit: MAX_IMPORT_BYTES,
     reply: payload(shape({ created: int(), skipped: SkippedItems, skippedCount: int() })),
-    handle: async ({ body, who }) => {
-      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who);
+    handle: async ({ body, who, ignored }) => {
+      const { applied, ...result } = await importing.run(body as unknown as IncomingMessage, who, ignored);
       return withMessage(describeResult(`${result.created} clients created`, applied), result);
     },
   }),

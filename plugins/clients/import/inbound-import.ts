@@ -1,7 +1,9 @@
 // Imports an inbound in the format of inbounds/get, with its clients and all counters.
 import {
-  type Database,
+  findUnknownKeys,
+  inspectInSlices,
   jsonObject,
+  kernelErrors,
   LARGE_BODY,
   message,
   openObject,
@@ -9,27 +11,30 @@ import {
   route,
   type Route,
   shape,
+  TimeSlice,
   validate,
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
-import { inboundErrors, type InboundEditsApi, type InboundsApi } from '../../inbounds/contract.js';
+import {
+  type AddOptions,
+  inboundErrors,
+  type InboundEditsApi,
+  type InboundsApi,
+} from '../../inbounds/contract.js';
 import { credentialsFor } from '../credentials/sent.js';
-import { addValid } from '../edits/add-valid.js';
-import type { BulkOperations } from '../edits/bulk-operations.js';
-import { emailKey } from '../model/fields.js';
-import type { UsageEdits } from '../usage/usage-edits.js';
-import { ImportedClient } from '../model/schema.js';
-import type { ClientService, SkippedItem } from '../edits/client-service.js';
+import type { ClientService, Refused, SkippedItem } from '../edits/client-service.js';
+import { type Changes, type ClientWriter, NEW_INBOUND, NO_CHANGES } from '../edits/client-writer.js';
+import type { ClientEdit } from '../edits/edit.js';
 import type { ClientStore } from '../model/client-store.js';
+import { emailKey } from '../model/fields.js';
+import { type AddClient, NewClient } from '../model/schema.js';
 
 interface Needs {
-  readonly db: Database;
   readonly inbounds: InboundsApi;
   readonly inboundEdits: InboundEditsApi;
   readonly store: ClientStore;
   readonly service: ClientService;
-  readonly bulk: BulkOperations;
-  readonly usage: UsageEdits;
+  readonly writer: ClientWriter;
 }
 
 type Entry = Record<string, unknown>;
@@ -42,56 +47,92 @@ const records = (value: unknown): Entry[] =>
     : [];
 const emailOf = ({ email }: Entry): string => (typeof email === 'string' ? email : '');
 
-/** Adds the inbound, with another tag if its own is taken, and what it carried. */
-async function addInbound(
-  { db, inbounds, inboundEdits }: Needs,
-  { up, down, depletedCause, ...fields }: Entry,
+/** A counter of zero leaves what is retained for the email. */
+const usageOf = (stat: Entry) => ({
+  ...(bytes(stat['up']) + bytes(stat['down']) > 0 && { up: bytes(stat['up']), down: bytes(stat['down']) }),
+  lastOnline: bytes(stat['lastOnline']),
+  lastSubFetch: bytes(stat['lastSubFetch']),
+  resetCount: bytes(stat['resetCount']),
+});
+
+/** Adds the inbound, with another tag if its own is taken. */
+function addInbound(
+  { inbounds, inboundEdits }: Needs,
+  { depletedCause, ...fields }: Entry,
   who: Principal,
+  options: AddOptions,
 ) {
   const tagTaken = inbounds.list().some(({ tag }) => tag === fields['tag']);
   const inbound = { ...fields, ...(tagTaken && { tag: '' }), ...(depletedCause ? { enable: true } : {}) };
-  const added = await inboundEdits.add(
+  return inboundEdits.add(
     inbound as unknown as Parameters<InboundEditsApi['add']>[0],
     who,
     // Programs with a token may not set local destinations.
-    { keepDestinations: who.kind === 'session' },
+    { ...options, keepDestinations: who.kind === 'session' },
   );
-  await db.write((tx) => inbounds.addUsage(tx, [{ inboundId: added.id, up: bytes(up), down: bytes(down) }]));
-  return added;
 }
 
-/** Attaches clients that exist, which keep their fields and counters; adds the others with the usage in `stats`. */
-async function addClients(
-  { store, service, bulk, usage }: Needs,
-  inboundId: number,
-  { clients, stats }: { readonly clients: readonly Entry[]; readonly stats: readonly Entry[] },
+interface Carried {
+  readonly clients: readonly Entry[];
+  readonly stats: readonly Entry[];
+}
+
+/** Plans to attach clients that exist, which keep their fields and counters, and to add the others with the usage in `stats`. */
+async function planClients(
+  { store, service, writer }: Needs,
+  { clients, stats }: Carried,
   who: Principal,
+  ignored: Set<string>,
 ) {
-  const exists = (client: Entry): boolean => store.byEmail(emailOf(client)) !== undefined;
-  const existing = clients.filter(exists);
-  const created = clients.filter((client) => !exists(client));
-  const createdKeys = new Set(created.map((client) => emailKey(emailOf(client))));
-  // They keep their fields, and what is of this inbound only comes with them.
-  const entries = new Map(existing.map((client) => [emailKey(emailOf(client)), client]));
-  const attachResult = await bulk.attach(existing.map(emailOf), [inboundId], who, (email) =>
-    credentialsFor(inboundId, entries.get(emailKey(email)) ?? {}),
-  );
-  const addResult = await addValid(
-    service,
-    created.map((client) => ({ client, inboundIds: [inboundId] })),
-    who,
-    ImportedClient,
-  );
-  const usageApplied = await usage.setTraffics(
-    stats
-      .filter((stat) => createdKeys.has(emailKey(emailOf(stat))))
-      .map((stat) => ({ email: emailOf(stat), up: bytes(stat['up']), down: bytes(stat['down']) })),
-    who,
-  );
+  const existing = new Map<number, ClientEdit>();
+  const fresh: AddClient[] = [];
+  const places: number[] = [];
+  const skipped: SkippedItem[] = [];
+  const slice = new TimeSlice();
+  for (const [index, client] of clients.entries()) {
+    if (slice.isOver) await slice.next();
+    await findUnknownKeys(NewClient, client, ignored, 'settings.clients[]');
+    const row = store.byEmail(emailOf(client));
+    const result = row ? undefined : await inspectInSlices(NewClient, client);
+    // It keeps its fields; what is of this inbound only comes with it.
+    if (row)
+      existing.set(row.id, {
+        row,
+        attach: [NEW_INBOUND],
+        credentials: credentialsFor(NEW_INBOUND, client),
+      });
+    else if (result && 'value' in result) {
+      const { credentials: _, ...own } = result.value;
+      fresh.push({ client: own, inboundIds: [] });
+      places.push(index);
+    } else if (result)
+      skipped.push({
+        index,
+        email: emailOf(client),
+        reason: result.issues.map(({ message }) => message).join('; ') + result.more,
+        code: kernelErrors.INVALID.code,
+      });
+  }
+  const usage = new Map(stats.map((stat) => [emailKey(emailOf(stat)), usageOf(stat)]));
+  const { refused, indexes, request } = await service.planNew(fresh, who, { usage, fromElsewhere: true });
+  const inboundIds = store.roster.internInboundIds([NEW_INBOUND]);
+  for (const row of request.added) row.inboundIds = inboundIds;
+  const write = await writer.plan({ ...request, edits: [...existing.values()] }, who);
+  const skippedItem = ({ index, email, error: { message: reason, code } }: Refused): SkippedItem => ({
+    index: places[index] ?? index,
+    email,
+    reason,
+    code,
+  });
   return {
-    count: addResult.created + attachResult.attached.length,
-    skipped: addResult.skipped,
-    applied: [attachResult.applied, addResult.applied, usageApplied],
+    write,
+    existing: existing.size,
+    skipped: [...skipped, ...refused.map(skippedItem)],
+    /** new clients that cannot have the credentials of the inbound */
+    refusedBy: (changes: Changes): SkippedItem[] =>
+      changes.refused.map(({ row, error }) =>
+        skippedItem({ index: indexes.get(row) ?? 0, email: row.email, error }),
+      ),
   };
 }
 
@@ -106,15 +147,29 @@ const destinationsNote = (kept: readonly string[]): string =>
     ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
     : '';
 
-/** Five writes: the inbound, its bytes, attachments, new clients and their usage. If one fails, the previous ones stay. */
-async function importInbound(needs: Needs, data: Entry, who: Principal): Promise<string> {
+/** One transaction: the inbound, its bytes, its clients and their usage. */
+async function importInbound(
+  needs: Needs,
+  data: Entry,
+  { who, ignored }: { readonly who: Principal; readonly ignored: Set<string> },
+): Promise<string> {
   const { settings: sent = {}, clientStats, ...fields } = data;
-  const { clients, ...settings } = validate(jsonObject(), sent) as Entry;
-  const { id, applied, kept } = await addInbound(needs, { ...fields, settings }, who);
-  const added = await addClients(needs, id, { clients: records(clients), stats: records(clientStats) }, who);
+  const { clients, ...settings } = validate(jsonObject().empty(null).default({}), sent) as Entry;
+  const carried = { clients: records(clients), stats: records(clientStats) };
+  const { write, existing, skipped, refusedBy } = await planClients(needs, carried, who, ignored);
+  let written = NO_CHANGES;
+  const also: AddOptions['also'] = async (tx, inbound) => {
+    const usage = { inboundId: inbound.id, up: bytes(fields['up']), down: bytes(fields['down']) };
+    await needs.inbounds.addUsage(tx, [usage]);
+    written = await write.run(tx, inbound);
+  };
+  const { applied, kept } = await addInbound(needs, { ...fields, settings }, who, { also, ignored });
+  const clientsApplied = await write.apply(written);
+  const count = existing + written.added.length;
+  const left = [...skipped, ...refusedBy(written)];
   return describeResult(
-    `inbound imported with ${added.count} clients${skippedNote(added.skipped)}${destinationsNote(kept)}`,
-    [applied, ...added.applied].find(({ pending }) => pending) ?? applied,
+    `inbound imported with ${count} clients${skippedNote(left)}${destinationsNote(kept)}`,
+    applied.pending ? applied : clientsApplied,
   );
 }
 
@@ -144,6 +199,7 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
       inboundErrors.CORE_REFUSED,
     ],
     idempotent: true,
-    handle: ({ body, who }) => importInbound(needs, validate(openObject(), body.data), who),
+    handle: ({ body, who, ignored }) =>
+      importInbound(needs, validate(openObject(), body.data), { who, ignored }),
   }),
 ];

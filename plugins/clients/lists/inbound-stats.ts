@@ -2,7 +2,7 @@
 import type { InboundView } from '../../inbounds/contract.js';
 import type { Roster } from '../model/roster.js';
 import type { TrafficRecord } from '../model/schema.js';
-import { trafficOf } from '../model/views.js';
+import { trafficOf, wireClient } from '../model/views.js';
 import type { ShownUsage } from './shown-usage.js';
 
 /** With `whole`, usage is shown as everywhere; without, it is our own: other panels take differences of it. */
@@ -18,29 +18,7 @@ export function describe(
     for (const inboundId of row.inboundIds) {
       const record = trafficOf(row, inboundId);
       stats.get(inboundId)?.push(whole ? shown.raise(record) : record);
-      // The wire format of the reference: these fields only, and `id` is the UUID.
-      if (whole)
-        clients.get(inboundId)?.push({
-          id: row.uuid,
-          email: row.email,
-          password: row.password,
-          auth: row.auth,
-          flow: row.flow,
-          security: row.security,
-          adTag: row.adTag,
-          enable: row.enable,
-          subId: row.subId,
-          totalGB: row.totalGB,
-          expiryTime: row.expiryTime,
-          limitIp: row.limitIp,
-          tgId: row.tgId,
-          comment: row.comment,
-          reset: row.reset,
-          ...(row.reverse && { reverse: row.reverse }),
-          created_at: row.createdAt,
-          updated_at: row.updatedAt,
-          ...row.credentials?.get(inboundId),
-        });
+      if (whole) clients.get(inboundId)?.push(wireClient(row, inboundId));
     }
   }
   return rows.map((row) => ({

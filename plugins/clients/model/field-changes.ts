@@ -7,7 +7,13 @@ import type { ClientPatch } from './schema.js';
 const DECLARED = new Set<string>(fields.names);
 
 /** The fields that were sent. Undefined means absent, and so does blank in a unique field; many programs send the UUID as `id`. */
-export function sentValues({ id, ...sent }: ClientPatch): Partial<ClientFields> {
+export function sentValues({
+  id,
+  depletedCause: _,
+  created_at: __,
+  updated_at: ___,
+  ...sent
+}: ClientPatch): Partial<ClientFields> {
   const values: Partial<ClientFields> = Object.fromEntries(
     Object.entries(sent).filter(([name, value]) => value !== undefined && DECLARED.has(name)),
   );

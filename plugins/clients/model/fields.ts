@@ -14,12 +14,12 @@ import {
 import { errors } from '../errors.js';
 import {
   adTag,
-  nonNegative,
   bool,
   email,
+  fieldAmount as nonNegative,
+  fieldInt as int,
   flow,
   groupOrNone,
-  int,
   line,
   identifier,
   paragraphs,

@@ -5,6 +5,13 @@ import { type ClientFields, fields } from './fields.js';
 import type { NewClient } from './schema.js';
 
 export function newClient(sent: NewClient, now: number): ClientFields {
-  const created = fields.create({ ...sentValues(sent), createdAt: now, updatedAt: now, countedSince: now });
+  const { depletedCause = null, created_at: createdAt, updated_at: updatedAt } = sent;
+  const created = fields.create({
+    ...sentValues(sent),
+    depletedCause,
+    createdAt: createdAt || now,
+    updatedAt: updatedAt || now,
+    countedSince: now,
+  });
   return { ...created, ...decideEnabled({ ...created, up: 0, down: 0 }, now) };
 }

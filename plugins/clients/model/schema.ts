@@ -3,9 +3,11 @@ import {
   anything,
   custom,
   describedAs,
+  echoing,
   int,
   list,
   nullable,
+  oneOf,
   openObject,
   optional,
   type Schema,
@@ -16,28 +18,41 @@ import {
 } from '../../../kernel/index.js';
 import Joi from 'joi';
 import { flatSchemas, sentCredentialSchemas } from '../credentials/sent.js';
-import { fields, replySchemas, trafficSchemas } from './fields.js';
-import { nonNegative, idOrUuid } from './value-schemas.js';
+import { fields, replySchemas, shownFields, trafficSchemas } from './fields.js';
+import { fieldAmount, nonNegative, idOrUuid } from './value-schemas.js';
 
 type Optional<F> = { [K in keyof F]: ReturnType<typeof optional<F[K] & Schema>> };
 const optionalFields = Object.fromEntries(
   Object.entries<Schema>(fields.schemas).map(([name, schema]) => [name, optional(schema)]),
 ) as Optional<typeof fields.schemas>;
 
+const depletedCause = () => nullable(oneOf('quota', 'expiry')).description('the limit that disabled it');
+/** What exports have besides; an update leaves it alone. Times are Unix ms. */
+const exported = {
+  depletedCause: optional(depletedCause()),
+  created_at: optional(fieldAmount()),
+  updated_at: optional(fieldAmount()),
+};
+/** What replies have besides, which programs send back. */
+const ECHOED = ['id', ...shownFields, 'inboundIds', 'traffic', 'externalLinks', 'sameTgId'];
+
 /** A client in add and import. The panel fills in what is missing or blank. */
-export const NewClient = shape({
-  ...optionalFields,
-  ...sentCredentialSchemas,
-  id: optional(idOrUuid()),
-  email: fields.schemas.email,
-});
+export const NewClient = echoing(
+  shape({
+    ...optionalFields,
+    ...exported,
+    ...sentCredentialSchemas,
+    id: optional(idOrUuid()),
+    email: fields.schemas.email,
+  }),
+  ECHOED,
+);
 export type NewClient = Static<typeof NewClient>;
 /** Fields that are left out stay unchanged. */
-export const ClientPatch = shape({
-  ...optionalFields,
-  ...sentCredentialSchemas,
-  id: optional(idOrUuid()),
-}).example({
+export const ClientPatch = echoing(
+  shape({ ...optionalFields, ...exported, ...sentCredentialSchemas, id: optional(idOrUuid()) }),
+  ECHOED,
+).example({
   totalGB: 107_374_182_400,
   comment: 'paid until May',
 });
@@ -73,7 +88,7 @@ export const AddClients = list(
 export type AddClient = Static<typeof AddClient>;
 
 /** Bytes that a client used. */
-const Usage = shape({ up: nonNegative(), down: nonNegative() });
+export const UsedBytes = shape({ up: nonNegative(), down: nonNegative() });
 /** Only of clients that have some. */
 const shownCredentials = {
   ...(Object.fromEntries(
@@ -87,14 +102,21 @@ export const ImportedClient = shape({
   client: NewClient,
   inboundIds: withDefault(list(int().min(1)).max(1000).empty(null), []),
   ...parts,
-  traffic: optional(Usage),
+  traffic: optional(UsedBytes),
 });
-export type ImportedItem = Static<typeof ImportedClient>;
 export const ExportedClient = shape({
-  client: shape({ id: word(), ...fields.schemas, email: word(), ...shownCredentials }),
+  client: shape({
+    id: word(),
+    ...fields.schemas,
+    email: word(),
+    depletedCause: depletedCause(),
+    created_at: nonNegative(),
+    updated_at: nonNegative(),
+    ...shownCredentials,
+  }),
   inboundIds: list(int()),
   ...parts,
-  traffic: optional(Usage).description('missing if the client used nothing'),
+  traffic: optional(UsedBytes).description('missing if the client used nothing'),
 });
 export type ExportedClient = Static<typeof ExportedClient>;
 export const ImportData = shape({

@@ -4,13 +4,14 @@ import {
   custom,
   describedAs,
   int,
+  lenientInt,
+  lenientText as text,
   nullable,
   oneOf,
   openObject,
   optional,
   type Schema,
   shape,
-  text,
   word,
 } from '../../../kernel/index.js';
 import { OWN_OUTBOUNDS } from '../../engine/contract.js';
@@ -64,6 +65,9 @@ const RESERVED = new Set([
 ]);
 
 export const nonNegative = () => int().min(0);
+/** The same for fields of a client: programs send these numbers also as text, and nothing as blank or null. */
+export const fieldInt = lenientInt;
+export const fieldAmount = () => lenientInt().min(0);
 export const identifier = () => text().trim().prefs(allowTrim).max(255).pattern(NAME, NAME_RULE);
 export const line = () =>
   text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
@@ -79,7 +83,7 @@ export const groupName = () =>
 export const paragraphs = () =>
   text().pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 export const uuid = () => text().pattern(UUID, 'UUID');
-export const flow = () => text().valid('', 'xtls-rprx-vision');
+export const flow = () => text().valid('', 'xtls-rprx-vision', 'xtls-rprx-vision-udp443');
 
 const CIPHERS = ['auto', 'aes-128-gcm', 'chacha20-poly1305'];
 /** What older programs send; without a cipher of its own VMess is not safe, so the client program chooses. */
@@ -155,9 +159,13 @@ export const email = () =>
 export const idOrUuid = () =>
   custom<string>(
     describedAs(Joi.any(), {
-      anyOf: [{ const: '' }, { type: 'string', format: 'uuid' }, { type: 'integer', description: 'ignored' }],
+      anyOf: [
+        { enum: ['', null] },
+        { type: 'string', format: 'uuid' },
+        { type: 'integer', description: 'ignored' },
+      ],
     }).custom((value: unknown, state) => {
-      if (value === '' || Number.isSafeInteger(value)) return '';
+      if (value === '' || value === null || Number.isSafeInteger(value)) return '';
       return typeof value === 'string' && UUID.test(value)
         ? value
         : state.error('any.custom', { error: new Error('it must be a UUID') });

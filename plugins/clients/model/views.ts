@@ -17,7 +17,45 @@ const view = copierOf<ClientRow, ClientReply>([
   ['inboundIds', 'inboundIds'],
   ['traffic'],
 ]);
-const exportView = copierOf<ClientRow, ExportedClient['client']>([['id', 'uuid'], ...sentFields.map(same)]);
+const exported = [
+  ['depletedCause', 'depletedCause'],
+  ['created_at', 'createdAt'],
+  ['updated_at', 'updatedAt'],
+] as const;
+const exportView = copierOf<ClientRow, ExportedClient['client']>([
+  ['id', 'uuid'],
+  ...sentFields.map(same),
+  ...exported,
+]);
+/** What every client inside `settings` of an inbound has. Others only where they say something: programs send back all of it. */
+const ALWAYS = [
+  'email',
+  'password',
+  'flow',
+  'enable',
+  'subId',
+  'totalGB',
+  'expiryTime',
+  'limitIp',
+  'tgId',
+  'comment',
+  'reset',
+] as const satisfies readonly (typeof sentFields)[number][];
+const SOMETIMES = sentFields.filter((name) => name !== 'uuid' && !ALWAYS.some((other) => other === name));
+const wire = copierOf<ClientRow, Record<string, unknown>>([
+  ['id', 'uuid'],
+  ...ALWAYS.map(same),
+  ['created_at', 'createdAt'],
+  ['updated_at', 'updatedAt'],
+]);
+
+/** A client inside `settings` of an inbound, as existing programs read it: `id` is the UUID. */
+export function wireClient(row: ClientRow, inboundId: number): Record<string, unknown> {
+  const shown = wire(row);
+  for (const name of SOMETIMES) if (row[name]) shown[name] = row[name];
+  if (!row.enable) shown['depletedCause'] = row.depletedCause;
+  return Object.assign(shown, row.credentials?.get(inboundId));
+}
 
 export function trafficOf(row: ClientRow, inboundId = row.inboundIds[0] ?? 0): TrafficRecord {
   const record = traffic(row);
@@ -36,7 +74,7 @@ export function clientView(row: ClientRow): ClientReply {
 export function exportOf(row: ClientRow): ExportedClient {
   const client = exportView(row);
   const { up, down } = row;
-  // An import finds the limit again; as a plain `enable: false` it would be an admin's choice, and a higher limit would not enable the client.
+  // An import finds the limit again. As a plain `enable: false` it would be an admin's choice, and a higher limit would not enable the client.
   if (row.depletedCause !== null) client.enable = true;
   if (row.credentials) Object.assign(client, sendableCredentials(row.credentials));
   return { client, inboundIds: [...row.inboundIds], ...(up + down > 0 && { traffic: { up, down } }) };

@@ -26,11 +26,10 @@ test.before(async () => {
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 
 const UNSAFE = Number.MAX_SAFE_INTEGER + 1;
-const AMOUNT = ['0', 'NaN', null, -1, 1.5, UNSAFE, -UNSAFE, true, [], {}];
-const LINE = [5, null, true, [], {}, 'a\u0000b', 'a\nb', 'half \ud83d', 'x'.repeat(256)];
+const AMOUNT = ['five', '1.5', '-1', 'NaN', -1, 1.5, UNSAFE, -UNSAFE, true, [], {}];
+const LINE = [5, true, [], {}, 'a\u0000b', 'a\nb', 'half \ud83d', 'x'.repeat(256)];
 const NAME = [
   5,
-  null,
   true,
   [],
   {},
@@ -49,23 +48,23 @@ const NAME = [
 ];
 /** For each field: values that it must not take. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
-  email: [...NAME, '', '   ', 'groups', 'List', 'UPDATE', 'bulkCreate', ' export '],
-  id: [1.5, true, null, [], {}, 'not a uuid', '0b81f4a1', -1.5, `${UUID} `],
-  uuid: [5, null, true, [], 'not a uuid', `{${UUID}}`, UUID.replaceAll('-', ''), `${UUID}0`],
+  email: [...NAME, null, '', '   ', 'groups', 'List', 'UPDATE', 'bulkCreate', ' export '],
+  id: [1.5, true, [], {}, 'not a uuid', '0b81f4a1', -1.5, `${UUID} `],
+  uuid: [5, true, [], 'not a uuid', `{${UUID}}`, UUID.replaceAll('-', ''), `${UUID}0`],
   subId: NAME,
   password: LINE,
   auth: LINE,
-  adTag: [5, null, true, [], {}, 'a', 'g'.repeat(32), 'a'.repeat(33), ` ${'a'.repeat(32)}`, 'none'],
-  security: [5, null, true, [], {}, 'rc4', 'AUTO', 'aes-256-gcm', 'auto '],
-  flow: [5, null, 'xtls-rprx-direct', [], 'XTLS-RPRX-VISION'],
+  adTag: [5, true, [], {}, 'a', 'g'.repeat(32), 'a'.repeat(33), ` ${'a'.repeat(32)}`, 'none'],
+  security: [5, true, [], {}, 'rc4', 'AUTO', 'aes-256-gcm', 'auto '],
+  flow: [5, 'xtls-rprx-direct', [], 'XTLS-RPRX-VISION'],
   totalGB: AMOUNT,
-  expiryTime: ['0', 'NaN', null, 1.5, UNSAFE, -UNSAFE, []],
+  expiryTime: ['soon', 'NaN', '1.5', 1.5, UNSAFE, -UNSAFE, []],
   enable: ['true', 'false', 0, 1, null, []],
   limitIp: AMOUNT,
   limitHwid: AMOUNT,
   tgId: AMOUNT,
   group: LINE,
-  comment: [5, null, [], {}, 'a\u0000b', 'a\u001bb', 'half \ud83d', 'x'.repeat(4097)],
+  comment: [5, [], {}, 'a\u0000b', 'a\u001bb', 'half \ud83d', 'x'.repeat(4097)],
   reset: AMOUNT,
   resetDay: [...AMOUNT, 32],
   resetMax: AMOUNT,

@@ -58,14 +58,24 @@ test('each field is stored, shown, exported and imported, and survives a restart
     if (name in VALUES) t.deepEqual(traffic[shownAs], VALUES[name], shownAs);
 
   const exported = await panel.get<{ client: Values; inboundIds: number[] }[]>(`${API}/export`);
-  t.deepEqual(exported, [{ client: { id: VALUES['uuid'], ...VALUES }, inboundIds: [inbound] }]);
+  const { createdAt: created_at, updatedAt: updated_at } = await shown();
+  const client = { id: VALUES['uuid'], ...VALUES, depletedCause: null, created_at, updated_at };
+  t.deepEqual(exported, [{ client, inboundIds: [inbound] }]);
   await panel.get(`${API}/del/every`, { method: 'POST' });
   await panel.get(`${API}/import`, { body: { data: JSON.stringify(exported) } });
   t.deepEqual(pick(await shown(), sentFields), VALUES, 'import');
 
+  const whole = await panel.get<Values>(`/panel/api/inbounds/get/${inbound}`);
+  await panel.get(`/panel/api/inbounds/del/${inbound}`, { method: 'POST' });
+  await panel.get(`${API}/del/every`, { method: 'POST' });
+  const imported = await panel.call('/panel/api/inbounds/import', { body: { data: whole } });
+  t.is(imported.body.msg, 'inbound imported with 1 clients');
+  t.deepEqual(pick(await shown(), sentFields), VALUES, 'import of an inbound');
+  const [back] = await panel.get<{ id: number }[]>('/panel/api/inbounds/list');
+
   // An update sets each field by itself.
   await panel.get(`${API}/del/every`, { method: 'POST' });
-  await panel.addClient('every', [inbound]);
+  await panel.addClient('every', [back?.id ?? 0]);
   for (const name of sentFields) await panel.get(`${API}/update/every`, { body: { [name]: VALUES[name] } });
   t.deepEqual(pick(await shown(), sentFields), VALUES, 'update');
 

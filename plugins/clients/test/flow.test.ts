@@ -27,4 +27,14 @@ test('the core gets a changed flow, of one client or of many', async (t) => {
   t.is(flow(), '');
   await panel.get('/panel/api/clients/bulkAdjust', { body: { emails: ['ann'], flow: VISION } });
   t.is(flow(), VISION);
+
+  const suffixed = `${VISION}-udp443`;
+  await panel.get('/panel/api/clients/update/ann', { body: { flow: suffixed } });
+  t.is(flow(), VISION, 'the core knows no suffix');
+  const { subId } = await panel.get<{ subId: string }>('/panel/api/clients/get/ann');
+  t.regex(
+    (await panel.get<string[]>(`/panel/api/clients/subLinks/${subId}`))[0] ?? '',
+    new RegExp(`flow=${suffixed}`),
+    'client programs do',
+  );
 });

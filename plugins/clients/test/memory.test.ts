@@ -10,6 +10,7 @@ import type { ClientService } from '../edits/client-service.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { Groups } from '../groups/groups.js';
 import clients from '../index.js';
+import { emailKey } from '../model/fields.js';
 import type { ClientStore } from '../model/client-store.js';
 import { uniqueFields } from '../model/fields.js';
 import type { Roster } from '../model/roster.js';
@@ -92,6 +93,13 @@ test('after thousands of random edits, memory equals a fresh load', async (t) =>
       up: below(900),
       down: below(30) ? below(900) : 2 ** 53 - 1,
     }));
+  const usedElsewhere = () => ({
+    up: below(900),
+    down: below(900),
+    lastOnline: below(900),
+    lastSubFetch: below(900),
+    resetCount: below(3),
+  });
   const inWrite = (work: Parameters<Database['write']>[0]) =>
     db.write(async (tx) => {
       await work(tx);
@@ -125,9 +133,10 @@ test('after thousands of random edits, memory equals a fresh load', async (t) =>
     () => usageEdits.resetTraffic(names(), self),
     () => (below(9) === 0 ? usageEdits.resetAll(self) : undefined),
     () =>
-      usageEdits.setTraffics(
-        names().map((email) => ({ email, up: below(99), down: below(99) })),
+      service.addMany(
+        names().map((email) => ({ client: { email, ...fields() }, inboundIds: inboundIds() })),
         self,
+        { usage: new Map(names().map((email) => [emailKey(email), usedElsewhere()])), fromElsewhere: true },
       ),
     () => groups.create(aGroup(), self),
     () => groups.rename(aGroup(), aGroup(), self),

@@ -56,3 +56,19 @@ export async function saveFetches(tx: Tx, fetches: readonly Fetch[]): Promise<vo
     { rows: JSON.stringify(fetches) },
   );
 }
+
+/** Writes when clients were seen by another panel; the latest is stored. */
+export async function saveSeen(
+  tx: Tx,
+  seen: readonly { readonly id: number; readonly lastOnline: number; readonly lastSubFetch: number }[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  const { rows, incoming, greatest, onConflict } = tx.sql;
+  const latest = (column: string) => `${column} = ${greatest}(client_seen.${column}, ${incoming(column)})`;
+  await tx.run(
+    `INSERT INTO client_seen (client_id, last_online, last_sub_fetch)
+     SELECT j.client_id, j.online, j.fetched FROM ${rows({ client_id: 'integer', online: 'integer', fetched: 'integer' })} AS j WHERE true
+     ${onConflict('client_id', `${latest('last_online')}, ${latest('last_sub_fetch')}`)}`,
+    { rows: JSON.stringify(seen.map(({ id, lastOnline, lastSubFetch }) => [id, lastOnline, lastSubFetch])) },
+  );
+}

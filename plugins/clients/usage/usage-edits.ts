@@ -80,20 +80,6 @@ export class UsageEdits {
     return this.#write([this.#planUsage(row, row, usage, this.#clock.now())], who);
   }
 
-  /** Skips unknown emails and usage of zero. If an email comes twice, the last one counts. */
-  setTraffics(
-    usage: readonly { readonly email: string; readonly up: number; readonly down: number }[],
-    who: Principal,
-  ): Promise<Applied> {
-    const now = this.#clock.now();
-    const edits = new Map<number, ClientEdit>();
-    for (const { email, up, down } of usage) {
-      const row = this.#store.byEmail(email);
-      if (row && up + down > 0) edits.set(row.id, this.#planUsage(row, row, { up, down }, now));
-    }
-    return this.#write([...edits.values()], who);
-  }
-
   async #write(
     edits: readonly ClientEdit[],
     who: Principal,

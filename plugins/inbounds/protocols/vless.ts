@@ -14,6 +14,8 @@ const settings = shape({
   encryption: optional(text().pattern(HALF, 'none or mlkem768x25519plus.…').allow('')),
 }).unknown(true);
 
+/** In links, the suffix tells client programs to carry UDP to port 443 too; the core knows the flow without it. */
+const coreFlow = (flow: string): string => (flow === 'xtls-rprx-vision-udp443' ? 'xtls-rprx-vision' : flow);
 const says = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isEncrypted = ({ decryption, encryption }: Inbound['settings']): boolean =>
   [decryption, encryption].some((half) => says(half) && half !== 'none');
@@ -52,7 +54,7 @@ export const vless: Protocol = {
   account: (client, inbound) => ({
     protocol: 'vless',
     id: client.uuid,
-    flow: takesFlow(inbound) ? client.flow : '',
+    flow: takesFlow(inbound) ? coreFlow(client.flow) : '',
     ...(client.reverse && { reverse: reverseBytes(client) }),
   }),
 

@@ -1,0 +1,40 @@
+// The clients that callers send inside `settings` of an inbound, as existing programs do.
+import type { PluginContext, Principal } from '../../kernel/index.js';
+import type { Applied } from '../engine/contract.js';
+import { type ClientsPlan, InboundClients, type SentClients } from './contract.js';
+import { errors } from './errors.js';
+import type { Inbound } from './fields.js';
+
+const UNTOUCHED: ClientsPlan = {
+  write: () => Promise.resolve(),
+  apply: () => Promise.resolve({ pending: false, reason: '' }),
+  note: '',
+};
+
+export class SentClientsPlans {
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({ contributions }: Pick<PluginContext, 'contributions'>) {
+    this.#contributions = contributions;
+  }
+
+  /** Plans what happens to clients. Without a list of them, nothing does. */
+  async of(
+    settings: Inbound['settings'] | undefined,
+    { before, saved }: Pick<SentClients, 'before' | 'saved'>,
+    who: Principal,
+    ignored: Set<string>,
+  ): Promise<ClientsPlan> {
+    const clients = settings?.['clients'] ?? undefined;
+    if (clients === undefined) return UNTOUCHED;
+    const [owner] = this.#contributions(InboundClients);
+    if (owner) return owner.value.plan({ clients, before, saved, who, ignored });
+    if (!before && Array.isArray(clients) && clients.length > 0)
+      throw errors.CLIENTS_APART(undefined, { path: 'settings.clients' });
+    return UNTOUCHED;
+  }
+}
+
+/** The first of these that the core has not taken yet. */
+export const firstPending = (...applied: readonly Applied[]): Applied =>
+  applied.find(({ pending }) => pending) ?? (applied[0] as Applied);
