@@ -11,8 +11,8 @@ const peerOf = ({ socket }: IncomingMessage): string =>
   canonicalAddress(socket.remoteAddress ?? '') ?? socket.remoteAddress ?? '';
 
 export class Proxies {
-  #trusted = new BlockList();
-  #any = false;
+  /** undefined while nobody is trusted */
+  #trusted: BlockList | undefined;
   /** Nearly all requests have the same host, so its result is kept. */
   #lastHost = { header: '', name: '' };
 
@@ -31,14 +31,16 @@ export class Proxies {
         throw new Error(`"${entry}" is neither an address nor a CIDR`);
       trust(trusted, canonicalAddress(address) ?? address, family, prefix);
     }
-    this.#trusted = trusted;
-    this.#any = entries.length > 0;
+    this.#trusted = entries.length > 0 ? trusted : undefined;
   }
 
   trusts(address: string): boolean {
-    if (!this.#any) return false;
-    const canonical = canonicalAddress(address);
-    return canonical !== undefined && this.#trusted.check(canonical, isIPv6(canonical) ? 'ipv6' : 'ipv4');
+    const canonical = this.#trusted && canonicalAddress(address);
+    return (
+      this.#trusted !== undefined &&
+      canonical !== undefined &&
+      this.#trusted.check(canonical, isIPv6(canonical) ? 'ipv6' : 'ipv4')
+    );
   }
 
   /** The caller's address: from the right end of X-Forwarded-For, the first that is not a trusted proxy. */
@@ -56,7 +58,7 @@ export class Proxies {
   }
 
   #forwardedHost(request: IncomingMessage): string | undefined {
-    const forwarded = this.#any ? request.headers['x-forwarded-host'] : undefined;
+    const forwarded = this.#trusted ? request.headers['x-forwarded-host'] : undefined;
     return forwarded === undefined || !this.trusts(peerOf(request))
       ? undefined
       : String(forwarded).split(',', 1)[0];
@@ -71,7 +73,11 @@ export class Proxies {
 
   isSecure(request: IncomingMessage): boolean {
     if ('encrypted' in request.socket) return true;
-    return this.#any && request.headers['x-forwarded-proto'] === 'https' && this.trusts(peerOf(request));
+    return (
+      this.#trusted !== undefined &&
+      request.headers['x-forwarded-proto'] === 'https' &&
+      this.trusts(peerOf(request))
+    );
   }
 }
 

@@ -3428,6 +3428,28 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly CLIENTS_APART: ErrorFactory;
   };
 
+  // The clients that callers send inside `settings` of an inbound, as existing programs do.
+  /** What an edit of an inbound does with the clients in its `settings`; made by `InboundClients`. */
+  export interface ClientsPlan {
+    /** Writes the clients, in the transaction of the inbound. Called last. */
+    write(tx: Tx, inbound: Inbound): Promise<void>;
+    /** Brings the clients into the core, after the commit and after the inbound. */
+    apply(): Promise<Applied>;
+    /** what happens to clients, for the message; empty if nothing does */
+    readonly note: string;
+  }
+  export interface SentClients {
+    /** `settings.clients` as it was sent */
+    readonly clients: unknown;
+    /** the inbound before the edit; undefined for a new one */
+    readonly before: Inbound | undefined;
+    /** the inbound as it will be saved */
+    readonly saved: Omit<Inbound, 'id'>;
+    readonly who: Principal;
+    /** takes the names of keys that nothing reads, as `settings.clients[].fooBar` */
+    readonly ignored: Set<string>;
+  }
+
   // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
@@ -3536,26 +3558,6 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     };
   }
   export const Inbounds: Token<InboundsApi>;
-  /** What an edit of an inbound does with the clients in its `settings`; made by `InboundClients`. */
-  export interface ClientsPlan {
-    /** Writes the clients, in the transaction of the inbound. Called last. */
-    write(tx: Tx, inbound: Inbound): Promise<void>;
-    /** Brings the clients into the core, after the commit and after the inbound. */
-    apply(): Promise<Applied>;
-    /** what happens to clients, for the message; empty if nothing does */
-    readonly note: string;
-  }
-  export interface SentClients {
-    /** `settings.clients` as it was sent */
-    readonly clients: unknown;
-    /** the inbound before the edit; undefined for a new one */
-    readonly before: Inbound | undefined;
-    /** the inbound as it will be saved */
-    readonly saved: Omit<Inbound, 'id'>;
-    readonly who: Principal;
-    /** takes the names of keys that nothing reads, as `settings.clients[].fooBar` */
-    readonly ignored: Set<string>;
-  }
   /** The plugin that owns clients plans here what to do with those that callers send inside an inbound. Rejects if one of them cannot be stored. */
   export const InboundClients: ExtensionPoint<{
     plan(sent: SentClients): Promise<ClientsPlan>;

@@ -18,6 +18,7 @@ import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
+import type { ClientsPlan, SentClients } from './sent-clients.js';
 import { programProblem, protocolProblem, viewsShape } from './shapes.js';
 import type { StreamView } from './stream/stream.js';
 
@@ -87,6 +88,7 @@ export { EntryTemplateShape, FinalMaskShape, MuxShape, SocketShape } from './ent
 export { finalMaskOf } from './entry/read-masks.js';
 export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
+export type { ClientsPlan, SentClients } from './sent-clients.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
 /** A transport protocol of the operating system: a port of one is free for the other. */
@@ -210,26 +212,6 @@ export interface InboundsApi {
 }
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
 
-/** What an edit of an inbound does with the clients in its `settings`; made by `InboundClients`. */
-export interface ClientsPlan {
-  /** Writes the clients, in the transaction of the inbound. Called last. */
-  write(tx: Tx, inbound: Inbound): Promise<void>;
-  /** Brings the clients into the core, after the commit and after the inbound. */
-  apply(): Promise<Applied>;
-  /** what happens to clients, for the message; empty if nothing does */
-  readonly note: string;
-}
-export interface SentClients {
-  /** `settings.clients` as it was sent */
-  readonly clients: unknown;
-  /** the inbound before the edit; undefined for a new one */
-  readonly before: Inbound | undefined;
-  /** the inbound as it will be saved */
-  readonly saved: Omit<Inbound, 'id'>;
-  readonly who: Principal;
-  /** takes the names of keys that nothing reads, as `settings.clients[].fooBar` */
-  readonly ignored: Set<string>;
-}
 /** The plugin that owns clients plans here what to do with those that callers send inside an inbound. Rejects if one of them cannot be stored. */
 export const InboundClients = extensionPoint<{ plan(sent: SentClients): Promise<ClientsPlan> }>(
   'inbounds',

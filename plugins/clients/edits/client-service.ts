@@ -21,7 +21,8 @@ import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
-import { APPLIED, type ClientWriter, type Usage } from './client-writer.js';
+import type { ClientWriter } from './client-writer.js';
+import { APPLIED, type Usage } from './write-request.js';
 import { newBatch, refuseTaken } from './uniqueness.js';
 
 export interface SkippedClient {

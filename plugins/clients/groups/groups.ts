@@ -5,7 +5,7 @@ import { duringGroupSave, type GroupChange } from '../contract.js';
 import { errors } from '../errors.js';
 import type { Baseline, GroupStore } from './group-store.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
-import { APPLIED } from '../edits/client-writer.js';
+import { APPLIED } from '../edits/write-request.js';
 import type { ClientStore } from '../model/client-store.js';
 import type { ClientRow } from '../model/row.js';
 

@@ -10,7 +10,7 @@ import { addValid } from '../edits/add-valid.js';
 import { emailKey } from '../model/fields.js';
 import { ImportedClient, UsedBytes } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
-import { APPLIED } from '../edits/client-writer.js';
+import { APPLIED } from '../edits/write-request.js';
 import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 

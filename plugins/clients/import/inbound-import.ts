@@ -23,7 +23,8 @@ import {
 } from '../../inbounds/contract.js';
 import { credentialsFor } from '../credentials/sent.js';
 import type { ClientService, Refused, SkippedItem } from '../edits/client-service.js';
-import { type Changes, type ClientWriter, NEW_INBOUND, NO_CHANGES } from '../edits/client-writer.js';
+import type { ClientWriter } from '../edits/client-writer.js';
+import { type Changes, NEW_INBOUND, NO_CHANGES } from '../edits/write-request.js';
 import type { ClientEdit } from '../edits/edit.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';

@@ -18,7 +18,8 @@ import {
 } from '../../inbounds/contract.js';
 import { credentialsFor, flatFields } from '../credentials/sent.js';
 import type { ClientService } from '../edits/client-service.js';
-import { type ClientWriter, NEW_INBOUND, NO_CHANGES } from '../edits/client-writer.js';
+import type { ClientWriter } from '../edits/client-writer.js';
+import { NEW_INBOUND, NO_CHANGES } from '../edits/write-request.js';
 import type { ClientEdit } from '../edits/edit.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
