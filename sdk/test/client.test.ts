@@ -44,7 +44,7 @@ test('with a session: signIn brings cookie and CSRF token along', async (t) => {
   t.is((await weir.settings.all()).webBasePath, '/');
   t.is(await weir.settings.update({ body: { sessionMaxAge: 99 } }), null);
   t.is((await weir.settings.all()).sessionMaxAge, 99);
-  t.is(await weir.access.logout(), '');
+  t.is(await weir.access.logout(), 'logged out');
   t.is((await t.throwsAsync(weir.settings.all(), { instanceOf: PanelFailure })).status, 401);
 });
 

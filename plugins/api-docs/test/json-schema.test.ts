@@ -11,8 +11,11 @@ const {
   bool,
   custom,
   describedAs,
+  echoing,
   int,
   jsonObject,
+  lenientInt,
+  lenientText,
   list,
   mapOf,
   nullable,
@@ -37,6 +40,13 @@ function described(schema: Schema): { json: unknown; complaints: string[] } {
 
 const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[] = [
   ['text', text(), { type: 'string' }],
+  ['a number that old programs send as text', lenientInt().min(0), { type: 'integer', minimum: 0 }],
+  ['a text that old programs send as null', lenientText().max(5), { type: 'string', maxLength: 5 }],
+  [
+    'a shape with keys that replies have',
+    echoing(shape({ a: optional(bool()) }), ['b']),
+    { type: 'object', properties: { a: { type: 'boolean' } } },
+  ],
   ['text with a limit', text().max(5), { type: 'string', maxLength: 5 }],
   [
     'text that may be empty beside its pattern',
@@ -179,8 +189,11 @@ test('every builder of the kernel has a case here', (t) => {
     bool,
     custom,
     describedAs,
+    echoing,
     int,
     jsonObject,
+    lenientInt,
+    lenientText,
     list,
     mapOf,
     nullable,
