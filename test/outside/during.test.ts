@@ -178,7 +178,7 @@ test('what a plugin makes of a client or an inbound that does not fit is ignored
       name: 'clumsy',
       taps: () => [
         tap(prepareClientSave, (clients) => clients.map((client) => ({ ...client, ...next }))),
-        tap(prepareInboundSave, (inbounds) => inbounds.map((inbound) => ({ ...inbound, port: 0 }))),
+        tap(prepareInboundSave, (inbounds) => inbounds.map((inbound) => ({ ...inbound, port: -1 }))),
       ],
     }),
   );

@@ -177,7 +177,8 @@ export const migrations: readonly Migration[] = [
     up: () => [
       "ALTER TABLE clients ADD COLUMN auth VARCHAR(255) NOT NULL DEFAULT ''",
       'UPDATE clients SET auth = password',
-      'CREATE UNIQUE INDEX clients_auth ON clients (auth)',
+      // MySQL names the index in its error, not the column: they have one name.
+      'CREATE UNIQUE INDEX auth ON clients (auth)',
       "ALTER TABLE clients ADD COLUMN security VARCHAR(32) NOT NULL DEFAULT 'auto'",
     ],
   },
