@@ -1,13 +1,13 @@
 // WireGuard. Settings: xtls.github.io, WireGuard inbound.
-import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../kernel/index.js';
-import type { ConfigAccountType, JsonObject } from '../../engine/contract.js';
-import type { ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
-import type { TakenKeys } from '../credential.js';
-import { objectOf, textOf, textsOf } from '../stream/transport.js';
+import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../../kernel/index.js';
+import type { ConfigAccountType, JsonObject } from '../../../engine/contract.js';
+import type { ByClient, ClientIdentity, Inbound, Protocol } from '../../contract.js';
+import type { TakenKeys } from '../../credential.js';
+import { objectOf, textOf, textsOf } from '../../stream/transport.js';
 import { freeAddress, poolsAround } from './address-pool.js';
 import { firstNumber, prefixOf } from './prefixes.js';
-import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
-import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './wireguard-keys.js';
+import { type OtherPeers, tunnelCredential } from './credential.js';
+import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './keys.js';
 
 /** Xray-core 26.3.27, proxy/wireguard/config.proto. It is no UserManager, and its peers have no name: it counts nobody. */
 export const wireguardAccounts: ConfigAccountType = {

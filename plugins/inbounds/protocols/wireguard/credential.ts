@@ -9,11 +9,11 @@ import {
   type PanelError,
   shape,
   text,
-} from '../../../kernel/index.js';
-import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../credential.js';
-import type { Inbound } from '../schema.js';
-import { textOf, textsOf } from '../stream/transport.js';
-import { keyOf, newKeyPair, publicKeyOf } from './wireguard-keys.js';
+} from '../../../../kernel/index.js';
+import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../../credential.js';
+import type { Inbound } from '../../schema.js';
+import { textOf, textsOf } from '../../stream/transport.js';
+import { keyOf, newKeyPair, publicKeyOf } from './keys.js';
 import { type Prefix, prefixOf } from './prefixes.js';
 
 const MOST_ADDRESSES = 64;

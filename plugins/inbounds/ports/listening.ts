@@ -1,8 +1,8 @@
 // Where an inbound listens: on a port of an address over TCP, UDP or both, or on a Unix socket.
-import { canonicalAddress } from '../../kernel/index.js';
-import type { L4, Protocol } from './contract.js';
-import type { Inbound } from './fields.js';
-import { transportL4 } from './stream/stream.js';
+import { canonicalAddress } from '../../../kernel/index.js';
+import type { L4, Protocol } from '../contract.js';
+import type { Inbound } from '../fields.js';
+import { transportL4 } from '../stream/stream.js';
 
 export type Place = Pick<Inbound, 'listen' | 'port'>;
 

@@ -2,10 +2,10 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, isIPv6 } from 'node:net';
-import type { ListenersApi } from '../../kernel/index.js';
-import type { L4 } from './contract.js';
-import { errors } from './errors.js';
-import type { Inbound } from './fields.js';
+import type { ListenersApi } from '../../../kernel/index.js';
+import type { L4 } from '../contract.js';
+import { errors } from '../errors.js';
+import type { Inbound } from '../fields.js';
 import { isSocket, l4Name, overlaps, type Place, socketOf } from './listening.js';
 
 /** An inbound with what it listens on. */

@@ -1,11 +1,11 @@
 // AmneziaWG, which a program of its own runs: WireGuard whose packets look like something else.
-import { custom, optional, shape, text } from '../../../kernel/index.js';
-import type { AccountValue, ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
-import type { TakenKeys } from '../credential.js';
-import { objectOf, type Settings, textOf, textsOf } from '../stream/transport.js';
+import { custom, optional, shape, text } from '../../../../kernel/index.js';
+import type { AccountValue, ByClient, ClientIdentity, Inbound, Protocol } from '../../contract.js';
+import type { TakenKeys } from '../../credential.js';
+import { objectOf, type Settings, textOf, textsOf } from '../../stream/transport.js';
 import { freeAddress, poolOf } from './address-pool.js';
 import { completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
-import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
+import { type OtherPeers, tunnelCredential } from './credential.js';
 
 const serverOf = ({ settings }: Pick<Inbound, 'settings'>): Settings => objectOf(settings['server']);
 
