@@ -96,6 +96,7 @@ export {
   word,
 } from '../schema/shape.js';
 export { custom, describedAs, list, mapOf, nullable, optional, shape, withDefault } from '../schema/shape.js';
+export { NetworkList, networkOf } from '../net/network-list.js';
 export { Proxies } from '../net/proxies.js';
 export { isSameOrigin } from '../net/same-origin.js';
 export { didYouMean, suggest } from '../schema/suggest.js';

@@ -14,10 +14,6 @@ const LEADS_ELSEWHERE = /(?:^|[/\\])\.\.?(?:[/\\]|$)|\0/;
 /** Whether a path can be added to a PathRouter. */
 export const isPathPattern = (path: string): boolean => path !== '' && PATTERN.test(path);
 
-/** The names of a pattern's parameters, in order. */
-export const parametersOf = (path: string): string[] =>
-  path.split('/').flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
-
 /** 0 for text, 1 for a parameter, 2 for a wildcard. */
 const vagueness = (segment: string): number => {
   if (!segment.startsWith('{') || !PARAMETER.test(segment)) return 0;

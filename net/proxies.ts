@@ -1,7 +1,7 @@
 // The caller's address, and the host that it asked for. Forwarded headers count only from configured proxies.
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv6 } from 'node:net';
 import { canonicalAddress, hostOfHeader } from './host-name.js';
+import { NetworkList } from './network-list.js';
 
 /** An entry of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
 const addressOfHop = (hop: string): string | undefined =>
@@ -12,7 +12,7 @@ const peerOf = ({ socket }: IncomingMessage): string =>
 
 export class Proxies {
   /** undefined while nobody is trusted */
-  #trusted: BlockList | undefined;
+  #trusted: NetworkList | undefined;
   /** Nearly all requests have the same host, so its result is kept. */
   #lastHost = { header: '', name: '' };
 
@@ -23,24 +23,11 @@ export class Proxies {
 
   /** From now on trusts these addresses and CIDRs; throws with the entry that is neither. */
   set(entries: readonly string[]): void {
-    const trusted = new BlockList();
-    for (const entry of entries) {
-      const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      if (!isIP(address) || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32))
-        throw new Error(`"${entry}" is neither an address nor a CIDR`);
-      trust(trusted, canonicalAddress(address) ?? address, family, prefix);
-    }
-    this.#trusted = entries.length > 0 ? trusted : undefined;
+    this.#trusted = entries.length > 0 ? new NetworkList(entries) : undefined;
   }
 
   trusts(address: string): boolean {
-    const canonical = this.#trusted && canonicalAddress(address);
-    return (
-      this.#trusted !== undefined &&
-      canonical !== undefined &&
-      this.#trusted.check(canonical, isIPv6(canonical) ? 'ipv6' : 'ipv4')
-    );
+    return this.#trusted?.has(address) ?? false;
   }
 
   /** The caller's address: from the right end of X-Forwarded-For, the first that is not a trusted proxy. */
@@ -79,17 +66,4 @@ export class Proxies {
       this.trusts(peerOf(request))
     );
   }
-}
-
-function trust(
-  trusted: BlockList,
-  address: string,
-  written: 'ipv4' | 'ipv6',
-  prefix: string | undefined,
-): void {
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  // The first 96 bits mark an IPv4 address within IPv6.
-  const length = Number(prefix) - (written === family ? 0 : 96);
-  if (prefix === undefined) trusted.addAddress(address, family);
-  else trusted.addSubnet(address, Math.max(0, length), family);
 }

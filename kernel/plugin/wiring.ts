@@ -7,7 +7,8 @@ import { PluginError } from './error.js';
 
 export class Wiring {
   readonly #provided: Map<string, Provision>;
-  readonly #added: (Contributed<unknown> & { readonly point: ExtensionPoint<unknown> })[] = [];
+  /** by extension point; an entry makes a new list, as plugins hold the previous one */
+  readonly #added = new Map<string, readonly Contributed<unknown>[]>();
   readonly #tables = new Map<string, string>();
 
   /** `own` is provided by the kernel itself. */
@@ -17,10 +18,8 @@ export class Wiring {
     );
   }
 
-  readonly contributions = <X>(point: ExtensionPoint<X>): readonly Contributed<X>[] =>
-    this.#added.filter(
-      (e) => e.point.owner === point.owner && e.point.name === point.name,
-    ) as unknown as Contributed<X>[];
+  readonly contributions = <X>({ owner, name }: ExtensionPoint<X>): readonly Contributed<X>[] =>
+    (this.#added.get(`${owner}/${name}`) ?? []) as readonly Contributed<X>[];
 
   build(instance: PluginInstance, context: PluginContext): void {
     const { plugin, name } = instance;
@@ -43,21 +42,14 @@ export class Wiring {
   extend(instance: PluginInstance): void {
     const { plugin, name } = instance;
     for (const { point, value } of plugin.contributes(instance.scope)) {
-      if (value === null || value === undefined)
-        throw new PluginError(`plugin ${name} cannot add ${String(value)} to ${point.owner}/${point.name}`);
-      const problem = point.problem?.(
-        value as never,
-        plugin,
-        this.contributions(point) as readonly Contributed<never>[],
-      );
-      if (problem)
-        throw new PluginError(`plugin ${name} cannot add to ${point.owner}/${point.name}: ${problem}`);
-      this.#added.push({
-        point,
-        plugin: name,
-        value: frozen(value),
-        fault: (where, error) => instance.fault(where, error),
-      });
+      const id = `${point.owner}/${point.name}`;
+      const cannot = (why: string) => new PluginError(`plugin ${name} cannot add ${why}`);
+      if (value === null || value === undefined) throw cannot(`${String(value)} to ${id}`);
+      const others = this.contributions(point) as readonly Contributed<never>[];
+      const problem = point.problem?.(value as never, plugin, others);
+      if (problem) throw cannot(`to ${id}: ${problem}`);
+      const fault = (where: string, error: unknown): void => instance.fault(where, error);
+      this.#added.set(id, frozen([...others, { plugin: name, value: frozen(value), fault }]));
     }
   }
 

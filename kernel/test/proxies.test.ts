@@ -76,6 +76,9 @@ test('names an entry that is neither address nor CIDR', (t) => {
     '10.0.0',
     '',
     '/8',
+    // The zone would be ignored, and the whole of IPv4 trusted.
+    'fe80::1%eth0',
+    '::ffff:10.0.0.0/8',
   ]) {
     t.throws(() => new Proxies(['127.0.0.1', entry]), {
       message: `"${entry}" is neither an address nor a CIDR`,
@@ -90,6 +93,8 @@ test('compares as many bits as the prefix says', (t) => {
   t.true(new Proxies(['2001:db8::/33']).trusts('2001:db8:7fff::1'));
   t.false(new Proxies(['2001:db8::/33']).trusts('2001:db8:8000::1'));
   t.false(new Proxies(['127.0.0.1']).trusts('not an address'));
+  t.true(new Proxies(['::ffff:10.0.0.0/104']).trusts('10.255.0.1'));
+  t.false(new Proxies(['::ffff:10.0.0.0/104']).trusts('11.0.0.1'));
 });
 
 test('recognises addresses of this machine, and rejects similar ones', (t) => {

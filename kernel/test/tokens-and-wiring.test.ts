@@ -295,6 +295,7 @@ test('the owner of an extension point gets all entries at its start, with their 
     { plugin: 'z', value: 'last' },
   ]);
   t.is((seen[0] as unknown[]).length, 3);
+  t.true(Object.isFrozen(seen[0]), 'plugins share the list');
   t.deepEqual(seen[1], []);
 });
 

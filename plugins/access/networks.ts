@@ -1,6 +1,6 @@
 // The networks of an address. One household has a whole IPv6 /64, and many have a /56 or a /48 (RFC 6177).
 import { isIPv6 } from 'node:net';
-import { canonicalAddress, ipv6Groups } from '../../kernel/index.js';
+import { canonicalAddress, ipv6Groups, networkOf } from '../../kernel/index.js';
 
 const hexOf = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(':');
 
@@ -19,7 +19,7 @@ export function networksOf(ip: string): Networks {
   const [, , , fourth = 0] = groups;
   const site = groups.slice(0, 3);
   return {
-    own: `${hexOf([...site, fourth])}::/64`,
+    own: networkOf(address),
     around: [`${hexOf([...site, fourth & 0xff00])}::/56`, `${hexOf(site)}::/48`],
   };
 }

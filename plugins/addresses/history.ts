@@ -8,6 +8,8 @@ const DAY_MS = 86_400_000;
 const AT_ONCE = 5_000;
 const MOST_OF_CLIENT = 100;
 const MOST_ROWS = 1_000_000;
+const SELECT =
+  'SELECT client_id AS clientId, panel, network, address, first_seen AS firstSeen, last_seen AS lastSeen FROM addresses_seen';
 const COLUMNS = {
   client_id: 'integer',
   panel: 'text',
@@ -46,8 +48,7 @@ export class History {
   async start(): Promise<void> {
     const since = this.#clock.now() - RECENT_MS;
     const rows = await this.#db.query<SeenRow>(
-      `SELECT client_id AS clientId, panel, network, address, first_seen AS firstSeen, last_seen AS lastSeen
-       FROM addresses_seen WHERE last_seen > :since ORDER BY last_seen DESC LIMIT 200000`,
+      `${SELECT} WHERE last_seen > :since ORDER BY last_seen DESC LIMIT 200000`,
       { since },
     );
     for (const row of rows.reverse()) this.#sightings.restore(numbersOf(row));
@@ -115,8 +116,7 @@ export class History {
   /** From where a client connected, newest first: the database with what memory knows better. */
   async of(clientId: number): Promise<SeenRow[]> {
     const found = await this.#db.query<SeenRow>(
-      `SELECT client_id AS clientId, panel, network, address, first_seen AS firstSeen, last_seen AS lastSeen
-       FROM addresses_seen WHERE client_id = :clientId ORDER BY last_seen DESC LIMIT ${MOST_OF_CLIENT}`,
+      `${SELECT} WHERE client_id = :clientId ORDER BY last_seen DESC LIMIT ${MOST_OF_CLIENT}`,
       { clientId },
     );
     const rows = new Map<string, SeenRow>();

@@ -6,12 +6,13 @@ import {
   type LiveSettings,
   type Log,
   messageOf,
+  networkOf,
   SerialQueue,
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { OpenConnection, OpenConnectionsApi } from '../connection-cut/contract.js';
 import { addressLimitExceeded } from './contract.js';
-import { NetworkList, networkOf } from './networks.js';
+import { ListedNetworks } from './networks.js';
 import type { addressSettings } from './settings.js';
 import { LIVE_MS, type Sighting, type Sightings } from './sightings.js';
 
@@ -41,7 +42,7 @@ export class AddressLimit {
   readonly #settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
   readonly #queue = new SerialQueue();
   #waiting = new Set<number>();
-  #allowed = { text: '', list: new NetworkList('') };
+  readonly #allowed = new ListedNetworks();
   #failing = false;
 
   constructor({
@@ -138,13 +139,13 @@ export class AddressLimit {
 
   #placesOf(clientId: number, connected: ReadonlySet<string>): Place[] {
     const now = this.#clock.now();
-    const allowed = this.#allowlist();
+    const { ipLimitAllowlist } = this.#settings.read();
     const places = new Map<string, Place>();
     for (const sighting of this.#sightings.of(clientId)) {
       const { network, address, panel } = sighting;
       // Otherwise its next connection would seem to be the first of a new use.
       if (panel === '' && connected.has(network)) sighting.lastSeen = now;
-      if (sighting.lastSeen <= now - LIVE_MS || allowed.has(address)) continue;
+      if (sighting.lastSeen <= now - LIVE_MS || this.#allowed.has(ipLimitAllowlist, address)) continue;
       const place = places.get(network) ?? { network, address, since: sighting.since, own: undefined };
       place.since = Math.min(place.since, sighting.since);
       if (panel === '') place.own = sighting;
@@ -184,11 +185,5 @@ export class AddressLimit {
       ];
     });
     if (clients.length > 0) this.#hooks.emit(addressLimitExceeded, { at: this.#clock.now(), clients });
-  }
-
-  #allowlist(): NetworkList {
-    const { ipLimitAllowlist: text } = this.#settings.read();
-    if (text !== this.#allowed.text) this.#allowed = { text, list: new NetworkList(text) };
-    return this.#allowed.list;
   }
 }

@@ -2,7 +2,7 @@
 import { canonicalAddress, type Clock, type ListenersApi, type LiveSettings } from '../../kernel/index.js';
 import type { AcceptedPeer, CoreAccessApi } from '../engine/contract.js';
 import type { AddressLimit } from './limit.js';
-import { NetworkList } from './networks.js';
+import { ListedNetworks } from './networks.js';
 import type { addressSettings } from './settings.js';
 import type { Sightings } from './sightings.js';
 
@@ -13,7 +13,7 @@ export class Observer {
   readonly #settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
   readonly #sightings: Sightings;
   readonly #limit: AddressLimit;
-  #ignored = { text: '', list: new NetworkList('') };
+  readonly #ignored = new ListedNetworks();
   #unfollow: () => void = () => undefined;
 
   constructor({
@@ -54,9 +54,8 @@ export class Observer {
 
   /** Whether an address says nothing of a client: that of a proxy or tunnel in front of the core. */
   isIgnored(address: string): boolean {
-    const { addressesIgnored: text } = this.#settings.read();
-    if (text !== this.#ignored.text) this.#ignored = { text, list: new NetworkList(text) };
-    return this.#ignored.list.has(address) || this.#listeners.proxies.trusts(address);
+    const { addressesIgnored } = this.#settings.read();
+    return this.#ignored.has(addressesIgnored, address) || this.#listeners.proxies.trusts(address);
   }
 
   #onAccepted(accepted: readonly AcceptedPeer[]): void {

@@ -1,12 +1,12 @@
 import { int, oneOf, setting, text } from '../../kernel/index.js';
-import { NetworkList } from './networks.js';
+import { networksIn } from './networks.js';
 
 const networks = () =>
   text()
     .max(16_384)
     .custom((value: string, state) => {
       try {
-        new NetworkList(value);
+        networksIn(value);
         return value;
       } catch (error) {
         return state.error('any.custom', { error: error as Error });

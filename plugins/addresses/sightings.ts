@@ -1,6 +1,5 @@
 // From where clients connected within the last half hour, in memory. The database follows it in batches.
-import { canonicalAddress, type Clock } from '../../kernel/index.js';
-import { networkOf } from './networks.js';
+import { canonicalAddress, type Clock, networkOf } from '../../kernel/index.js';
 
 export const RECENT_MS = 30 * 60_000;
 /** An address is live for this long after its last connection began, and while one is open. */

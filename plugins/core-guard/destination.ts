@@ -1,6 +1,7 @@
 // Parses a destination of the core's config as the core does (infra/conf/vless.go and trojan.go,
 // fallbacks; infra/conf/transport_internet.go, REALITYConfig; Go's net.SplitHostPort and net.Dial).
 import { hostOf, isHere } from './address.js';
+import { isSocket } from './socket-name.js';
 
 export type Destination =
   | { readonly kind: 'address'; readonly address: string; readonly port: number }
@@ -29,7 +30,7 @@ export function destinationOf(value: unknown): Destination {
   if (value === undefined || value === null || value === '') return { kind: 'nothing' };
   if (typeof value === 'number') return placeOf('localhost', String(value));
   if (typeof value !== 'string') return UNREADABLE;
-  if (/^[/@]/.test(value)) return { kind: 'socket', path: value };
+  if (isSocket(value)) return { kind: 'socket', path: value };
   // A fallback of this name has the type `serve`, which Go cannot dial.
   if (value === 'serve-ws-none') return { kind: 'nothing' };
   if (/^\d+$/.test(value)) return placeOf('localhost', value);

@@ -8,9 +8,10 @@ import { dialed } from './config-destinations.js';
 import { fileKey, fileValue } from './config-files.js';
 import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
-import { listensAt, socketName } from './inbound-at.js';
+import { listensAt } from './inbound-at.js';
 import { serverProblem } from './server-settings.js';
-import { isSocket, SocketFolders } from './socket-folders.js';
+import { SocketFolders } from './socket-folders.js';
+import { isSocket, socketName } from './socket-name.js';
 import { type Place, walk } from './walk.js';
 
 export interface GuardConfig {

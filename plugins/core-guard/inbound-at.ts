@@ -3,11 +3,7 @@ import { isIPv4 } from 'node:net';
 import { hostOf, reachOf } from './address.js';
 import type { ListeningPlace } from './contract.js';
 import { destinationOf } from './destination.js';
-import { isSocket } from './socket-folders.js';
-
-/** The path or the name of a socket, in one spelling: `@@` pads the same name, and a mode may follow a path. Undefined for any other text. */
-export const socketName = (text: unknown): string | undefined =>
-  typeof text === 'string' && isSocket(text) ? text.replace(/^@@/, '@').replace(/,\d+$/, '') : undefined;
+import { socketName } from './socket-name.js';
 
 /** Whether a connection to this address of this machine arrives at the inbound, if it is enabled. */
 export function listensAt(

@@ -13,9 +13,6 @@ const isBelow = (folder: string, path: string): boolean => {
 };
 const real = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** A path, with or without `,mode`, or an abstract name. */
-export const isSocket = (listen: string): boolean => /^[/@]/.test(listen);
-
 export class SocketFolders {
   readonly #folders: readonly string[];
   readonly #dataDirectory: string;

@@ -1,7 +1,7 @@
 // The devices of each client in memory: only what the check of a fetch needs.
 import type { Database } from '../../kernel/index.js';
 
-export interface KnownDevice {
+interface KnownDevice {
   /** SHA-256 of its id, in hex */
   readonly hash: string;
   /** Unix ms */

@@ -8,14 +8,18 @@ import { deleteDevices, saveDevices, type StoredDevice } from './statements.js';
 import { type Gone, type Sighting, WaitingRows } from './waiting-rows.js';
 
 /** Most devices of a client without a limit, and of one with a higher limit; then the one that was seen the longest time ago is dropped. */
-export const MOST_WITHOUT_LIMIT = 20;
+const MOST_WITHOUT_LIMIT = 20;
 export const MOST_WITH_LIMIT = 1000;
 /** Devices of all clients, beyond which those of clients without a limit are no longer recorded: about 100 MB. */
 const MOST_RECORDED = 500_000;
 /** Rows of one write. */
 const ROWS_PER_WRITE = 2000;
 
-export interface ListedDevice extends DeviceDescription {
+/** For a SELECT: what is shown and exported of a device. */
+const SHOWN =
+  'first_seen AS "firstSeen", last_seen AS "lastSeen", user_agent AS "userAgent", device_os AS "deviceOs", os_version AS "osVersion", device_model AS "deviceModel"';
+
+interface ListedDevice extends DeviceDescription {
   readonly id: number;
   readonly firstSeen: number;
   readonly lastSeen: number;
@@ -128,7 +132,7 @@ export class DeviceStore {
   async list(clientId: number): Promise<readonly ListedDevice[]> {
     await this.flush();
     return this.#db.query<ListedDevice>(
-      `SELECT id, hash, first_seen AS "firstSeen", last_seen AS "lastSeen", user_agent AS "userAgent", device_os AS "deviceOs", os_version AS "osVersion", device_model AS "deviceModel"
+      `SELECT id, hash, ${SHOWN}
        FROM client_devices WHERE client_id = :clientId ORDER BY last_seen DESC, id DESC`,
       { clientId },
     );
@@ -171,7 +175,7 @@ export class DeviceStore {
   async exported(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>> {
     await this.flush();
     const rows = await this.#db.query<StoredDevice>(
-      `SELECT client_id AS "clientId", hash, first_seen AS "firstSeen", last_seen AS "lastSeen", user_agent AS "userAgent", device_os AS "deviceOs", os_version AS "osVersion", device_model AS "deviceModel"
+      `SELECT client_id AS "clientId", hash, ${SHOWN}
        FROM client_devices WHERE client_id IN (:clientIds) ORDER BY id`,
       { clientIds },
     );

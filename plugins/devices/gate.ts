@@ -20,7 +20,7 @@ const NO_PLACE = decision(true, 'X-Hwid-Active', 'X-Hwid-Max-Devices-Reached', '
 /** Refused devices of one batch; each costs about 2 KB. */
 const MOST_REFUSED = 1000;
 
-export interface HwidStatus {
+interface HwidStatus {
   readonly active: boolean;
   readonly full: boolean;
   readonly limit: number;

@@ -6,7 +6,7 @@ import type { DeviceDescription } from './contract.js';
 /** A shorter id is no id: it would be guessed, or be the same on many devices. */
 const SHORTEST_ID = 6;
 /** Characters of each text. */
-export const LONGEST_TEXT = 512;
+const LONGEST_TEXT = 512;
 
 /** The SHA-256 of the device's id, in hex; undefined when it sends no usable one. */
 export function hashOf({ 'x-hwid': sent }: IncomingHttpHeaders): string | undefined {

@@ -17,7 +17,7 @@ import { errors } from './errors.js';
 import { shareLinkProblem, subscriptionUrlProblem } from './share-link.js';
 
 /** Links of one client. */
-export const MOST_LINKS = 100;
+const MOST_LINKS = 100;
 const LONGEST_VALUE = 8192;
 
 const line = () =>

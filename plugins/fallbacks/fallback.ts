@@ -1,5 +1,5 @@
 // What a fallback means: where it leads, and the form that the core reads.
-import { inboundAt } from '../core-guard/contract.js';
+import { inboundAt, isSocket } from '../core-guard/contract.js';
 import type { JsonObject } from '../engine/contract.js';
 import { type Inbound, isUnspecified, viewStream } from '../inbounds/contract.js';
 import type { Fallback } from './schema.js';
@@ -14,11 +14,10 @@ export function idleReason({ streamSettings }: Inbound): string | undefined {
   return security === 'none' ? 'fallbacks need the security tls or reality' : undefined;
 }
 
-const isSocket = (listen: string): boolean => /^[/@]/.test(listen);
-
 /** Where another program of this machine reaches the inbound, as a destination of the core. */
 export function placeOf({ listen, port }: Inbound): string {
-  if (isSocket(listen)) return listen.replace(/,\d+$/, '');
+  // The core pads a name after `@@` on both sides, so it stays as it is.
+  if (isSocket(listen)) return listen.startsWith('@') ? listen : listen.replace(/,\d+$/, '');
   if (isUnspecified(listen)) return `127.0.0.1:${port}`;
   return listen.includes(':') && !listen.startsWith('[') ? `[${listen}]:${port}` : `${listen}:${port}`;
 }

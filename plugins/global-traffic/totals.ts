@@ -6,7 +6,7 @@ import { errors } from './errors.js';
 import type { GlobalTrafficTables, TotalRow } from './tables.js';
 
 /** Older rows are not shown any more, and deleted. */
-export const FRESH_MS = 24 * 3_600_000;
+const FRESH_MS = 24 * 3_600_000;
 /** An unchanged row is written again when it is this old: other panels push every half minute. */
 const WRITTEN_EVERY_MS = 3_600_000;
 const MOST_MASTERS = 16;

@@ -25,7 +25,7 @@ const MOST = 500;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export interface ExternalProxies {
+interface ExternalProxies {
   readonly hosts: readonly WayHost[];
   /** with paths in the inbound */
   readonly issues: readonly Issue[];

@@ -32,7 +32,7 @@ const FINGERPRINT =
 /** A SHA-256: 64 hexadecimal digits, with or without colons, or base64. */
 const PIN = /^(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}|[A-Za-z0-9+/_-]{43}=?)$/;
 /** Longest JSON text. */
-export const LONGEST_JSON = 20_000;
+const LONGEST_JSON = 20_000;
 
 const ROUTE = /^\d{1,5}$/;
 /** A number as text, as the API has it; a number is taken as well. */

@@ -35,7 +35,7 @@ export interface Outcome {
   readonly count: number;
   readonly unknown: readonly string[];
 }
-export interface Saved {
+interface Saved {
   readonly rows: ReturnType<typeof rowViews>;
   /** what the caller should know, to end a sentence with */
   readonly notes: string;

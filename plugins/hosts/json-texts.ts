@@ -145,7 +145,7 @@ export const readMask = (text: string): Read<FinalMask> =>
     return mask === undefined ? { value: undefined } : shaped(FinalMaskShape, mask);
   });
 
-export interface JsonTexts {
+interface JsonTexts {
   readonly muxParams: string | null;
   readonly sockoptParams: string | null;
   readonly finalMask: string;

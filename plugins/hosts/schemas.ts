@@ -14,7 +14,7 @@ import {
 import { hostRecord } from './fields.js';
 
 /** Most texts in `hosts`, and most inbounds, of one group. */
-export const MOST_HOSTS = 500;
+const MOST_HOSTS = 500;
 export const MOST_INBOUNDS = 1000;
 const MOST_IDS = 10_000;
 

@@ -16,7 +16,7 @@ export interface WayHost {
 
 /** The names that the API has for formats of this tree. */
 const FORMATS: Readonly<Record<string, string>> = { raw: 'links' };
-export const formatOf = (subType: string): string => FORMATS[subType] ?? subType;
+const formatOf = (subType: string): string => FORMATS[subType] ?? subType;
 
 /** The fields that have a value. */
 const given = <T extends object>(fields: T): Partial<T> =>

@@ -16,15 +16,21 @@ import {
   ProtocolRefused,
   userName,
 } from '../engine/contract.js';
-import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
+import {
+  type ConfigPart,
+  type CoreGuardApi,
+  type Finding,
+  isSocket,
+  OWN_TAG_PREFIX,
+} from '../core-guard/contract.js';
 import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
 import { errors } from './errors.js';
-import type { KnownProtocols } from './known-protocols.js';
-import { isSocket, l4Of, overlaps, placeKey } from './listening.js';
+import type { KnownProtocols } from './contributed/known-protocols.js';
+import { l4Of, overlaps, placeKey } from './ports/listening.js';
 import { normalForm } from './normal-form.js';
-import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports.js';
+import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports/taken-ports.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';

@@ -19,7 +19,7 @@ import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import type { ClientsPlan, SentClients } from './sent-clients.js';
-import { programProblem, protocolProblem, viewsShape } from './shapes.js';
+import { programProblem, protocolProblem, viewsShape } from './contributed/shapes.js';
 import type { StreamView } from './stream/stream.js';
 
 export { type Inbound, StoredInbound as InboundShape } from './schema.js';

@@ -4,7 +4,7 @@ import type { Applied, EngineApi } from '../engine/contract.js';
 import { DONE } from '../engine/contract.js';
 import { coreInbound } from './core-inbound.js';
 import type { Inbound } from './fields.js';
-import type { KnownProtocols } from './known-protocols.js';
+import type { KnownProtocols } from './contributed/known-protocols.js';
 import type { InboundStore } from './store.js';
 
 export class CoreEdits {

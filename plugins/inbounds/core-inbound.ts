@@ -2,7 +2,7 @@
 import { kernelErrors, whyNotJson } from '../../kernel/index.js';
 import type { CoreInbound, JsonObject } from '../engine/contract.js';
 import type { Protocol } from './contract.js';
-import { isSocket } from './listening.js';
+import { isSocket } from '../core-guard/contract.js';
 import type { Inbound } from './schema.js';
 import { coreStream } from './stream/stream.js';
 

@@ -30,9 +30,9 @@ import {
   Protocols,
 } from './contract.js';
 import { InboundCheck } from './check.js';
-import { KnownProtocols } from './known-protocols.js';
+import { KnownProtocols } from './contributed/known-protocols.js';
 import { InboundLimits as Limits } from './limits.js';
-import { amneziawg } from './protocols/amneziawg.js';
+import { amneziawg } from './protocols/wireguard/amneziawg.js';
 import { hysteria, hysteriaAccounts } from './protocols/hysteria.js';
 import { http, httpAccounts } from './protocols/http.js';
 import { mixed, mixedAccounts } from './protocols/mixed.js';
@@ -45,8 +45,8 @@ import { tun } from './protocols/tun.js';
 import { tunnel } from './protocols/tunnel.js';
 import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
-import { wireguard, wireguardAccounts } from './protocols/wireguard.js';
-import { Programs } from './programs.js';
+import { wireguard, wireguardAccounts } from './protocols/wireguard/wireguard.js';
+import { Programs } from './contributed/programs.js';
 import { routes } from './routes.js';
 import { AddInbound, UpdateInbound } from './schema.js';
 import { CoreEdits } from './core-edits.js';

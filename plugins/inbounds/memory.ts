@@ -2,7 +2,7 @@
 import { frozen } from '../../kernel/index.js';
 import type { InboundChange, InboundUsage } from './contract.js';
 import { type Inbound, inboundRecord } from './fields.js';
-import { placeKey } from './listening.js';
+import { placeKey } from './ports/listening.js';
 import type { InboundTables } from './tables.js';
 
 export interface Used {

@@ -1,6 +1,6 @@
 // The form in which an inbound is stored: other names for the same are replaced, and what its protocol cannot use is left out.
 import type { Inbound } from './fields.js';
-import type { KnownProtocols } from './known-protocols.js';
+import type { KnownProtocols } from './contributed/known-protocols.js';
 
 type Draft = Omit<Inbound, 'id'>;
 

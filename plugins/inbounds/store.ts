@@ -14,7 +14,7 @@ import type { EntryTemplate } from './entry/entry.js';
 import { noteFunctions } from './entry/functions.js';
 import { errors } from './errors.js';
 import type { Inbound } from './fields.js';
-import type { KnownProtocols } from './known-protocols.js';
+import type { KnownProtocols } from './contributed/known-protocols.js';
 import { applyChange, type InboundMemory, loadMemory, type MemoryChange, safe, type Used } from './memory.js';
 import type { InboundTables } from './tables.js';
 

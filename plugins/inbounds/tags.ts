@@ -2,7 +2,7 @@
 import type { L4 } from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './fields.js';
-import { l4Name } from './listening.js';
+import { l4Name } from './ports/listening.js';
 
 const MOST = 99;
 const plainTag = (port: number, l4: readonly L4[]): string => `in-${port}-${l4Name(l4)}`;

@@ -5,7 +5,7 @@ import { errors } from './errors.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
-import { type Programs, RUNNING } from './programs.js';
+import { type Programs, RUNNING } from './contributed/programs.js';
 import type { InboundStore } from './store.js';
 
 /** Of fields that lists leave out. */

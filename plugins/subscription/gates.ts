@@ -7,7 +7,6 @@ import { headersProblem, headersShape } from './shapes.js';
 
 export class Gates {
   readonly #contributions: PluginContext['contributions'];
-  #gates: readonly Contributed<FetchGate>[] = [];
   /** Gates return the same few lists for all fetches: each is checked once. Only frozen ones stay as they were. */
   readonly #checked = new WeakSet<GateDecision['headers']>();
 
@@ -15,15 +14,10 @@ export class Gates {
     this.#contributions = contributions;
   }
 
-  /** Call it at the start, when all plugins have contributed. */
-  load(): void {
-    this.#gates = this.#contributions(FetchGates);
-  }
-
   /** Returns the first refusal, else the headers of all gates; undefined when no gate decides anything. A gate that fails is skipped, as a guard is. */
   check(client: ClientRow, headers: IncomingHttpHeaders): GateDecision | undefined {
     let decision: GateDecision | undefined;
-    for (const gate of this.#gates) {
+    for (const gate of this.#contributions(FetchGates)) {
       const next = this.#ask(gate, client, headers);
       if (next === undefined) continue;
       if (next.refused) return next;

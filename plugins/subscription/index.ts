@@ -103,7 +103,7 @@ export default definePlugin({
     }),
   ],
   routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, gates, fetchHandler, listeners, config, allSettings, contributions }) => {
+  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions }) => {
     for (const { value, fault } of contributions(WaySources)) {
       try {
         value.start(compiled.wayOutput);
@@ -112,7 +112,6 @@ export default definePlugin({
       }
     }
     await compiled.all();
-    gates.load();
     listeners.declare(
       'subscription',
       { host: config.host, port: allSettings.read(listenerSettings).subPort, portVariable: 'WEIR_SUB_PORT' },

@@ -4,7 +4,7 @@ import { renewal } from './renewal.js';
 
 export type Outcome = 'cut' | 'renewed' | 'reset';
 
-export interface OutlookWindow {
+interface OutlookWindow {
   readonly now: number;
   /** inclusive */
   readonly until: number;

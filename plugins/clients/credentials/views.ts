@@ -2,7 +2,7 @@
 import type { Credential, Credentials, CredentialValue } from '../../inbounds/contract.js';
 import { type FlatField, flatFields } from './sent.js';
 
-export type CredentialEntry = { readonly inboundId: number } & Credential;
+type CredentialEntry = { readonly inboundId: number } & Credential;
 
 /** All of them, by inbound. */
 export const credentialList = (credentials: Credentials): CredentialEntry[] =>

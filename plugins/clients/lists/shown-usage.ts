@@ -9,7 +9,6 @@ const isAmount = (value: unknown): value is number => Number.isSafeInteger(value
 
 export class ShownUsage {
   readonly #contributions: PluginContext['contributions'];
-  #sources: readonly Contributed<UsageSource>[] | undefined;
   /** Sources that failed: they are not asked again until the next start. */
   readonly #broken = new Set<UsageSource>();
 
@@ -17,9 +16,8 @@ export class ShownUsage {
     this.#contributions = contributions;
   }
 
-  /** Complete when the first reply is made. Not read for each client: that is a pass over the entries of all plugins. */
   get #all(): readonly Contributed<UsageSource>[] {
-    return (this.#sources ??= this.#contributions(UsageSources));
+    return this.#contributions(UsageSources);
   }
 
   /** Whether another panel reported usage. */

@@ -120,7 +120,7 @@ export const reverse = () =>
   );
 
 /** When counters start again at zero by themselves. */
-export const SCHEDULES = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
+const SCHEDULES = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 export type Schedule = (typeof SCHEDULES)[number];
 export const schedule = () => oneOf(...SCHEDULES);
 /** Many programs send blank for `never`. */

@@ -1,6 +1,6 @@
 // The part of an entry that follows from address and stream. The protocol adds the account.
 import { canonicalAddress, isLoopback } from '../../../kernel/index.js';
-import { isSocket } from '../listening.js';
+import { isSocket } from '../../core-guard/contract.js';
 import type { Inbound } from '../schema.js';
 import { streamEntry } from '../stream/stream.js';
 import type { EntryTemplate } from './entry.js';

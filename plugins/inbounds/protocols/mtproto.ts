@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { isIPv4, isIPv6 } from 'node:net';
 import { bool, custom, int, oneOf, optional, shape, text, withDefault } from '../../../kernel/index.js';
 import type { ClientIdentity, Inbound, Protocol, ProtocolCredential } from '../contract.js';
-import { loopbackPort } from '../loopback-port.js';
+import { loopbackPort } from '../ports/loopback-port.js';
 import { textOf } from '../stream/transport.js';
 import { DEFAULT_DOMAIN, DOMAIN, secretKey, validSecret } from './mtproto-secret.js';
 

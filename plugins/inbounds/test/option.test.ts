@@ -1,11 +1,11 @@
 // What protocols add to the selection list, and what becomes of it when a third-party protocol fails.
 import test from 'ava';
 import type { Inbound, Protocol } from '../contract.js';
-import { guardedProtocol } from '../guarded-protocol.js';
+import { guardedProtocol } from '../contributed/guarded-protocol.js';
 import { optionOf } from '../option.js';
 import { vless } from '../protocols/vless.js';
 import { FRESH } from '../schema.js';
-import { protocolProblem } from '../shapes.js';
+import { protocolProblem } from '../contributed/shapes.js';
 
 const inbound = { ...FRESH, id: 1, protocol: 'acme', port: 1 } as Inbound;
 const acme = (parts: Partial<Protocol>): Protocol => ({ ...vless, name: 'acme', ...parts });

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import type { Inbound, TakenKeys } from '../contract.js';
-import { freeAddress, poolOf, poolsAround } from '../protocols/address-pool.js';
-import { prefixOf } from '../protocols/prefixes.js';
-import { keyOf, newKeyPair, publicKeyOf } from '../protocols/wireguard-keys.js';
+import { freeAddress, poolOf, poolsAround } from '../protocols/wireguard/address-pool.js';
+import { prefixOf } from '../protocols/wireguard/prefixes.js';
+import { keyOf, newKeyPair, publicKeyOf } from '../protocols/wireguard/keys.js';
 
 test('a prefix has one spelling for its network', (t) => {
   for (const [sent, text, network] of [

@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import Joi from 'joi';
-import { bool, custom, int, optional, shape, text } from '../../../kernel/index.js';
-import { objectOf, type Settings, textOf } from '../stream/transport.js';
-import { keyOf, newKeyPair, publicKeyOf } from './wireguard-keys.js';
+import { bool, custom, int, optional, shape, text } from '../../../../kernel/index.js';
+import { objectOf, type Settings, textOf } from '../../stream/transport.js';
+import { keyOf, newKeyPair, publicKeyOf } from './keys.js';
 
 const MOST = 2 ** 31 - 1;
 const HANDSHAKE = 56;

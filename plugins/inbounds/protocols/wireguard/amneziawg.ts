@@ -1,11 +1,12 @@
 // AmneziaWG, which a program of its own runs: WireGuard whose packets look like something else.
-import { custom, optional, shape, text } from '../../../kernel/index.js';
-import type { AccountValue, ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
-import type { TakenKeys } from '../credential.js';
-import { objectOf, type Settings, textOf, textsOf } from '../stream/transport.js';
+import { custom, optional, shape, text } from '../../../../kernel/index.js';
+import type { AccountValue, Inbound, Protocol } from '../../contract.js';
+import type { TakenKeys } from '../../credential.js';
+import { objectOf, type Settings, textOf } from '../../stream/transport.js';
 import { freeAddress, poolOf } from './address-pool.js';
 import { completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
-import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
+import { type OtherPeers, tunnelCredential } from './credential.js';
+import { peerAccount, peerFields } from './peer.js';
 
 const serverOf = ({ settings }: Pick<Inbound, 'settings'>): Settings => objectOf(settings['server']);
 
@@ -40,7 +41,6 @@ const assign = (inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string
   return freeAddress(taken, [poolOf(textOf(server['subnetIp']), length)], () => true, inbound, fieldPrefix);
 };
 
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 /** What a client must know of the disguise. */
 const DISGUISE = [
   ...['jc', 'jmin', 'jmax', 's1', 's2', 's3', 's4', 'h1', 'h2', 'h3', 'h4', 'i1', 'i2', 'i3', 'i4', 'i5'],
@@ -64,34 +64,21 @@ export const amneziawg: Protocol = {
   l4: () => ['udp'],
   coreSettings: () => ({}),
   credential: tunnelCredential({ others: () => NO_PEERS, assign, more: { forwardedPorts } }),
-  account({ credentials }, { id }) {
-    const own = credentials?.get(id) ?? {};
-    return {
-      protocol: 'amneziawg',
-      publicKey: textOf(own['publicKey']),
-      allowedIPs: textsOf(own['allowedIPs']).join(','),
-      preSharedKey: textOf(own['preSharedKey']),
-      keepAlive: numberOf(own['keepAlive']),
-      forwardedPorts: textOf(own['forwardedPorts']),
-    };
-  },
+  account: (client, inbound) => ({
+    protocol: 'amneziawg',
+    ...peerAccount(client, inbound),
+    forwardedPorts: textOf(client.credentials?.get(inbound.id)?.['forwardedPorts']),
+  }),
   entry(inbound, base) {
     const server = serverOf(inbound);
-    const field =
-      <T>(read: (value: unknown) => T, name: string): ByClient<T> =>
-      ({ credentials }: ClientIdentity) =>
-        read(credentials?.get(inbound.id)?.[name]);
     return {
       ...base,
       transport: { kind: 'own' },
       security: { kind: 'none' },
       account: {
         protocol: 'amneziawg',
-        privateKey: field(textOf, 'privateKey'),
+        ...peerFields(inbound),
         publicKey: textOf(server['publicKey']),
-        address: field(textsOf, 'allowedIPs'),
-        preSharedKey: field(textOf, 'preSharedKey'),
-        keepAlive: field(numberOf, 'keepAlive'),
         mtu: mtuOf(server),
         dns: [textOf(server['primaryDns']), textOf(server['secondaryDns'])].filter(Boolean).join(', '),
         ...disguiseOf(server),

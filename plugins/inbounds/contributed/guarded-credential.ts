@@ -1,7 +1,7 @@
 // Guards the credentials that protocols of other plugins make, like the rest of these protocols.
 import Joi from 'joi';
-import { custom, inspect, mapOf, PanelError } from '../../kernel/index.js';
-import type { Credential, CredentialValue, ProtocolCredential } from './credential.js';
+import { custom, inspect, mapOf, PanelError } from '../../../kernel/index.js';
+import type { Credential, CredentialValue, ProtocolCredential } from '../credential.js';
 
 const LONGEST = 10_000;
 const LONGEST_KEY = 255;

@@ -1,7 +1,7 @@
 // A free address for a new client of WireGuard, from the pool of its inbound.
-import type { TakenKeys } from '../credential.js';
-import { errors } from '../errors.js';
-import type { Inbound } from '../schema.js';
+import type { TakenKeys } from '../../credential.js';
+import { errors } from '../../errors.js';
+import type { Inbound } from '../../schema.js';
 import { firstNumber, hostNumber, toAddress } from './prefixes.js';
 
 const SMALL = 256;

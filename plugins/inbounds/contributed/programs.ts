@@ -1,7 +1,7 @@
 // Inbounds that a program of its own runs in place of the core: how they are doing, as replies say it.
-import type { Contributed, PluginContext } from '../../kernel/index.js';
-import { type ProtocolProgram, ProtocolPrograms } from './contract.js';
-import type { Inbound } from './fields.js';
+import type { Contributed, PluginContext } from '../../../kernel/index.js';
+import { type ProtocolProgram, ProtocolPrograms } from '../contract.js';
+import type { Inbound } from '../fields.js';
 import type { KnownProtocols } from './known-protocols.js';
 
 export const RUNNING = 'running';

@@ -1,18 +1,13 @@
 // Where an inbound listens: on a port of an address over TCP, UDP or both, or on a Unix socket.
-import { canonicalAddress } from '../../kernel/index.js';
-import type { L4, Protocol } from './contract.js';
-import type { Inbound } from './fields.js';
-import { transportL4 } from './stream/stream.js';
+import { canonicalAddress } from '../../../kernel/index.js';
+import { isSocket, socketName } from '../../core-guard/contract.js';
+import type { L4, Protocol } from '../contract.js';
+import type { Inbound } from '../fields.js';
+import { transportL4 } from '../stream/stream.js';
 
 export type Place = Pick<Inbound, 'listen' | 'port'>;
 
 const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
-
-/** A path, with or without `,mode` behind it, or an abstract name (`@name`). */
-export const isSocket = (listen: string): boolean => listen.startsWith('/') || listen.startsWith('@');
-/** Returns one spelling for each socket. */
-export const socketOf = (listen: string): string =>
-  listen.startsWith('@') ? listen.replace(/^@@/, '@') : listen.replace(/,\d+$/, '');
 
 /** Returns one spelling for each address: IPv6 has many, and the core reads localhost as 127.0.0.1. */
 function addressOf(listen: string): string {
@@ -23,8 +18,7 @@ function addressOf(listen: string): string {
 
 /** Returns the key of all inbounds that may be in each other's way; undefined for one that listens nowhere. */
 export function placeKey({ listen, port }: Place): string | number | undefined {
-  if (isSocket(listen)) return socketOf(listen);
-  return port === 0 ? undefined : port;
+  return socketName(listen) ?? (port === 0 ? undefined : port);
 }
 
 /** Whether one of two that have the same key is in the way of the other. */

@@ -9,11 +9,11 @@ import {
   type PanelError,
   shape,
   text,
-} from '../../../kernel/index.js';
-import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../credential.js';
-import type { Inbound } from '../schema.js';
-import { textOf, textsOf } from '../stream/transport.js';
-import { keyOf, newKeyPair, publicKeyOf } from './wireguard-keys.js';
+} from '../../../../kernel/index.js';
+import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../../credential.js';
+import type { Inbound } from '../../schema.js';
+import { textOf, textsOf } from '../../stream/transport.js';
+import { keyOf, newKeyPair, publicKeyOf } from './keys.js';
 import { type Prefix, prefixOf } from './prefixes.js';
 
 const MOST_ADDRESSES = 64;
@@ -22,7 +22,7 @@ const MOST_ADDRESSES = 64;
 type Invalid = (field: string, message: string) => PanelError;
 
 /** Fields of a credential that callers may send. */
-export const credentialFields = {
+const credentialFields = {
   privateKey: optional(text().max(255)),
   publicKey: optional(text().max(255)),
   allowedIPs: optional(
@@ -31,7 +31,7 @@ export const credentialFields = {
   preSharedKey: optional(text().max(255)),
   keepAlive: optional(int().min(0).max(65_535)),
 };
-export const FLAT = Object.keys(credentialFields);
+const FLAT = Object.keys(credentialFields);
 
 /** Keys and addresses that an inbound gives to peers which are no clients. */
 export interface OtherPeers {

@@ -1,7 +1,7 @@
 // The protocols that inbounds can speak, ours and those of other plugins.
-import type { Contributed, PluginContext } from '../../kernel/index.js';
+import type { Contributed, PluginContext } from '../../../kernel/index.js';
 import { guardedProtocol } from './guarded-protocol.js';
-import { type Protocol, Protocols } from './contract.js';
+import { type Protocol, Protocols } from '../contract.js';
 
 export class KnownProtocols {
   readonly #contributions: PluginContext['contributions'];

@@ -1,13 +1,14 @@
 // WireGuard. Settings: xtls.github.io, WireGuard inbound.
-import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../kernel/index.js';
-import type { ConfigAccountType, JsonObject } from '../../engine/contract.js';
-import type { ByClient, ClientIdentity, Inbound, Protocol } from '../contract.js';
-import type { TakenKeys } from '../credential.js';
-import { objectOf, textOf, textsOf } from '../stream/transport.js';
+import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../../kernel/index.js';
+import type { ConfigAccountType, JsonObject } from '../../../engine/contract.js';
+import type { Inbound, Protocol } from '../../contract.js';
+import type { TakenKeys } from '../../credential.js';
+import { objectOf, textOf, textsOf } from '../../stream/transport.js';
 import { freeAddress, poolsAround } from './address-pool.js';
 import { firstNumber, prefixOf } from './prefixes.js';
-import { type OtherPeers, tunnelCredential } from './wireguard-credential.js';
-import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './wireguard-keys.js';
+import { type OtherPeers, tunnelCredential } from './credential.js';
+import { numberOf, peerAccount, peerFields } from './peer.js';
+import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './keys.js';
 
 /** Xray-core 26.3.27, proxy/wireguard/config.proto. It is no UserManager, and its peers have no name: it counts nobody. */
 export const wireguardAccounts: ConfigAccountType = {
@@ -108,7 +109,6 @@ const credential = tunnelCredential({ others: othersOf, assign });
 
 const serverKeyOf = ({ settings: { secretKey } }: Pick<Inbound, 'settings'>): string =>
   publicKeyOf(keyOf(textOf(secretKey)) ?? '');
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
 export const wireguard: Protocol = {
   name: 'wireguard',
@@ -128,33 +128,17 @@ export const wireguard: Protocol = {
   credential,
   note: () =>
     'the core does not count the bytes of single clients of wireguard: what they move through this inbound is in no quota',
-  account({ credentials }, { id }) {
-    const own = credentials?.get(id) ?? {};
-    return {
-      protocol: 'wireguard',
-      publicKey: textOf(own['publicKey']),
-      allowedIPs: textsOf(own['allowedIPs']).join(','),
-      preSharedKey: textOf(own['preSharedKey']),
-      keepAlive: numberOf(own['keepAlive']),
-    };
-  },
+  account: (client, inbound) => ({ protocol: 'wireguard', ...peerAccount(client, inbound) }),
   entry(inbound, base) {
     const { mtu, dns } = inbound.settings;
-    const field =
-      <T>(read: (value: unknown) => T, name: string): ByClient<T> =>
-      ({ credentials }: ClientIdentity) =>
-        read(credentials?.get(inbound.id)?.[name]);
     return {
       ...base,
       transport: { kind: 'own' },
       security: { kind: 'none' },
       account: {
         protocol: 'wireguard',
-        privateKey: field(textOf, 'privateKey'),
+        ...peerFields(inbound),
         publicKey: serverKeyOf(inbound),
-        address: field(textsOf, 'allowedIPs'),
-        preSharedKey: field(textOf, 'preSharedKey'),
-        keepAlive: field(numberOf, 'keepAlive'),
         mtu: numberOf(mtu),
         dns: textOf(dns),
       },

@@ -2,11 +2,12 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, isIPv6 } from 'node:net';
-import type { ListenersApi } from '../../kernel/index.js';
-import type { L4 } from './contract.js';
-import { errors } from './errors.js';
-import type { Inbound } from './fields.js';
-import { isSocket, l4Name, overlaps, type Place, socketOf } from './listening.js';
+import type { ListenersApi } from '../../../kernel/index.js';
+import { isSocket, socketName } from '../../core-guard/contract.js';
+import type { L4 } from '../contract.js';
+import { errors } from '../errors.js';
+import type { Inbound } from '../fields.js';
+import { l4Name, overlaps, type Place } from './listening.js';
 
 /** An inbound with what it listens on. */
 export interface Listening {
@@ -20,8 +21,9 @@ const named = ({ id, remark, tag }: Listening['inbound']): string => `inbound #$
 export function refuseTakenPort(others: readonly Listening[], wanted: Place, l4: readonly L4[]): void {
   for (const { inbound: other, l4: theirs } of others) {
     if (!overlaps(other, wanted)) continue;
-    if (isSocket(wanted.listen))
-      throw errors.PORT_TAKEN(`the socket ${socketOf(wanted.listen)} is taken by ${named(other)}`, {
+    const socket = socketName(wanted.listen);
+    if (socket !== undefined)
+      throw errors.PORT_TAKEN(`the socket ${socket} is taken by ${named(other)}`, {
         path: 'listen',
       });
     const both = l4.filter((one) => theirs.includes(one));
@@ -50,8 +52,8 @@ export function refusePanelPort(
 
 /** Throws PORT_IN_USE when somebody listens on this Unix socket. Abstract names are not looked at: older versions of Node pad them. */
 export async function refuseSocketInUse(listen: string): Promise<void> {
-  const socket = socketOf(listen);
-  if (socket.startsWith('@')) return;
+  const socket = socketName(listen);
+  if (socket === undefined || socket.startsWith('@')) return;
   const answers = await new Promise<boolean>((resolve) => {
     const connection = connect(socket);
     connection.once('error', () => resolve(false));

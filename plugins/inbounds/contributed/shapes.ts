@@ -1,7 +1,7 @@
 // Validates what plugins add to inbounds: protocols, and rows of a reply.
-import { checkedList, inspect, whyNotJson } from '../../kernel/index.js';
-import type { InboundView, Protocol, ProtocolProgram } from './contract.js';
-import { hiddenNames, inboundRecord } from './fields.js';
+import { checkedList, inspect, whyNotJson } from '../../../kernel/index.js';
+import type { InboundView, Protocol, ProtocolProgram } from '../contract.js';
+import { hiddenNames, inboundRecord } from '../fields.js';
 
 const MOST_ROWS = 100_000;
 /** Clients of an inbound that are checked in detail: it may have 100,000. */

@@ -1,6 +1,6 @@
 // Addresses with the length of their prefix, as WireGuard's allowed IPs have them.
 import { isIP } from 'node:net';
-import { canonicalAddress, ipv6Groups } from '../../../kernel/index.js';
+import { canonicalAddress, ipv6Groups } from '../../../../kernel/index.js';
 
 export interface Prefix {
   /** as it is shown: `10.0.0.2/32`. An address without length gets the longest one. */

@@ -10,13 +10,13 @@ import {
   mapOf,
   text,
   word,
-} from '../../kernel/index.js';
-import type { AccountValue, CoreAccount, JsonObject } from '../engine/contract.js';
-import type { L4, Protocol } from './contract.js';
+} from '../../../kernel/index.js';
+import type { AccountValue, CoreAccount, JsonObject } from '../../engine/contract.js';
+import type { L4, Protocol } from '../contract.js';
 import { guardedCredential } from './guarded-credential.js';
-import { withFunctions } from './entry/functions.js';
-import { OptionOfProtocol } from './schema.js';
-import { AccountTextShape, AccountValueShape, hasTexts, ProtocolEntryShape } from './entry/shape.js';
+import { withFunctions } from '../entry/functions.js';
+import { OptionOfProtocol } from '../schema.js';
+import { AccountTextShape, AccountValueShape, hasTexts, ProtocolEntryShape } from '../entry/shape.js';
 
 const SETTINGS = jsonRecord<JsonObject>();
 const ACCOUNT = mapOf(
