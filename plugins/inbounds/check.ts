@@ -5,7 +5,6 @@ import {
   type Issue,
   issuesAt,
   kernelErrors,
-  type ListenersApi,
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
@@ -17,6 +16,7 @@ import {
   userName,
 } from '../engine/contract.js';
 import { type ConfigPart, type CoreGuardApi, type Finding, OWN_TAG_PREFIX } from '../core-guard/contract.js';
+import type { ListenerPlacesApi } from '../settings/contract.js';
 import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
@@ -48,7 +48,7 @@ export class InboundCheck {
   readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
-  readonly #listeners: Pick<ListenersApi, 'places'>;
+  readonly #listeners: ListenerPlacesApi;
 
   constructor(needs: {
     hooks: Hooks;
@@ -56,7 +56,7 @@ export class InboundCheck {
     protocols: KnownProtocols;
     engine: EngineApi;
     guard: CoreGuardApi;
-    listeners: Pick<ListenersApi, 'places'>;
+    listeners: ListenerPlacesApi;
   }) {
     this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
