@@ -8,6 +8,7 @@ import {
   messageOf,
   networkOf,
   SerialQueue,
+  TimeSlice,
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { OpenConnection, OpenConnectionsApi } from '../connection-cut/contract.js';
@@ -102,17 +103,31 @@ export class AddressLimit {
   #mayExceed(clientId: number): boolean {
     const limit = this.#clients.byId(clientId)?.limitIp ?? 0;
     if (limit === 0) return false;
-    const sightings = this.#sightings.of(clientId);
-    return sightings.length > limit && new Set(sightings.map(({ network }) => network)).size > limit;
+    const networks = new Set<string>();
+    for (const { network } of this.#sightings.of(clientId))
+      if (networks.add(network).size > limit) return true;
+    return false;
   }
 
   async #check(ids: readonly number[]): Promise<void> {
     const rows = ids.flatMap((id) => this.#clients.byId(id) ?? []).filter(({ enable }) => enable);
+    const slice = new TimeSlice();
     const users = rows.flatMap(({ id: clientId, inboundIds }) =>
       inboundIds.map((inboundId) => ({ inboundId, clientId })),
     );
     const open = (await this.#connections?.of(users)) ?? [];
-    const exceeded = rows.flatMap((client) => this.#exceeded(client, open) ?? []);
+    const connected = new Map<number, Set<string>>();
+    for (const { clientId, address } of open) {
+      if (slice.isOver) await slice.next();
+      const networks = connected.get(clientId) ?? new Set();
+      connected.set(clientId, networks.add(networkOf(address)));
+    }
+    // Another panel may report thousands of clients at once.
+    const exceeded: Exceeded[] = [];
+    for (const client of rows) {
+      if (slice.isOver) await slice.next();
+      exceeded.push(...this.#exceeded(client, connected.get(client.id) ?? new Set()));
+    }
     if (exceeded.length === 0) return;
     const closed = await this.#cut(exceeded, open);
     if (closed > 0)
@@ -123,18 +138,16 @@ export class AddressLimit {
     this.#report(exceeded);
   }
 
-  #exceeded(client: Readonly<ClientRow>, open: readonly OpenConnection[]): Exceeded | undefined {
-    const connected = new Set(
-      open.filter(({ clientId }) => clientId === client.id).map(({ address }) => networkOf(address)),
-    );
+  /** The client, if it is connected from more networks than its limit. */
+  #exceeded(client: Readonly<ClientRow>, connected: ReadonlySet<string>): Exceeded[] {
     const places = this.#placesOf(client.id, connected);
-    if (places.length <= client.limitIp) return undefined;
+    if (places.length <= client.limitIp) return [];
     places.sort((a, b) => a.since - b.since);
     const [kept, over] =
       this.#settings.read().ipLimitCut === 'oldest'
         ? [places.slice(-client.limitIp), places.slice(0, -client.limitIp)]
         : [places.slice(0, client.limitIp), places.slice(client.limitIp)];
-    return { client, kept, over };
+    return [{ client, kept, over }];
   }
 
   #placesOf(clientId: number, connected: ReadonlySet<string>): Place[] {

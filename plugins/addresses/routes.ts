@@ -48,6 +48,8 @@ const addresses = nullable(
   ).max(MOST_ADDRESSES),
 );
 type Addresses = Static<typeof addresses>;
+/** joi would look at each item before it counts them. */
+const tooMany = Joi.array().max(MOST_ADDRESSES);
 
 /** Existing programs also send the list as JSON text. */
 const addressesOrText = () =>
@@ -59,12 +61,23 @@ const addressesOrText = () =>
           .allow('')
           .max(MOST_TEXT)
           .custom((value: string, state) => {
-            const result = inspect(addresses, parsed(value));
+            const list = parsed(value);
+            const result = inspect(
+              Array.isArray(list) && list.length > MOST_ADDRESSES ? tooMany : addresses,
+              list,
+              {
+                first: true,
+              },
+            );
             return 'value' in result
               ? result.value
               : state.error('any.custom', { error: new Error(result.issues[0]?.message) });
           }),
-        otherwise: addresses,
+        otherwise: Joi.alternatives().conditional(Joi.array().min(MOST_ADDRESSES + 1), {
+          // biome-ignore lint/suspicious/noThenProperty: a word of joi
+          then: tooMany,
+          otherwise: addresses,
+        }),
       }),
       addresses,
     ),

@@ -8,6 +8,8 @@ export const LIVE_MS = 120_000;
 const WRITTEN_EVERY_MS = 5 * 60_000;
 const MOST_OF_CLIENT = 64;
 const MOST_CLIENTS = 100_000;
+/** Of all clients, about 180 MB: another panel may report as many as it likes. */
+const MOST_IN_ALL = 500_000;
 
 /** The panel of what other panels post without saying who saw it. */
 export const ELSEWHERE = 'elsewhere';
@@ -32,12 +34,20 @@ export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address
 
 export class Sightings {
   readonly #clock: Clock;
+  readonly #most: number;
+  #size = 0;
   /** by client, the latest last; by panel and network within */
   readonly #clients = new Map<number, Map<string, Sighting>>();
   #unwritten = new Set<Sighting>();
 
-  constructor({ clock }: { clock: Clock }) {
+  constructor({ clock }: { clock: Clock }, most = MOST_IN_ALL) {
     this.#clock = clock;
+    this.#most = most;
+  }
+
+  /** number of sightings of all clients */
+  get size(): number {
+    return this.#size;
   }
 
   /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. */
@@ -70,12 +80,15 @@ export class Sightings {
         reported: 0,
       };
       own.set(key, added);
+      this.#size++;
       this.#unwritten.add(added);
       if (own.size > MOST_OF_CLIENT) this.#forgetOldestOf(own);
     }
     this.#clients.delete(clientId);
     this.#clients.set(clientId, own);
-    if (this.#clients.size > MOST_CLIENTS) this.forgetClient(this.#clients.keys().next().value as number);
+    // The client that was seen the longest time ago.
+    if (this.#clients.size > MOST_CLIENTS || this.#size > this.#most)
+      this.forgetClient(this.#clients.keys().next().value as number);
     return address;
   }
 
@@ -90,9 +103,12 @@ export class Sightings {
   /** Takes a row of the database into memory, at the start. */
   restore(row: SeenRow): void {
     const own = this.#clients.get(row.clientId) ?? new Map<string, Sighting>();
-    if (own.size >= MOST_OF_CLIENT || (own.size === 0 && this.#clients.size >= MOST_CLIENTS)) return;
+    if (own.size >= MOST_OF_CLIENT || this.#size >= this.#most) return;
+    if (own.size === 0 && this.#clients.size >= MOST_CLIENTS) return;
+    const key = `${row.panel} ${row.network}`;
+    if (!own.has(key)) this.#size++;
     this.#clients.set(row.clientId, own);
-    own.set(`${row.panel} ${row.network}`, {
+    own.set(key, {
       ...row,
       since: row.firstSeen,
       written: row.lastSeen,
@@ -119,7 +135,10 @@ export class Sightings {
       for (const [key, sighting] of own) {
         if (sighting.lastSeen > sighting.written && sighting.lastSeen <= now - WRITTEN_EVERY_MS)
           this.#unwritten.add(sighting);
-        if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) own.delete(key);
+        if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) {
+          own.delete(key);
+          this.#size--;
+        }
       }
       if (own.size === 0) this.#clients.delete(clientId);
     }
@@ -132,7 +151,9 @@ export class Sightings {
   }
 
   forgetClient(clientId: number): void {
-    for (const sighting of this.of(clientId)) this.#unwritten.delete(sighting);
+    const own = this.of(clientId);
+    for (const sighting of own) this.#unwritten.delete(sighting);
+    this.#size -= own.length;
     this.#clients.delete(clientId);
   }
 
@@ -140,6 +161,7 @@ export class Sightings {
     const [oldest] = [...own].sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
     if (!oldest) return;
     own.delete(oldest[0]);
+    this.#size--;
     this.#unwritten.delete(oldest[1]);
   }
 }

@@ -10,6 +10,8 @@ interface FileKey {
   /** `certificate`: may name a file in the folders for certificates; `refused`: never allowed */
   readonly use: 'certificate' | 'refused';
   readonly does: string;
+  /** whether the value may be the text itself, in place of a path */
+  readonly takesText?: true;
 }
 
 const FILE_KEYS: readonly FileKey[] = [
@@ -18,8 +20,8 @@ const FILE_KEYS: readonly FileKey[] = [
   { keys: ['certificatefile'], use: 'certificate', does: 'reads a certificate' },
   { keys: ['keyfile'], use: 'certificate', does: 'reads a key' },
   // Of TUIC, whose own program reads them: github.com/tuic-protocol/tuic, tuic-server
-  { keys: ['server', 'certificate'], use: 'certificate', does: 'reads a certificate' },
-  { keys: ['server', 'private_key'], use: 'certificate', does: 'reads a key' },
+  { keys: ['server', 'certificate'], use: 'certificate', does: 'reads a certificate', takesText: true },
+  { keys: ['server', 'private_key'], use: 'certificate', does: 'reads a key', takesText: true },
   // transport/internet/tls/config.go:462 and transport/internet/reality/config.go:66: appends the secrets of every session
   { keys: ['masterkeylog'], use: 'refused', does: 'writes the secrets of every connection to a file' },
   // transport/internet/hysteria/hub.go:333: http.FileServer over the whole folder
@@ -29,6 +31,9 @@ const FILE_KEYS: readonly FileKey[] = [
   { keys: ['log', 'error'], use: 'refused', does: 'writes a log to a file' },
 ];
 
+/** A text that is no path at the same time: Go shortens `-----BEGIN /../..` to `..` before it opens a folder. */
+const PEM = /^-----BEGIN [A-Z0-9 ]+-----[\sA-Za-z0-9+/=-]*$/;
+
 export const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
   end.every((key, i) => keys[keys.length - end.length + i] === key);
 
@@ -36,8 +41,7 @@ export const endsWith = (keys: readonly string[], end: readonly string[]): boole
 export function fileKey({ keys, value }: Place): FileKey | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   const found = FILE_KEYS.find((file) => endsWith(keys, file.keys));
-  // The text itself, in place of a path.
-  if (typeof value === 'string' && value.startsWith('-----BEGIN ')) return undefined;
+  if (found?.takesText && typeof value === 'string' && PEM.test(value)) return undefined;
   return found?.use === 'refused' && value === 'none' ? undefined : found;
 }
 

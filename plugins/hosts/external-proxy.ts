@@ -21,6 +21,7 @@ const NAMES = {
 } as const satisfies Partial<Record<keyof HostFields, string>>;
 const LISTS: readonly string[] = ['alpn', 'pinnedPeerCertSha256'];
 const MOST = 500;
+const MOST_ISSUES = 50;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -64,6 +65,8 @@ export function externalProxies(streamSettings: Json): ExternalProxies {
   const hosts: WayHost[] = [];
   const issues: Issue[] = [];
   for (const [i, entry] of sent.entries()) {
+    // A reply names no more.
+    if (issues.length > MOST_ISSUES) break;
     const result = readEntry(entry, `${path}.${i}`);
     if ('host' in result) hosts.push(result.host);
     else issues.push(...result.issues);

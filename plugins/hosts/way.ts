@@ -1,5 +1,13 @@
 // What each field of a host does to the entry of its inbound.
-import { type EntryTemplate, type FinalMask, isOf, type Tls, type Transport } from '../inbounds/contract.js';
+import {
+  type EntryTemplate,
+  type FinalMask,
+  isOf,
+  type Mux,
+  type SocketOptions,
+  type Tls,
+  type Transport,
+} from '../inbounds/contract.js';
 import type { Way } from '../subscription/contract.js';
 import type { HostFields } from './fields.js';
 import { readMask, readMux, readSocket, valueIn } from './json-texts.js';
@@ -100,14 +108,33 @@ function accountFor({ account, transport }: EntryTemplate, security: string): En
     : account;
 }
 
+interface ReadTexts {
+  readonly mux: Mux | 'off' | undefined;
+  readonly finalMask: FinalMask | undefined;
+  readonly socket: SocketOptions | undefined;
+}
+/** A long text takes milliseconds to read, and a group has hundreds of rows. */
+const readTexts = new WeakMap<HostFields, ReadTexts>();
+function textsOf(fields: HostFields): ReadTexts {
+  let texts = readTexts.get(fields);
+  if (!texts) {
+    texts = {
+      mux: valueIn(readMux(fields.muxParams)),
+      finalMask: valueIn(readMask(fields.finalMask)),
+      socket: valueIn(readSocket(fields.sockoptParams)),
+    };
+    readTexts.set(fields, texts);
+  }
+  return texts;
+}
+
 export function entryFor(entry: EntryTemplate, { fields, address, port }: WayHost): EntryTemplate {
   const server = address || entry.server;
   const security = securityFor(entry.security, fields, server);
   const { mux: baseMux, finalMask: baseMask, ...base } = entry;
-  const ownMux = valueIn(readMux(fields.muxParams));
+  const { mux: ownMux, finalMask: ownMask, socket } = textsOf(fields);
   const mux = ownMux === 'off' ? undefined : (ownMux ?? baseMux);
-  const finalMask = maskFor(baseMask, valueIn(readMask(fields.finalMask)));
-  const socket = valueIn(readSocket(fields.sockoptParams));
+  const finalMask = maskFor(baseMask, ownMask);
   const { vlessRoute, altIpVersion, serverDescription } = fields;
   return {
     ...base,

@@ -5,7 +5,6 @@ import {
   type Issue,
   issuesAt,
   kernelErrors,
-  type ListenersApi,
   type Principal,
   refuseHidden,
 } from '../../kernel/index.js';
@@ -23,6 +22,7 @@ import {
   isSocket,
   OWN_TAG_PREFIX,
 } from '../core-guard/contract.js';
+import type { ListenerPlacesApi } from '../settings/contract.js';
 import { ANYBODY, anybodyIn, clientlessReason } from './accounts.js';
 import { type AddOptions, beforeInboundSave, coreSettings, type Protocol } from './contract.js';
 import { coreInbound } from './core-inbound.js';
@@ -54,7 +54,7 @@ export class InboundCheck {
   readonly #protocols: KnownProtocols;
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
-  readonly #listeners: Pick<ListenersApi, 'places'>;
+  readonly #listeners: ListenerPlacesApi;
 
   constructor(needs: {
     hooks: Hooks;
@@ -62,7 +62,7 @@ export class InboundCheck {
     protocols: KnownProtocols;
     engine: EngineApi;
     guard: CoreGuardApi;
-    listeners: Pick<ListenersApi, 'places'>;
+    listeners: ListenerPlacesApi;
   }) {
     this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;

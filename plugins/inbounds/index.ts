@@ -3,7 +3,6 @@ import {
   contribute,
   findUnknownKeys,
   type Hooks,
-  Listeners,
   PanelError,
   provide,
   SerialQueue,
@@ -13,7 +12,7 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
-import { PanelIdentity } from '../settings/contract.js';
+import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
@@ -77,7 +76,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity, listeners: Listeners },
+  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity, listeners: ListenerPlaces },
   hooks: [
     prepareInboundSave,
     beforeInboundSave,

@@ -57,6 +57,12 @@ export const ListenerPorts = extensionPoint<ListenerPort>(
       : 'it needs the names of a listener and a setting',
 );
 
+/** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
+export interface ListenerPlacesApi {
+  places(): readonly { readonly name: string; readonly port: number }[];
+}
+export const ListenerPlaces = token<ListenerPlacesApi>('settings', 'ListenerPlaces');
+
 /** What `setting/update` takes beside settings, such as a code that confirms a change: schemas by key. The guard `beforeSettingsSave` reads them. */
 export const UpdateKeys = extensionPoint<Readonly<Record<string, Schema>>>(
   'settings',

@@ -34,6 +34,7 @@ import {
   composeDefaultSettings,
   composeSettingsReply,
   duringSettingsSave,
+  ListenerPlaces,
   ListenerPorts,
   PanelListener,
   type PanelListenerApi,
@@ -138,10 +139,11 @@ export default definePlugin({
     listenerPorts: singleton(ListenerPortSettings),
     identity: singleton(PanelIdentity),
   },
-  provides: ({ store, identity }) => [
+  provides: ({ store, identity, listenerPorts }) => [
     provide(Settings, store),
     provide(SettingsSource, store),
     provide(Identity, identity),
+    provide(ListenerPlaces, listenerPorts),
   ],
   contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
     contribute(SealedColumns, sealedSettings),

@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
-import { ListenerPorts } from './contract.js';
+import { type ListenerPlacesApi, ListenerPorts } from './contract.js';
 import { errors } from './errors.js';
+import type { SettingsStore } from './store.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -21,16 +22,32 @@ async function obstacleAt(port: number): Promise<string | undefined> {
   }
 }
 
-export class ListenerPortSettings {
+export class ListenerPortSettings implements ListenerPlacesApi {
   readonly #listeners: ListenersApi;
   readonly #contributions: PluginContext['contributions'];
+  readonly #store: Pick<SettingsStore, 'known'>;
 
   constructor({
     listeners,
     contributions,
-  }: { listeners: ListenersApi; contributions: PluginContext['contributions'] }) {
+    store,
+  }: {
+    listeners: ListenersApi;
+    contributions: PluginContext['contributions'];
+    store: Pick<SettingsStore, 'known'>;
+  }) {
     this.#listeners = listeners;
     this.#contributions = contributions;
+    this.#store = store;
+  }
+
+  /** An inbound on the port of the next start would keep the panel from starting. */
+  places(): { name: string; port: number }[] {
+    const next = this.#all.map(({ listener, setting }) => ({
+      name: listener,
+      port: Number(this.#store.known(setting)?.value ?? 0),
+    }));
+    return [...this.#listeners.places(), ...next.filter(({ port }) => port > 0)];
   }
 
   /** Of these settings, those that are ports of listeners. */

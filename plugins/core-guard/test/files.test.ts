@@ -68,7 +68,8 @@ test.serial(
       `${named}-not/site.crt`,
     ])
       await refuse(t, FILE, files(path), 'WEIR_CERTIFICATE_DIRS');
-    await refuse(t, FILE, files('site.crt'), 'absolute path');
+    for (const path of ['site.crt', `-----BEGIN ${'/..'.repeat(20)}/etc/shadow`])
+      await refuse(t, FILE, files(path), 'absolute path');
     const link = join(named, 'link.crt');
     await symlink(join(outside, 'site.crt'), link);
     await refuse(t, FILE, files(link), `${link} is outside the folders`);
@@ -138,6 +139,12 @@ test.serial('keys with which the core writes or serves files are refused whereve
       `${stream}.hysteriaSettings.masquerade.dir`,
       { hysteriaSettings: { masquerade: { type: 'file', dir: '/' } } },
     ],
+    // Go shortens this path to the root before it looks for the folder of that name.
+    [
+      `${stream}.hysteriaSettings.masquerade.dir`,
+      { hysteriaSettings: { masquerade: { type: 'file', dir: `-----BEGIN ${'/..'.repeat(20)}` } } },
+    ],
+    [`${stream}.tlsSettings.masterKeyLog`, tls({ certificates: [], masterKeyLog: '-----BEGIN x' })],
   ] as const)
     await refuse(t, field, settings, 'leave this key out');
   await refuse(

@@ -1,6 +1,7 @@
 // What hosts refuse, each by its field, with nothing changed.
 import test from 'ava';
 import { refused } from '../../../test/harness/index.js';
+import { externalProxies } from '../external-proxy.js';
 import { type Fields, HOSTS, openWorld, type World } from './world.js';
 
 let world: World;
@@ -168,4 +169,6 @@ test.serial('an external proxy that nobody could dial is refused with the inboun
       { body: { streamSettings: { network: 'tcp', externalProxy: [entry] } } },
       { status: 400, code: 'KERNEL_INVALID', field: `streamSettings.externalProxy.0.${field}` },
     );
+  const { issues } = externalProxies({ externalProxy: Array(400).fill({ dest: 'a b', port: 'x' }) });
+  t.true(issues.length > 50 && issues.length < 60, `${issues.length}: the rest is not read`);
 });

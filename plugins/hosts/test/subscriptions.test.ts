@@ -209,3 +209,23 @@ test('the SNI follows an address that only the request knows', (t) => {
   const fields = hostRecord.create({ overrideSniFromAddress: true });
   t.deepEqual(entryFor(entry, { groupId: '', fields, address: '', port: 0 }).security, { kind: 'tls' });
 });
+
+test('rows of one group share what was read of its texts', (t) => {
+  const entry: EntryTemplate = {
+    server: 'a.example',
+    port: 443,
+    account: { protocol: 'trojan', password: 'p' },
+    transport: { kind: 'tcp' },
+    security: { kind: 'none' },
+  };
+  const fields = hostRecord.create({
+    finalMask: '{"tcp":[{"type":"fragment","settings":{"length":"1-5"}}]}',
+    muxParams: '{"concurrency":8}',
+  });
+  const [one, other] = ['b.example', 'c.example'].map((address) =>
+    entryFor(entry, { groupId: '', fields, address, port: 0 }),
+  );
+  t.truthy(one?.finalMask);
+  t.is(one?.finalMask, other?.finalMask, 'reading it takes milliseconds');
+  t.is(one?.mux, other?.mux);
+});

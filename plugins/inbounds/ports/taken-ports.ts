@@ -2,8 +2,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, isIPv6 } from 'node:net';
-import type { ListenersApi } from '../../../kernel/index.js';
 import { isSocket, socketName } from '../../core-guard/contract.js';
+import type { ListenerPlacesApi } from '../../settings/contract.js';
 import type { L4 } from '../contract.js';
 import { errors } from '../errors.js';
 import type { Inbound } from '../fields.js';
@@ -37,7 +37,7 @@ export function refuseTakenPort(others: readonly Listening[], wanted: Place, l4:
 
 /** Throws PORT_TAKEN for a port of the panel or of one of its listeners. They speak TCP: an inbound over UDP may have the same number. */
 export function refusePanelPort(
-  listeners: Pick<ListenersApi, 'places'>,
+  listeners: ListenerPlacesApi,
   { listen, port }: Place,
   l4: readonly L4[],
 ): void {

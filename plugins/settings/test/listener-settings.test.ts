@@ -100,6 +100,23 @@ test('a port with which the panel could not start again is refused', async (t) =
   t.regex(await say(panel, { webPort: subPort, subPort: webPort }), /^settings saved/);
 });
 
+test('an inbound cannot take the port on which the panel will be after its next start', async (t) => {
+  const { panel } = await bootWithPorts(t);
+  const [webPort, subPort] = [await freePort(), await freePort()];
+  await say(panel, { webPort, subPort });
+  for (const [port, says] of [
+    [webPort, "the panel's own"],
+    [subPort, 'listener subscription'],
+  ] as const)
+    await refused(
+      t,
+      panel,
+      '/panel/api/inbounds/add',
+      { body: { protocol: 'vless', listen: '127.0.0.1', port } },
+      { status: 409, code: 'INBOUNDS_PORT_TAKEN', field: 'port', says },
+    );
+});
+
 test('forwarded headers count from the proxies of the setting, at once', async (t) => {
   const panel = await boot(t);
   const id = await panel.addInbound({ listen: '' });
