@@ -10,11 +10,10 @@ import { DeviceMemory } from '../../plugins/devices/device-memory.js';
 import { Roster } from '../../plugins/clients/model/roster.js';
 import { uniqueFields } from '../../plugins/clients/model/fields.js';
 import { dropDatabase } from '../harness/database.js';
-import { FakeClock } from '../harness/fake-clock.js';
 import { type CallOptions, TestPanel } from '../harness/panel.js';
 import { random } from '../harness/random.js';
 import { selfSigned } from '../harness/self-signed.js';
-import { CoreInMemory, watchProjections } from './world-of-edits.js';
+import { CoreInMemory, JumpingClock, watchProjections } from './world-of-edits.js';
 
 const SEED = Number(process.env['WEIR_TEST_SEED'] ?? 11);
 const ROUNDS = Number(process.env['WEIR_TEST_ROUNDS'] ?? 60);
@@ -60,13 +59,15 @@ test('after thousands of random calls, memory, database and core agree, and a re
   const watched = watchProjections();
   t.teardown(watched.stop);
   const core = new CoreInMemory();
-  const clock = new FakeClock();
+  const clock = new JumpingClock();
   const panel = await TestPanel.boot({ plugins: [core.plugin], clock, dataDirectory });
   t.teardown(() => panel.stop());
   watched.stop();
   await panel.get(`${API}/setting/update`, { body: { subPath: '/s/', subEncrypt: false } });
   // Days pass and sessions end; a token does not.
-  const { token } = await panel.get<{ token: string }>(`${API}/setting/apiTokens/create`, { body: { name: 'edits' } });
+  const { token } = await panel.get<{ token: string }>(`${API}/setting/apiTokens/create`, {
+    body: { name: 'edits' },
+  });
   const as = { anonymous: true, headers: { authorization: `Bearer ${token}` } };
   const { below, pick } = random(SEED);
   const chance = (one: number): boolean => below(one) === 0;
@@ -153,7 +154,8 @@ test('after thousands of random calls, memory, database and core agree, and a re
     }));
   const client = (): Fields => ({ email: name(), ...fields() });
   /** in the bodies of inbounds, where some programs call it so */
-  const embedded = () => Array.from({ length: below(4) }, () => ({ ...client(), ...(chance(4) && { up: below(99) }) }));
+  const embedded = () =>
+    Array.from({ length: below(4) }, () => ({ ...client(), ...(chance(4) && { up: below(99) }) }));
   const inbound = (): Fields => {
     const protocol = pick(Object.keys(kinds)) ?? 'vless';
     const kind = kinds[protocol]?.() ?? {};
@@ -193,7 +195,9 @@ test('after thousands of random calls, memory, database and core agree, and a re
     const counted = outcomes.get(known) ?? new Map<number, number>();
     outcomes.set(known, counted.set(answer.status, (counted.get(answer.status) ?? 0) + 1));
     if (answer.status >= 500)
-      t.fail(`${path} ${JSON.stringify(body)}: ${answer.text}\n${panel.log.filter((line) => line.includes('request failed')).at(-1)}`);
+      t.fail(
+        `${path} ${JSON.stringify(body)}: ${answer.text}\n${panel.log.filter((line) => line.includes('request failed')).at(-1)}`,
+      );
     return answer.body.success ? answer.body.obj : undefined;
   };
   const enc = encodeURIComponent;
@@ -202,11 +206,18 @@ test('after thousands of random calls, memory, database and core agree, and a re
   const calls: readonly (() => Promise<unknown>)[] = [
     () => call('clients/add', { client: client(), inboundIds: inboundIds() }),
     () => call('clients/add', { client: client(), inboundIds: inboundIds() }),
-    () => call('clients/bulkCreate', names().map(() => ({ client: client(), inboundIds: inboundIds() }))),
+    () =>
+      call(
+        'clients/bulkCreate',
+        names().map(() => ({ client: client(), inboundIds: inboundIds() })),
+      ),
     () => call(`clients/update/${enc(name())}`, fields()),
     () => call(`clients/update/${enc(name())}`, { email: name() }),
     () => call(`clients/update/${enc(name())}`, fields()),
-    () => call(`clients/update/${enc(name())}`, { credentials: [{ inboundId: anInbound(), allowedIPs: ['10.0.0.9'] }] }),
+    () =>
+      call(`clients/update/${enc(name())}`, {
+        credentials: [{ inboundId: anInbound(), allowedIPs: ['10.0.0.9'] }],
+      }),
     async () => chance(2) && call(`clients/del/${enc(name())}?keepTraffic=${below(2)}`),
     async () => chance(2) && call('clients/bulkDel', { emails: names(), keepTraffic: chance(2) }),
     () => call(`clients/${enc(name())}/attach`, { inboundIds: inboundIds() }),
@@ -235,7 +246,8 @@ test('after thousands of random calls, memory, database and core agree, and a re
     () => call('clients/groups/resetTraffic', { name: group() || 'w' }),
     () => call('clients/groups/bulkAdd', { emails: names(), group: group() || 'w' }),
     () => call('clients/groups/bulkRemove', { emails: names() }),
-    async () => (exported = ((await call('clients/export', undefined, 'GET')) as unknown[] | undefined) ?? []),
+    async () =>
+      (exported = ((await call('clients/export', undefined, 'GET')) as unknown[] | undefined) ?? []),
     () => call('clients/import', { data: JSON.stringify(some(exported, 2)) }),
     () => call(`clients/ips/${enc(name())}`),
     () => call(`clients/clearIps/${enc(name())}`),
@@ -266,7 +278,15 @@ test('after thousands of random calls, memory, database and core agree, and a re
     async () => {
       const id = anInbound();
       const now = (await call(`inbounds/get/${id}`, undefined, 'GET')) as Fields | undefined;
-      if (now) await call(`inbounds/update/${id}`, { ...now, remark: 'echoed', settings: { ...(now['settings'] as Fields), clients: some((now['settings'] as { clients?: Fields[] }).clients ?? [], 2) } });
+      if (now)
+        await call(`inbounds/update/${id}`, {
+          ...now,
+          remark: 'echoed',
+          settings: {
+            ...(now['settings'] as Fields),
+            clients: some((now['settings'] as { clients?: Fields[] }).clients ?? [], 2),
+          },
+        });
     },
     () => call(`inbounds/setEnable/${anInbound()}`, { enable: !chance(3) }),
     () => call(`inbounds/${anInbound()}/subSortIndex`, { subSortIndex: below(5) }),
@@ -274,9 +294,15 @@ test('after thousands of random calls, memory, database and core agree, and a re
     async () => chance(5) && call('inbounds/resetAllTraffics'),
     async () => chance(9) && call(`inbounds/${anInbound()}/delAllClients`),
     async () => inbounds.length > 6 && chance(3) && call(`inbounds/del/${anInbound()}`),
-    async () => inbounds.length > 9 && chance(4) && call('inbounds/bulkDel', { ids: [...some(inbounds, 5), 4711] }),
-    async () => (whole = ((await call(`inbounds/get/${anInbound()}`, undefined, 'GET')) as Fields | undefined) ?? whole),
-    async () => whole && inbounds.length < 22 && call('inbounds/import', { data: JSON.stringify({ ...whole, port: 20_000 + below(400), tag: '' }) }),
+    async () =>
+      inbounds.length > 9 && chance(4) && call('inbounds/bulkDel', { ids: [...some(inbounds, 5), 4711] }),
+    async () =>
+      (whole =
+        ((await call(`inbounds/get/${anInbound()}`, undefined, 'GET')) as Fields | undefined) ?? whole),
+    async () =>
+      whole &&
+      inbounds.length < 22 &&
+      call('inbounds/import', { data: JSON.stringify({ ...whole, port: 20_000 + below(400), tag: '' }) }),
     () =>
       call('inbounds/pushClientTraffics', {
         masterGuid: of('g1', 'g2'),
@@ -285,7 +311,13 @@ test('after thousands of random calls, memory, database and core agree, and a re
     () =>
       call(`inbounds/${anInbound()}/fallbacks`, {
         fallbacks: some([anInbound(), anInbound(), 0]).map((childId, i) =>
-          spoilt({ childId, path: `/${i}`, dest: childId === 0 ? '8080' : '', alpn: of('', 'h2'), xver: below(3) }),
+          spoilt({
+            childId,
+            path: `/${i}`,
+            dest: childId === 0 ? '8080' : '',
+            alpn: of('', 'h2'),
+            xver: below(3),
+          }),
         ),
       }),
     async () => groups.length < 15 && call(of('hosts/add', 'hosts/bulk/add'), hosts()),
@@ -319,14 +351,24 @@ test('after thousands of random calls, memory, database and core agree, and a re
     await settled();
     for (const projection of watched.all) {
       const [now, fresh] = [plain(projection.state), plain(await projection.fresh())];
-      if (!isDeepStrictEqual(now, fresh)) t.deepEqual(inspect(now, { depth: 9, maxArrayLength: 5000, sorted: true }), inspect(fresh, { depth: 9, maxArrayLength: 5000, sorted: true }), when);
+      if (!isDeepStrictEqual(now, fresh))
+        t.deepEqual(
+          inspect(now, { depth: 9, maxArrayLength: 5000, sorted: true }),
+          inspect(fresh, { depth: 9, maxArrayLength: 5000, sorted: true }),
+          when,
+        );
     }
     await refresh();
-    const byName = (users: [string, object][]) => Object.fromEntries(users.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const byName = (users: [string, object][]) =>
+      Object.fromEntries(users.sort(([a], [b]) => (a < b ? -1 : 1)));
     t.deepEqual(byName(core.users), byName(core.wished(core.put.keys())), `${when}: users of the core`);
     for (const { id, enable, inboundIds: ids } of clients)
       for (const inboundId of ids)
-        if (!enable) t.false(core.engine.users.has(`i${inboundId}.c${id}`) && core.put.has(inboundId), `${when}: ${id} is off`);
+        if (!enable)
+          t.false(
+            core.engine.users.has(`i${inboundId}.c${id}`) && core.put.has(inboundId),
+            `${when}: ${id} is off`,
+          );
   };
 
   for (let i = 0; i < 8; i++) await call('inbounds/add', inbound());
@@ -337,8 +379,17 @@ test('after thousands of random calls, memory, database and core agree, and a re
   }
   await compare('at the end');
   t.deepEqual(panel.faults, []);
-  t.log([...outcomes].map(([path, counted]) => `${path}: ${[...counted].map(([status, count]) => `${count} × ${status}`).join(', ')}`).join('\n'));
-  t.log(`${inbounds.length} inbounds, ${groups.length} host groups, ${clients.length} clients, ${core.users.length} users`);
+  t.log(
+    [...outcomes]
+      .map(
+        ([path, counted]) =>
+          `${path}: ${[...counted].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+      )
+      .join('\n'),
+  );
+  t.log(
+    `${inbounds.length} inbounds, ${groups.length} host groups, ${clients.length} clients, ${core.users.length} users`,
+  );
 
   const before = await shownBy(panel, as, clock.now());
   t.true(clients.length > 5 && inbounds.length > 3);
@@ -354,7 +405,18 @@ test('after thousands of random calls, memory, database and core agree, and a re
   t.deepEqual([...next.put].sort(), [...core.put].sort(), 'the config of the core');
 });
 
-const SORTS = ['', 'enable', 'email', 'inboundIds', 'traffic', 'remaining', 'expiryTime', 'createdAt', 'updatedAt', 'lastOnline'];
+const SORTS = [
+  '',
+  'enable',
+  'email',
+  'inboundIds',
+  'traffic',
+  'remaining',
+  'expiryTime',
+  'createdAt',
+  'updatedAt',
+  'lastOnline',
+];
 const FILTERS = [
   ...['active', 'deactive', 'depleted', 'expiring'].map((status) => `status=${status}`),
   ...['vless', 'shadowsocks', 'wireguard', 'http', 'mtproto'].map((protocol) => `protocol=${protocol}`),
@@ -370,29 +432,38 @@ const FILTERS = [
 ];
 
 /** Everything that reading endpoints answer, by path. */
-async function shownBy(panel: TestPanel, as: CallOptions, now: number): Promise<Readonly<Record<string, unknown>>> {
+async function shownBy(
+  panel: TestPanel,
+  as: CallOptions,
+  now: number,
+): Promise<Readonly<Record<string, unknown>>> {
   const shown: Record<string, unknown> = {};
   const read = async <T>(path: string, method = 'GET'): Promise<T> =>
     (shown[path] = await panel.get<T>(`${API}/${path}`, { ...as, method })) as T;
   const inbounds = await read<{ id: number }[]>('inbounds/list');
   for (const path of ['inbounds/list/slim', 'inbounds/options', 'inbounds/allLinks']) await read(path);
   for (const { id } of inbounds)
-    for (const path of [`inbounds/get/${id}`, `inbounds/${id}/fallbacks`, `hosts/byInbound/${id}`]) await read(path);
+    for (const path of [`inbounds/get/${id}`, `inbounds/${id}/fallbacks`, `hosts/byInbound/${id}`])
+      await read(path);
   const groups = await read<{ groupId: string }[]>('hosts/list');
   for (const { groupId } of groups) await read(`hosts/get/${groupId}`);
   await read('hosts/tags');
   const clients = await read<Listed[]>('clients/list');
   for (const { email, subId } of clients) {
-    for (const path of ['get', 'traffic', 'links']) await read(`clients/${path}/${encodeURIComponent(email)}`);
+    for (const path of ['get', 'traffic', 'links'])
+      await read(`clients/${path}/${encodeURIComponent(email)}`);
     await read(`clients/subLinks/${encodeURIComponent(subId)}`);
     for (const path of ['ips', 'hwids']) await read(`clients/${path}/${encodeURIComponent(email)}`, 'POST');
   }
-  for (const path of ['clients/export', 'server/clientIps', `x/traffic/preview?until=${now + 30 * DAY}`]) await read(path);
-  for (const path of ['clientIpsByGuid', 'lastOnline', 'activeInbounds']) await read(`clients/${path}`, 'POST');
+  for (const path of ['clients/export', 'server/clientIps', `x/traffic/preview?until=${now + 30 * DAY}`])
+    await read(path);
+  for (const path of ['clientIpsByGuid', 'lastOnline', 'activeInbounds'])
+    await read(`clients/${path}`, 'POST');
   for (const { name } of await read<{ name: string }[]>('clients/groups'))
     await read(`clients/groups/${encodeURIComponent(name)}/emails`);
   for (const sort of SORTS)
-    for (const order of ['ascend', 'descend']) await read(`clients/list/paged?pageSize=200&sort=${sort}&order=${order}`);
+    for (const order of ['ascend', 'descend'])
+      await read(`clients/list/paged?pageSize=200&sort=${sort}&order=${order}`);
   for (const filter of FILTERS) await read(`clients/list/paged?pageSize=7&${filter}`);
   return shown;
 }

@@ -1,5 +1,5 @@
 // A panel with a core in memory that behaves as a real one does: an inbound that is put again has the users of that moment.
-import { type definePlugin, type Plugin, type Projection, provide } from '../../kernel/index.js';
+import { type Clock, type definePlugin, type Plugin, type Projection, provide } from '../../kernel/index.js';
 import { Projection as Projections } from '../../kernel/database/projection.js';
 import {
   composeCoreConfig,
@@ -21,6 +21,28 @@ export function watchProjections(): { readonly all: Set<AnyProjection>; stop(): 
     return load.call(this);
   };
   return { all, stop: () => void (Projections.prototype.load = load) };
+}
+
+/** Time that jumps: what came due meanwhile runs once, as after a machine slept. */
+export class JumpingClock implements Clock {
+  #now = Date.UTC(2026, 0, 15, 12);
+  readonly #timers = new Set<{ readonly every: number; next: number; readonly run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+  every(ms: number, run: () => void): () => void {
+    const timer = { every: ms, next: this.#now + ms, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+  tick(ms: number): void {
+    this.#now += ms;
+    for (const timer of [...this.#timers].filter(({ next }) => next <= this.#now)) {
+      timer.next = this.#now + timer.every;
+      timer.run();
+    }
+  }
 }
 
 /** What an engine is given. */
