@@ -17,7 +17,7 @@ interface Case {
   readonly names?: string;
 }
 /** A list call that goes on without what it cannot do: who is left out, and why. */
-interface Partial {
+interface Skips {
   readonly body: unknown;
   readonly skips: readonly string[];
 }
@@ -78,14 +78,14 @@ const emails = (more: object = {}): Case[] => [
   invalid('emails.999', { ...more, emails: thousand(email, 7) }),
   invalid('emails.0', { ...more, emails: ['x'.repeat(256)] }),
 ];
-const skipsUnknown = (more: object = {}): Partial => ({
+const skipsUnknown = (more: object = {}): Skips => ({
   body: { ...more, emails: ['nobody', SQL] },
   skips: ['nobody', SQL],
 });
 const client = { email: 'new' };
 const port = 40_000;
 
-const CASES: Readonly<Record<string, readonly (Case | Partial)[]>> = {
+const CASES: Readonly<Record<string, readonly (Case | Skips)[]>> = {
   'GET /hosts/get/{groupId}': noHost(),
   'GET /hosts/byInbound/{inboundId}': [
     ...['x', '-1', SQL].map((id) => ({ ...INVALID, at: [id], names: 'inboundId' })),
@@ -273,7 +273,7 @@ const CASES: Readonly<Record<string, readonly (Case | Partial)[]>> = {
   'POST /clients/groups/create': [
     invalid('name', { name: 'a\u0000b' }),
     invalid('name', { name: { $gt: '' } }),
-    { status: 409, code: 'CLIENTS_GROUP_EXISTS', names: 'name', body: { name: 'FAMILY' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', names: 'name', body: { name: 'FAMILY' } },
   ],
   'POST /clients/groups/rename': [
     noGroup('oldName', { oldName: SQL, newName: 'n' }),
@@ -281,7 +281,6 @@ const CASES: Readonly<Record<string, readonly (Case | Partial)[]>> = {
   ],
   'POST /clients/groups/delete': [invalid('name', { name: ['family'] })],
   'POST /clients/groups/resetTraffic': [noGroup('name', { name: SQL })],
-  'GET /clients/groups/{name}/emails': [],
   'POST /clients/resetTraffic/{email}': noClient(),
   'POST /clients/updateTraffic/{email}': [
     ...noClient({ upload: 1, download: 1 }),
@@ -297,7 +296,6 @@ const CASES: Readonly<Record<string, readonly (Case | Partial)[]>> = {
   ],
   'GET /clients/traffic/{email}': noClient(),
   'GET /clients/links/{email}': noClient(),
-  'GET /clients/subLinks/{subId}': [],
   'POST /server/clientIps': [
     { ...INVALID, names: '0.ips.0.ip', body: [{ clientEmail: 'ann', ips: [{ ip: SQL, timestamp: 1 }] }] },
     {
@@ -318,6 +316,8 @@ const CASES: Readonly<Record<string, readonly (Case | Partial)[]>> = {
 };
 /** Whatever comes in the path succeeds; the reason. */
 const TAKES_ALL: ReadonlyMap<string, string> = new Map([
+  ['GET /clients/groups/{name}/emails', 'an unknown group has no clients'],
+  ['GET /clients/subLinks/{subId}', 'an unknown subId has no links'],
   ['POST /clients/ips/{email}', 'an unknown client has no addresses'],
   ['POST /clients/clearIps/{email}', 'an unknown client has no addresses'],
 ]);
