@@ -1,7 +1,7 @@
 // Adds, changes, moves and deletes host groups: checks what was sent, saves it, updates subscriptions.
 import { randomInt } from 'node:crypto';
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
-import type { Clock, Database, Principal, SerialQueue } from '../../kernel/index.js';
+import type { Clock, Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import { inboundErrors } from '../inbounds/contract.js';
 import { addressesOf, type HostCheck } from './host-check.js';
 import type { HostChange } from './contract.js';
@@ -17,6 +17,18 @@ import type { HostTables } from './tables.js';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const newGroupId = (): string =>
   Array.from({ length: 16 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+
+/** Inbounds that were deleted meanwhile took their rows along, and groups without other rows. */
+async function stillThere(tx: Tx, groups: readonly HostGroup[]): Promise<HostGroup[]> {
+  const stored = await tx.query<{ id: number }>('SELECT id FROM hosts WHERE group_id IN (:groupIds)', {
+    groupIds: groups.map(({ groupId }) => groupId),
+  });
+  const ids = new Set(stored.map(({ id }) => id));
+  return groups.flatMap((group) => {
+    const rows = group.rows.filter(({ id }) => ids.has(id));
+    return rows.length === 0 ? [] : { ...group, rows };
+  });
+}
 
 type SentFields = { readonly [K in keyof HostFields]?: HostFields[K] | null };
 /** The fields that were sent; null, which existing programs send, means the initial value. */
@@ -128,7 +140,7 @@ export class HostService {
   async #write(
     who: Principal,
     before: HostGroup | undefined,
-    write: (tx: Parameters<Parameters<Database['write']>[0]>[0]) => Promise<HostGroup>,
+    write: (tx: Tx) => Promise<HostGroup>,
   ): Promise<HostGroup> {
     try {
       return await this.#db.write(async (tx) => {
@@ -184,39 +196,43 @@ export class HostService {
     change: (group: HostGroup) => HostFields,
     statement: (groupIds: readonly string[]) => readonly [sql: string, replacements: Record<string, unknown>],
   ): Promise<Outcome> {
-    return this.#queue.run(async () => {
-      const { known, unknown } = this.#sorted(ids);
+    return this.#change(ids, who, async (tx, groups) => {
       const now = this.#clock.now();
-      const changes = known.map(
-        (before): HostChange => ({
-          kind: 'updated',
-          before,
-          after: { ...before, updatedAt: now, fields: change(before) },
-        }),
-      );
-      const [sql, replacements] = statement(known.map(({ groupId }) => groupId));
-      if (changes.length > 0)
-        await this.#db.write(async (tx) => {
-          await tx.run(sql, { ...replacements, now });
-          await this.#store.saved(tx, changes, who);
-        });
-      return { count: known.length, unknown };
+      const [sql, replacements] = statement(groups.map(({ groupId }) => groupId));
+      await tx.run(sql, { ...replacements, now });
+      return groups.map((before) => ({
+        kind: 'updated',
+        before,
+        after: { ...before, updatedAt: now, fields: change(before) },
+      }));
     });
   }
 
   delete(ids: readonly string[], who: Principal): Promise<Outcome> {
+    return this.#change(ids, who, async (tx, groups) => {
+      await this.#groups.destroy({
+        where: { groupId: groups.map(({ groupId }) => groupId) },
+        transaction: tx.t,
+      });
+      return groups.map((before) => ({ kind: 'deleted', before, after: undefined }));
+    });
+  }
+
+  #change(
+    ids: readonly string[],
+    who: Principal,
+    write: (tx: Tx, groups: readonly HostGroup[]) => Promise<readonly HostChange[]>,
+  ): Promise<Outcome> {
     return this.#queue.run(async () => {
       const { known, unknown } = this.#sorted(ids);
-      const changes = known.map((before): HostChange => ({ kind: 'deleted', before, after: undefined }));
-      if (changes.length > 0)
-        await this.#db.write(async (tx) => {
-          await this.#groups.destroy({
-            where: { groupId: known.map(({ groupId }) => groupId) },
-            transaction: tx.t,
-          });
-          await this.#store.saved(tx, changes, who);
-        });
-      return { count: known.length, unknown };
+      if (known.length === 0) return { count: 0, unknown };
+      return this.#db.write(async (tx) => {
+        const groups = await stillThere(tx, known);
+        if (groups.length > 0) await this.#store.saved(tx, await write(tx, groups), who);
+        const left = new Set(groups.map(({ groupId }) => groupId));
+        const gone = known.flatMap(({ groupId }) => (left.has(groupId) ? [] : groupId));
+        return { count: groups.length, unknown: [...unknown, ...gone] };
+      });
     });
   }
 

@@ -1,6 +1,8 @@
 // Runs on every database.
 // Each field that callers send is stored, shown, exported and imported, because of its declaration alone.
+import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import { sourceRoot } from '../../../test/harness/source-root.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { fields, sentFields, shownFields, trafficFields } from '../model/fields.js';
 
@@ -32,6 +34,31 @@ const VALUES: Values = {
   trafficResetDay: 8,
   reverse: { tag: 'r', n: [1, null] },
 };
+/** The test that shows what each field does, beside being stored. */
+const ACTS_IN: Readonly<Record<string, string>> = {
+  email: 'plugins/clients/test/edits.test.ts',
+  subId: 'plugins/devices/test/gate.test.ts',
+  uuid: 'plugins/clients/test/seen-by-core.test.ts',
+  password: 'plugins/clients/test/seen-by-core.test.ts',
+  auth: 'test/engine/hysteria.core.test.ts',
+  security: 'plugins/inbounds/test/entries.test.ts',
+  adTag: 'plugins/inbounds/test/programs.test.ts',
+  flow: 'plugins/clients/test/flow.test.ts',
+  totalGB: 'plugins/traffic/test/limits.test.ts',
+  expiryTime: 'plugins/traffic/test/limits.test.ts',
+  enable: 'plugins/clients/test/own-switch.test.ts',
+  limitIp: 'plugins/addresses/test/limit.test.ts',
+  limitHwid: 'plugins/devices/test/gate.test.ts',
+  tgId: 'plugins/clients/test/edits.test.ts',
+  group: 'plugins/clients/test/groups.test.ts',
+  comment: 'plugins/clients/test/lists-after-edits.test.ts',
+  reset: 'plugins/traffic/test/renewals.test.ts',
+  resetDay: 'plugins/traffic/test/renewals.test.ts',
+  resetMax: 'plugins/traffic/test/renewals.test.ts',
+  trafficReset: 'plugins/traffic/test/client-resets.test.ts',
+  trafficResetDay: 'plugins/traffic/test/client-resets.test.ts',
+  reverse: 'test/engine/vless-reverse.core.test.ts',
+};
 const pick = (from: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.map((name) => [name, from[name]]));
 
@@ -39,6 +66,15 @@ test('the test has a value for each field', (t) => {
   t.deepEqual(Object.keys(VALUES).sort(), [...sentFields].sort());
   const initial = fields.create({}) as Values;
   for (const name of sentFields) t.notDeepEqual(VALUES[name], initial[name], name);
+});
+
+test('a test shows what each field does', async (t) => {
+  t.deepEqual(Object.keys(ACTS_IN).sort(), [...sentFields].sort());
+  const root = await sourceRoot();
+  for (const [name, path] of Object.entries(ACTS_IN)) {
+    const text = await readFile(new URL(path, root), 'utf8').catch(() => '');
+    t.true(new RegExp(`\\b${name}\\b`).test(text), `${path} has nothing about ${name}`);
+  }
 });
 
 test('each field is stored, shown, exported and imported, and survives a restart', async (t) => {

@@ -116,3 +116,37 @@ test('after random edits, memory equals a fresh load, and subscriptions those af
   // The port of the listener differs, nothing else does.
   t.deepEqual(after, before);
 });
+
+test('an edit that began before an inbound was deleted brings back none of its hosts', async (t) => {
+  const observed = servicesOf<Inside>(hosts);
+  await using panel = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin] });
+  const { db, self, store, service } = observed.services;
+  const stays = await panel.addInbound();
+  const edits: Readonly<Record<string, (ids: readonly string[]) => Promise<unknown>>> = {
+    setEnable: (ids) => service.setEnable(ids, false, self),
+    reorder: (ids) => service.reorder(ids, self),
+    delete: (ids) => service.delete(ids, self),
+  };
+  for (const [name, edit] of Object.entries(edits)) {
+    const goes = await panel.addInbound();
+    const add = (groupId: string, inboundIds: number[]) =>
+      service.add({ groupId, remark: groupId, inboundIds }, self);
+    await add(`${name}-both`, [stays, goes]);
+    await add(`${name}-alone`, [goes]);
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => void (release = resolve));
+    const deletion = db.write(async (tx) => {
+      await gate;
+      await tx.run('DELETE FROM inbounds WHERE id = :goes', { goes });
+      await store.inboundsDeleted(tx, [goes]);
+    });
+    // Its write waits behind the deletion.
+    const outcome = edit([`${name}-both`, `${name}-alone`]);
+    await new Promise(setImmediate);
+    release();
+    await deletion;
+    t.deepEqual(await outcome, { count: 1, unknown: [`${name}-alone`] }, name);
+    t.deepEqual(comparable(store.memory.state), comparable(await store.memory.fresh()), name);
+  }
+  t.deepEqual([...store.memory.state.groups.keys()].sort(), ['reorder-both', 'setEnable-both']);
+});
