@@ -2,6 +2,10 @@
 // What is remembered of addresses, and its routes.
 import { rm } from 'node:fs/promises';
 import test from 'ava';
+import type { Database } from '../../../kernel/index.js';
+import { FakeClock } from '../../../test/harness/index.js';
+import { History } from '../history.js';
+import { Sightings } from '../sightings.js';
 import { World } from './world.js';
 
 let world: World;
@@ -239,4 +243,20 @@ test.serial('an adopted core shows earlier lines: they are not from now', async 
   world.leave('198.51.100.2');
   await world.connect(user, '198.51.100.3');
   t.deepEqual(await world.seen('earlier'), ['198.51.100.3', '198.51.100.2']);
+});
+
+test('a failed write hands all of it to the next one', async (t) => {
+  const clock = new FakeClock();
+  const sightings = new Sightings({ clock });
+  for (let id = 1; id <= 12_000; id++) sightings.note(id, '198.51.100.1', clock.now());
+  let left = 1;
+  const db = {
+    write: async () => {
+      if (left-- === 0) throw new Error('the disk is full');
+    },
+  } as unknown as Database;
+  const settings = { read: () => ({ addressDays: 30 }) } as never;
+  const history = new History({ db, clock, settings, sightings });
+  await t.throwsAsync(history.flush(), { message: 'the disk is full' });
+  t.is(sightings.takeUnwritten().length, 7_000, 'the first 5,000 are written');
 });

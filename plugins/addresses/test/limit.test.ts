@@ -158,6 +158,13 @@ test.serial(
   },
 );
 
+test.serial('late lines of a client that was disabled are not reported', async (t) => {
+  const user = await world.client('disabled', { limitIp: 1, enable: false });
+  await world.connect(user, '198.51.100.1');
+  await world.connect(user, '198.51.100.2');
+  t.deepEqual([closed(), exceeded()], [[], []]);
+});
+
 test.serial('a raised limit acts at once', async (t) => {
   const user = await world.client('raised', { limitIp: 1 });
   await world.connect(user, '198.51.100.1');

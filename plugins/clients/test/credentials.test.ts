@@ -258,6 +258,24 @@ test.serial('bulkCreate: who cannot have its address is skipped, and the others 
     ],
   );
   t.is(await addressOf('k4'), '10.0.0.2/32');
+  // Who is refused on one inbound keeps nothing on the other.
+  const second = await wireguard();
+  const on = (email: string, credentials: object[], inboundIds: number[]) => ({
+    client: { email, credentials },
+    inboundIds,
+  });
+  const wanted = { inboundId: id, allowedIPs: '10.0.0.9' };
+  const again = await panel.get<{ created: number; skipped: { email: string }[] }>(`${API}/bulkCreate`, {
+    body: [
+      on('k5', [wanted, { inboundId: second, allowedIPs: 'nonsense' }], [id, second]),
+      on('k6', [wanted], [id]),
+    ],
+  });
+  t.deepEqual(
+    again.skipped.map(({ email }) => email),
+    ['k5'],
+  );
+  t.is(await addressOf('k6'), '10.0.0.9/32');
 });
 
 test.serial('a pool is filled, widened once, and then says that it is full', async (t) => {
