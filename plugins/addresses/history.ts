@@ -57,12 +57,14 @@ export class History {
   /** Writes what is new, and times that moved on by minutes. If that fails, it is part of the next call. */
   flush(): Promise<void> {
     return this.#queue.run(async () => {
-      for (const taken of chunks(this.#sightings.takeUnwritten(), AT_ONCE)) {
+      const unwritten = this.#sightings.takeUnwritten();
+      for (let from = 0; from < unwritten.length; from += AT_ONCE) {
+        const taken = unwritten.slice(from, from + AT_ONCE);
         const times = taken.map(({ lastSeen }) => lastSeen);
         try {
           await this.#db.write((tx) => this.#write(tx, taken));
         } catch (error) {
-          this.#sightings.handBack(taken);
+          this.#sightings.handBack(unwritten.slice(from));
           throw error;
         }
         for (const [i, sighting] of taken.entries()) sighting.written = times[i] ?? 0;
@@ -184,7 +186,3 @@ const numbersOf = (row: SeenRow): SeenRow => ({
   firstSeen: Number(row.firstSeen),
   lastSeen: Number(row.lastSeen),
 });
-
-function* chunks<T>(all: readonly T[], size: number): Generator<T[]> {
-  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
-}

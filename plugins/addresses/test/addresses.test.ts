@@ -2,6 +2,10 @@
 // What is remembered of addresses, and its routes.
 import { rm } from 'node:fs/promises';
 import test from 'ava';
+import type { Database } from '../../../kernel/index.js';
+import { FakeClock } from '../../../test/harness/index.js';
+import { History } from '../history.js';
+import { Sightings } from '../sightings.js';
 import { World } from './world.js';
 
 let world: World;
@@ -53,6 +57,10 @@ test.serial('a client shows from where it connected, latest first, in the zone o
     },
   ]);
   t.deepEqual(await world.seen('nobody'), []);
+  // Memory has forgotten it, the database has not.
+  await world.pass(2_400_000);
+  await world.connect(user, '198.51.100.1');
+  t.like((await world.post<Seen[]>('clients/ips/ada'))[0], { ip: '198.51.100.1', firstSeen: first / 1000 });
 });
 
 test.serial('loopback, what addressesIgnored names and what is no address are not recorded', async (t) => {
@@ -89,13 +97,21 @@ test.serial(
       await world.pass(10_000);
     }
     t.is(await lastSeen(), written, 'unchanged');
-    await world.pass(300_000);
-    await world.connect(user, '198.51.100.1');
+    const last = world.clock.now() - 10_000;
+    await world.pass(360_000);
     await world.pass(10_000);
-    t.true((await lastSeen()) > written);
+    t.is(await lastSeen(), last, 'it rests');
+    for (let i = 0; i < 6; i++) {
+      await world.connect(user, '198.51.100.1');
+      await world.pass(60_000);
+    }
+    t.true((await lastSeen()) > last, 'it never rests');
 
+    await world.connect(user, '198.51.100.9');
     await world.post('clients/clearIps/writes');
     t.is(await rowsOf(user.clientId), 0);
+    await world.pass(10_000);
+    t.is(await rowsOf(user.clientId), 0, 'what waited to be written is forgotten as well');
     t.deepEqual(await world.seen('writes'), []);
     await world.post('clients/clearIps/nobody');
     await world.connect(user, '198.51.100.2');
@@ -134,6 +150,7 @@ test.serial('of one client the newest hundred rows stay, and none for longer tha
   await world.connect(user, '198.51.100.1');
   await world.pass(10_000);
   await world.settings({ addressDays: 1 });
+  t.deepEqual(await world.seen('many'), ['198.51.100.1'], 'older rows are not shown, deleted or not');
   await world.pass(3_600_000);
   t.is(await rowsOf(user.clientId), 1);
   t.deepEqual(await world.seen('many'), ['198.51.100.1']);
@@ -176,6 +193,7 @@ test.serial(
     });
     const byGuid = await world.post<Record<string, Record<string, unknown>>>('clients/clientIpsByGuid');
     t.deepEqual(byGuid[guid]?.['shared'], [mine]);
+    t.false('elsewhere' in byGuid);
     t.deepEqual(byGuid['far-away'], { shared: [{ ip: '192.0.2.2', timestamp: now }] });
     const seen = await world.post<Seen[]>('clients/ips/shared');
     t.deepEqual(
@@ -225,6 +243,9 @@ test.serial('refuses what is no list of addresses, names the place and takes not
 test.serial('a restart knows what was seen, and who holds a place', async (t) => {
   const user = await world.client('stays', { limitIp: 1 });
   await world.connect(user, '198.51.100.1');
+  await world.pass(10_000);
+  await world.connect(user, '198.51.100.1');
+  const last = Math.floor(world.clock.now() / 1000);
   await world.pass(1000);
   const { dataDirectory } = world.panel;
   await world.panel.stop();
@@ -232,6 +253,7 @@ test.serial('a restart knows what was seen, and who holds a place', async (t) =>
   world = await World.boot({ dataDirectory, clock: world.clock });
   world.inboundId = inboundId;
   t.deepEqual(await world.seen('stays'), ['198.51.100.1']);
+  t.is((await world.post<Seen[]>('clients/ips/stays'))[0]?.lastSeen, last, 'the stop writes the time');
   await world.connect(user, '198.51.100.2');
   t.deepEqual(
     world.closed.map(({ address }) => address),
@@ -248,4 +270,33 @@ test.serial('an adopted core shows earlier lines: they are not from now', async 
   world.leave('198.51.100.2');
   await world.connect(user, '198.51.100.3');
   t.deepEqual(await world.seen('earlier'), ['198.51.100.3', '198.51.100.2']);
+});
+
+test('a failed write hands all of it to the next one', async (t) => {
+  const clock = new FakeClock();
+  const sightings = new Sightings({ clock });
+  for (let id = 1; id <= 12_000; id++) sightings.note(id, '198.51.100.1', clock.now());
+  let left = 1;
+  const db = {
+    write: async () => {
+      if (left-- === 0) throw new Error('the disk is full');
+    },
+  } as unknown as Database;
+  const settings = { read: () => ({ addressDays: 30 }) } as never;
+  const history = new History({ db, clock, settings, sightings });
+  await t.throwsAsync(history.flush(), { message: 'the disk is full' });
+  t.is(sightings.takeUnwritten().length, 7_000, 'the first 5,000 are written');
+});
+
+test('memory is bounded: 64 networks of a client, 100,000 clients; the oldest go', (t) => {
+  const clock = new FakeClock();
+  const sightings = new Sightings({ clock });
+  for (let i = 0; i <= 64; i++) {
+    clock.tick(1);
+    sightings.note(1, `203.0.113.${i}`, clock.now());
+  }
+  t.is(sightings.of(1).length, 64);
+  t.is(sightings.of(1)[0]?.address, '203.0.113.1');
+  for (let id = 2; id <= 100_001; id++) sightings.note(id, '198.51.100.1', clock.now());
+  t.deepEqual([sightings.of(1).length, [...sightings.clients()].length], [0, 100_000]);
 });

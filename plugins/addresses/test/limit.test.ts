@@ -158,6 +158,44 @@ test.serial(
   },
 );
 
+test.serial('who came last at another panel is left to that panel', async (t) => {
+  const user = await world.client('abroad', { limitIp: 1 });
+  await world.connect(user, '198.51.100.1');
+  await world.pass(2000);
+  const timestamp = Math.floor(world.clock.now() / 1000);
+  await world.post('server/clientIps', [{ clientEmail: 'abroad', ips: [{ ip: '192.0.2.3', timestamp }] }]);
+  await world.settled();
+  t.deepEqual([closed(), exceeded()], [[], []]);
+});
+
+test.serial('an open connection of another client holds no place', async (t) => {
+  const [user, other] = [
+    await world.client('apart1', { limitIp: 1 }),
+    await world.client('apart2', { limitIp: 1 }),
+  ];
+  await world.connect(user, '198.51.100.1');
+  world.leave('198.51.100.1');
+  await world.connect(other, '198.51.100.1');
+  await world.pass(122_000);
+  await world.connect(user, '198.51.100.2');
+  await world.pass(2000);
+  const ips = [{ ip: '192.0.2.4', timestamp: Math.floor(world.clock.now() / 1000) }];
+  // One check of both.
+  await world.post('server/clientIps', [
+    { clientEmail: 'apart1', ips },
+    { clientEmail: 'apart2', ips },
+  ]);
+  await world.settled();
+  t.deepEqual(closed(), []);
+});
+
+test.serial('late lines of a client that was disabled are not reported', async (t) => {
+  const user = await world.client('disabled', { limitIp: 1, enable: false });
+  await world.connect(user, '198.51.100.1');
+  await world.connect(user, '198.51.100.2');
+  t.deepEqual([closed(), exceeded()], [[], []]);
+});
+
 test.serial('a raised limit acts at once', async (t) => {
   const user = await world.client('raised', { limitIp: 1 });
   await world.connect(user, '198.51.100.1');

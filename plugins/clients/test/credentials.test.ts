@@ -74,6 +74,15 @@ test.serial(
     await panel.get(`${API}/del/w1`, { method: 'POST' });
     await panel.get(`${API}/bulkAttach`, { body: { emails: ['w2'], inboundIds: [id] } });
     t.is(await addressOf('w2'), '10.0.0.2/32');
+    // Twice at once: the second finds what the first made.
+    await panel.get(`${API}/w3/detach`, { body: { inboundIds: [id] } });
+    const attach = () => panel.call(`${API}/w3/attach`, { body: { inboundIds: [id] } });
+    const answers = await Promise.all([attach(), attach()]);
+    t.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    t.is(await addressOf('w3'), '10.0.0.4/32');
   },
 );
 
@@ -142,6 +151,12 @@ test.serial(
     // Two updates at once do not undo each other.
     await Promise.all([update('u1', { keepAlive: 15 }), update('u1', { allowedIPs: '10.0.0.78' })]);
     t.like(await get('u1'), { keepAlive: 15, allowedIPs: '10.0.0.78/32' });
+    // The address that it left is free, and the one that it has is not.
+    const next = await wireguard();
+    await panel.addClient('u2', [next]);
+    await update('u2', { allowedIPs: '10.0.0.3' });
+    for (const email of ['u3', 'u4']) await panel.addClient(email, [next]);
+    t.deepEqual(await Promise.all(['u3', 'u4'].map(addressOf)), ['10.0.0.2/32', '10.0.0.4/32']);
   },
 );
 
@@ -164,20 +179,24 @@ test.serial(
     );
     t.is<unknown, unknown>(shown.publicKey, shown.credentials?.[0]?.['publicKey']);
     t.not(shown.credentials?.[0]?.['publicKey'], shown.credentials?.[1]?.['publicKey']);
+    // What names no inbound goes to the first that has it, where `get` shows it.
+    await update('two', { privateKey: ALICE.privateKey });
+    const alone = (await get('two')).credentials;
+    t.is<unknown, unknown>(alone?.[0]?.['privateKey'], ALICE.privateKey);
+    t.deepEqual(alone?.[1], shown.credentials?.[1]);
+    await update('two', { privateKey: shown.privateKey });
+    t.deepEqual((await get('two')).credentials, shown.credentials);
     const exported = (await panel.get<{ client: { email: string } }[]>(`${API}/export`)).filter(
       ({ client }) => client.email === 'two',
     );
     await panel.get(`${API}/del/two`, { method: 'POST' });
     await panel.get(`${API}/import`, { body: { data: JSON.stringify(exported) } });
     t.deepEqual((await get('two')).credentials, shown.credentials);
-    t.is(
-      (
-        await panel.call(`${API}/add`, {
-          body: { client: { email: 'far', credentials: [{ inboundId: ids[0] }] }, inboundIds: [ids[1]] },
-        })
-      ).status,
-      400,
-    );
+    for (const inboundIds of [[ids[0]], [ids[1], ids[1]]]) {
+      const credentials = inboundIds.map((inboundId) => ({ inboundId }));
+      const body = { client: { email: 'far', credentials }, inboundIds: [ids[1]] };
+      t.is((await panel.call(`${API}/add`, { body })).status, 400, 'another inbound, and one twice');
+    }
   },
 );
 
@@ -209,6 +228,11 @@ test.serial(
     t.is(inCore(moved, id)?.['key'], Buffer.alloc(32, 5).toString('base64'));
     t.is(inCore(small, id)?.['key'], KEY_16);
     t.is((await get('ss')).password, KEY_16);
+    const same = { email: 'ss2', credentials: [{ inboundId: small, password: KEY_16 }] };
+    t.is(
+      (await panel.call(`${API}/add`, { body: { client: same, inboundIds: [small] } })).body.code,
+      'CLIENTS_PASSWORD_TAKEN',
+    );
   },
 );
 
@@ -258,6 +282,24 @@ test.serial('bulkCreate: who cannot have its address is skipped, and the others 
     ],
   );
   t.is(await addressOf('k4'), '10.0.0.2/32');
+  // Who is refused on one inbound keeps nothing on the other.
+  const second = await wireguard();
+  const on = (email: string, credentials: object[], inboundIds: number[]) => ({
+    client: { email, credentials },
+    inboundIds,
+  });
+  const wanted = { inboundId: id, allowedIPs: '10.0.0.9' };
+  const again = await panel.get<{ created: number; skipped: { email: string }[] }>(`${API}/bulkCreate`, {
+    body: [
+      on('k5', [wanted, { inboundId: second, allowedIPs: 'nonsense' }], [id, second]),
+      on('k6', [wanted], [id]),
+    ],
+  });
+  t.deepEqual(
+    again.skipped.map(({ email }) => email),
+    ['k5'],
+  );
+  t.is(await addressOf('k6'), '10.0.0.9/32');
 });
 
 test.serial('a pool is filled, widened once, and then says that it is full', async (t) => {
@@ -282,6 +324,8 @@ test.serial('an inbound that changes its protocol makes the credentials of the n
   t.is(await addressOf('c1'), '10.0.0.2/32');
   await change({ protocol: 'vless', settings: {} });
   t.is((await get('c1')).credentials, undefined);
+  await change({ protocol: 'wireguard', settings: {}, streamSettings: {} });
+  t.is(await addressOf('c1'), '10.0.0.2/32', 'its address was given back');
 });
 
 test.serial(

@@ -2,7 +2,7 @@
 // Who gets a subscription while there is a limit of devices, and with which headers.
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { definePlugin, tap } from '../../../kernel/index.js';
+import { type Database, definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
 import { beforeSubscription, subscriptionHeaders } from '../../subscription/contract.js';
@@ -14,6 +14,7 @@ const HWIDS = '/panel/api/clients/hwids';
 const clock = new FakeClock();
 const observed = servicesOf<{ store: DeviceStore }>(devices);
 const heard: string[] = [];
+let db: Database;
 const listener = definePlugin({
   name: 'listener',
   version: '1.0.0',
@@ -29,6 +30,9 @@ const listener = definePlugin({
         heard.push(`refused ${email} ${fingerprint} ${reason} ${limit}`);
     }),
   ],
+  start: (context) => {
+    db = context.db;
+  },
 });
 /** Sends every fetch through the slow path. */
 const onlooker = definePlugin({
@@ -113,7 +117,7 @@ test.serial(
     t.is(await fetched('ann', '  12345   '), NO_ID, 'blanks do not count');
     t.is(await fetched('ann', 'phone-1'), OK);
     t.is(await fetched('ann', ' phone-1 '), OK, 'the same device');
-    t.is(await fetched('ann', 'phone-2', { method: 'HEAD' }), FULL, 'HEAD registers as well');
+    t.is(await fetched('ann', 'six-06', { method: 'HEAD' }), FULL, 'six characters; HEAD registers as well');
     t.is(await fetched('ann', 'phone-3'), NO_PLACE);
     t.is(await fetched('ann', 'phone-3', { method: 'HEAD' }), NO_PLACE);
     t.is(await fetched('ann', 'phone-1'), FULL, 'a known device is always admitted');
@@ -336,6 +340,35 @@ test.serial('events report new and refused devices, each once', async (t) => {
     'refused loud  noId 1',
     `refused loud ${print('device-2')} limit 1`,
   ]);
+  heard.length = 0;
+  await fetched('loud', 'device-1');
+  clock.tick(5000);
+  await list('loud');
+  await panel.kernel.settled();
+  t.deepEqual(heard, [], 'a known device is not new, and a refusal is reported once');
+});
+
+test.serial('a device that is dropped while it is written stays dropped', async (t) => {
+  const { store } = observed.services;
+  const { id } = await client('crowd');
+  for (let i = 0; i < 20; i++) {
+    clock.tick(1000);
+    await fetched('crowd', `device-${100 + i}`);
+  }
+  const hashes = (memory: typeof store.projection.state) => memory.of(id).map(({ hash }) => hash);
+  const shown = hashes(store.projection.state);
+  t.is(shown.length, 20);
+  t.deepEqual(hashes(await store.projection.fresh()), shown, 'memory that is read again has what waits');
+  let end: () => void = () => undefined;
+  const other = db.write(() => new Promise<void>((resolve) => (end = resolve)));
+  const writing = store.flush();
+  await new Promise(setImmediate);
+  await fetched('crowd', 'device-120');
+  end();
+  await Promise.all([other, writing]);
+  t.is(store.count(id), 20);
+  t.true(await memoryMatches());
+  t.is((await list('crowd')).length, 20);
 });
 
 test.serial('devices survive a restart, and travel with an export', async (t) => {
@@ -373,8 +406,8 @@ test.serial('devices survive a restart, and travel with an export', async (t) =>
   t.true(await memoryMatches());
 
   const { dataDirectory } = panel;
-  await fetched('sue', 'watch-9');
   const all = await Promise.all(['many', 'bob', 'free', 'move'].map(list));
+  await fetched('sue', 'watch-9');
   await panel.stop();
   panel = await TestPanel.boot({
     clock,
@@ -382,6 +415,7 @@ test.serial('devices survive a restart, and travel with an export', async (t) =>
     plugins: [new FakeEngine().plugin, observed.plugin, listener],
   });
   t.deepEqual(await Promise.all(['many', 'bob', 'free', 'move'].map(list)), all);
+  t.is((await list('sue')).length, 3, 'the stop writes the last device');
   t.is(await fetched('many', 'device-number-x'), NO_PLACE);
   t.deepEqual(panel.faults, []);
 });

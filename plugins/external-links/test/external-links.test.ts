@@ -117,6 +117,14 @@ test.serial('what stays in a set keeps its id, its creation and its last fetch',
   t.true(await memoryMatches());
 });
 
+test.serial('links of a client that was deleted meanwhile are refused, not lost', async (t) => {
+  const link = { kind: 'link', value: A, remark: '', enable: true, expiryTime: 0, namePrefix: '' } as const;
+  await t.throwsAsync(observed.services.store.replace(999_999, [link]), {
+    message: 'the client was deleted meanwhile',
+  });
+  t.true(await memoryMatches());
+});
+
 test.serial('an invalid link refuses the whole set and names its index', async (t) => {
   await save('ann', [{ value: A }]);
   const path = `${API}/ann/externalLinks`;
