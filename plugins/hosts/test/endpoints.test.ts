@@ -83,6 +83,7 @@ test.serial(
       muxParams: null,
       tags: ['EU'],
     });
+    t.is(rows[0]?.port, 0, 'the port of the inbound, not that of the group');
     const groupId = rows[0]?.groupId ?? '';
     for (let i = 0; i < 3; i++) {
       const shown = await get<Group>(`get/${groupId}`);
