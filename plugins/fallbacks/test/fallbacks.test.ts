@@ -220,5 +220,5 @@ test('the core reaches a child where it listens', (t) => {
     ['/run/weir/a.sock,0666', '/run/weir/a.sock'],
     ['@name', '@name'],
   ] as const)
-    t.is(placeOf({ listen, port: 80 }), place);
+    t.is(placeOf({ listen, port: 80 } as Parameters<typeof placeOf>[0]), place);
 });

@@ -1,6 +1,8 @@
 // What hosts refuse, each by its field, with nothing changed.
 import test from 'ava';
 import { refused } from '../../../test/harness/index.js';
+import { hostRecord } from '../fields.js';
+import { HostCheck } from '../host-check.js';
 import { type Fields, HOSTS, openWorld, type World } from './world.js';
 
 let world: World;
@@ -168,4 +170,12 @@ test.serial('an external proxy that nobody could dial is refused with the inboun
       { body: { streamSettings: { network: 'tcp', externalProxy: [entry] } } },
       { status: 400, code: 'KERNEL_INVALID', field: `streamSettings.externalProxy.0.${field}` },
     );
+});
+
+test('a format whose plugin is gone may stay where it stands, and comes to no other group', (t) => {
+  const ways = { formats: () => ['links'] };
+  const check = new HostCheck({ ways } as unknown as ConstructorParameters<typeof HostCheck>[0]);
+  const before = hostRecord.create({ excludeFromSubTypes: ['gone'] });
+  t.notThrows(() => check.fields({ excludeFromSubTypes: ['gone', 'raw'] }, before));
+  t.throws(() => check.fields({ excludeFromSubTypes: ['gone'] }), { message: /there is no format gone/ });
 });

@@ -129,6 +129,26 @@ test.serial('rows keep id and createdAt as long as inbound and address stay', as
     after.map(({ id }) => id),
   );
   t.is(kept.find(({ address }) => address === 'new.example')?.port, 9443);
+
+  // A row that had the port of its group is the one that has this port now, and rows stand as they were sent.
+  const two = await post<Row[]>('add', {
+    inboundIds: [a],
+    remark: 'two',
+    hosts: ['p.example', 'p.example:2'],
+    port: 443,
+  });
+  const [first, second] = two.map(({ id }) => id);
+  const moved = await post<Row[]>(`update/${two[0]?.groupId}`, {
+    hosts: ['p.example:3', 'p.example:443'],
+    port: 8443,
+  });
+  t.deepEqual(
+    moved.map(({ id, port }) => [id, port]),
+    [
+      [second, 3],
+      [first, 443],
+    ],
+  );
 });
 
 test.serial('groups go by sortOrder and remark, and are moved in one call', async (t) => {

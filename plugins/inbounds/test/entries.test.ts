@@ -181,7 +181,8 @@ test('an entry has the masks that both sides need, and no others', (t) => {
 
 test('mKCP in its older form: a mask with a header has its domain beside it, one without has the seed', (t) => {
   const disguise = (settings: object) =>
-    baseEntry(inboundOf({ network: 'kcp', finalmask: { udp: [{ type: 'mkcp-legacy', settings }] } })).transport;
+    baseEntry(inboundOf({ network: 'kcp', finalmask: { udp: [{ type: 'mkcp-legacy', settings }] } }))
+      .transport;
   t.deepEqual(disguise({ header: 'dns', value: 'example.com' }), { kind: 'kcp', header: 'dns' });
   t.deepEqual(disguise({ header: '', value: 'seed' }), { kind: 'kcp', header: 'none', seed: 'seed' });
   t.deepEqual(disguise({ header: 'wechat' }), { kind: 'kcp', header: 'wechat-video' });

@@ -84,8 +84,7 @@ test('HTTP/3 alone is over UDP', async (t) => {
   // Its certificate is missing; the tag of an accepted one would end with -udp.
   t.false(body.success);
   t.regex(body.msg, /certificates/);
-  const l4 = (...alpn: string[]) =>
-    transportL4({ network: 'xhttp', security: 'tls', tlsSettings: { alpn } });
+  const l4 = (...alpn: string[]) => transportL4({ network: 'xhttp', security: 'tls', tlsSettings: { alpn } });
   t.deepEqual([l4('h3'), l4('h3', 'h2'), l4('h2', 'h3'), l4()], ['udp', 'tcp', 'tcp', 'tcp']);
 });
 
