@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';
+import { inboundAt } from '../inbound-at.js';
 
 const NAMED = ['127.0.0.1:8080', '10.1.2.3:80', '/run/web.sock', '@web'];
 let panel: TestPanel;
@@ -276,4 +277,26 @@ test('a wrong entry of WEIR_FALLBACK_DESTINATIONS or WEIR_CERTIFICATE_DIRS is na
   );
   t.regex(error?.message ?? '', /WEIR_FALLBACK_DESTINATIONS: "local:http" is neither/);
   t.regex(error?.message ?? '', /WEIR_CERTIFICATE_DIRS: "certs" is not an absolute path/);
+});
+
+test('an inbound answers at its socket, at its address, and on all addresses of its family', (t) => {
+  const inbounds = [
+    { listen: '/run/weir/a.sock,0666', port: 0 },
+    { listen: '@name', port: 0 },
+    { listen: '0.0.0.0', port: 81 },
+    { listen: '::', port: 82 },
+    { listen: '127.0.0.2', port: 83 },
+  ];
+  for (const [destination, at] of [
+    ['/run/weir/a.sock', 0],
+    ['@@name', 1],
+    ['127.0.0.1:81', 2],
+    ['[::1]:81', -1],
+    ['[::1]:82', 3],
+    ['127.0.0.1:82', 3],
+    [83, -1],
+    ['127.0.0.2:83', 4],
+    ['127.0.0.2:84', -1],
+  ] as const)
+    t.is(inboundAt(destination, inbounds), inbounds[at], String(destination));
 });

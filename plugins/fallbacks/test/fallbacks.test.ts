@@ -3,6 +3,7 @@ import test from 'ava';
 import { FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
 import { type Observed, servicesOf } from '../../../test/harness/services-of.js';
 import type { JsonObject } from '../../engine/contract.js';
+import { placeOf } from '../fallback.js';
 import fallbacks from '../index.js';
 import type { FallbackStore } from '../store.js';
 
@@ -166,7 +167,8 @@ test.serial('fallbacks that lead back to their start are refused', async (t) => 
 test.serial('a deleted inbound takes its fallbacks along, as master and as child', async (t) => {
   const third = await panel.addInbound({ tag: 'third' });
   await save(master, { childId: third }, { childId: child });
-  await save(plain, { childId: third });
+  await save(plain, { childId: third, path: '/plain' });
+  t.deepEqual(await parentOf(third), { masterId: master, path: '' }, 'the lowest id counts');
   await panel.get(`/panel/api/inbounds/del/${third}`, { body: {} });
   t.deepEqual(
     (await list(master)).map(({ childId }) => childId),
@@ -185,11 +187,13 @@ test.serial(
     await save(master, { childId: lone, path: '/lone' });
     const { port } = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${master}`);
     const own = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${lone}`);
-    const portOf = async (of: TestPanel): Promise<string> => {
+    const linkOf = async (of: TestPanel): Promise<URL> => {
       const [link = ''] = await of.get<string[]>('/panel/api/clients/links/ada');
-      return new URL(link.split('#')[0] ?? '').port;
+      return new URL(link);
     };
+    const portOf = async (of: TestPanel): Promise<string> => (await linkOf(of)).port;
     t.is(await portOf(panel), String(port));
+    t.is((await linkOf(panel)).searchParams.get('security'), 'tls', 'which the master has');
     await panel.stop();
     const { dataDirectory } = panel;
     panel = await TestPanel.boot({ plugins: [engine.plugin], dataDirectory });
@@ -197,7 +201,24 @@ test.serial(
     const moved = await freePort();
     await panel.get(`/panel/api/inbounds/update/${master}`, { body: { port: moved } });
     t.is(await portOf(panel), String(moved), 'the master has moved');
+    await panel.get(`/panel/api/inbounds/setEnable/${master}`, { body: { enable: false } });
+    t.is(await portOf(panel), String(own.port), 'the master is disabled');
+    await panel.get(`/panel/api/inbounds/setEnable/${master}`, { body: { enable: true } });
+    t.is(await portOf(panel), String(moved));
     await save(master);
     t.is(await portOf(panel), String(own.port));
   },
 );
+
+test('the core reaches a child where it listens', (t) => {
+  for (const [listen, place] of [
+    ['', '127.0.0.1:80'],
+    ['0.0.0.0', '127.0.0.1:80'],
+    ['::', '127.0.0.1:80'],
+    ['::1', '[::1]:80'],
+    ['10.0.0.1', '10.0.0.1:80'],
+    ['/run/weir/a.sock,0666', '/run/weir/a.sock'],
+    ['@name', '@name'],
+  ] as const)
+    t.is(placeOf({ listen, port: 80 } as Parameters<typeof placeOf>[0]), place);
+});

@@ -2,6 +2,8 @@
 import test from 'ava';
 import { refused } from '../../../test/harness/index.js';
 import { externalProxies } from '../external-proxy.js';
+import { hostRecord } from '../fields.js';
+import { HostCheck } from '../host-check.js';
 import { type Fields, HOSTS, openWorld, type World } from './world.js';
 
 let world: World;
@@ -171,4 +173,12 @@ test.serial('an external proxy that nobody could dial is refused with the inboun
     );
   const { issues } = externalProxies({ externalProxy: Array(400).fill({ dest: 'a b', port: 'x' }) });
   t.true(issues.length > 50 && issues.length < 60, `${issues.length}: the rest is not read`);
+});
+
+test('a format whose plugin is gone may stay where it stands, and comes to no other group', (t) => {
+  const ways = { formats: () => ['links'] };
+  const check = new HostCheck({ ways } as unknown as ConstructorParameters<typeof HostCheck>[0]);
+  const before = hostRecord.create({ excludeFromSubTypes: ['gone'] });
+  t.notThrows(() => check.fields({ excludeFromSubTypes: ['gone', 'raw'] }, before));
+  t.throws(() => check.fields({ excludeFromSubTypes: ['gone'] }), { message: /there is no format gone/ });
 });

@@ -83,6 +83,7 @@ test.serial(
       muxParams: null,
       tags: ['EU'],
     });
+    t.is(rows[0]?.port, 0, 'the port of the inbound, not that of the group');
     const groupId = rows[0]?.groupId ?? '';
     for (let i = 0; i < 3; i++) {
       const shown = await get<Group>(`get/${groupId}`);
@@ -128,6 +129,26 @@ test.serial('rows keep id and createdAt as long as inbound and address stay', as
     after.map(({ id }) => id),
   );
   t.is(kept.find(({ address }) => address === 'new.example')?.port, 9443);
+
+  // A row that had the port of its group is the one that has this port now, and rows stand as they were sent.
+  const two = await post<Row[]>('add', {
+    inboundIds: [a],
+    remark: 'two',
+    hosts: ['p.example', 'p.example:2'],
+    port: 443,
+  });
+  const [first, second] = two.map(({ id }) => id);
+  const moved = await post<Row[]>(`update/${two[0]?.groupId}`, {
+    hosts: ['p.example:3', 'p.example:443'],
+    port: 8443,
+  });
+  t.deepEqual(
+    moved.map(({ id, port }) => [id, port]),
+    [
+      [second, 3],
+      [first, 443],
+    ],
+  );
 });
 
 test.serial('groups go by sortOrder and remark, and are moved in one call', async (t) => {

@@ -4,7 +4,7 @@ import test from 'ava';
 import { until } from '../../../test/harness/index.js';
 import { completeEntry, type EntryTemplate } from '../../inbounds/contract.js';
 import { Listener } from '../../realtime/test/listener.js';
-import { hostRecord } from '../fields.js';
+import { type HostFields, hostRecord } from '../fields.js';
 import { entryFor } from '../way.js';
 import { type Fields, HOSTS, openWorld, type World } from './world.js';
 
@@ -228,4 +228,44 @@ test('rows of one group share what was read of its texts', (t) => {
   t.truthy(one?.finalMask);
   t.is(one?.finalMask, other?.finalMask, 'reading it takes milliseconds');
   t.is(one?.mux, other?.mux);
+});
+
+test('where host and inbound both say something, one of them counts', (t) => {
+  const reality = {
+    kind: 'reality',
+    serverName: 'base.sni',
+    shortId: '',
+    publicKey: 'k',
+    fingerprint: 'chrome',
+    spiderX: '/',
+  } as const;
+  const shown = (
+    fields: Partial<HostFields>,
+    { security = reality, ...more }: Partial<EntryTemplate> = {},
+  ): EntryTemplate => {
+    const entry: EntryTemplate = {
+      server: 'base.example',
+      port: 443,
+      account: { protocol: 'trojan', password: 'p' },
+      transport: { kind: 'tcp' },
+      security,
+      ...more,
+    };
+    return entryFor(entry, { groupId: '', fields: hostRecord.create(fields), address: '', port: 0 });
+  };
+  // Without the keys of the inbound nothing of REALITY is left.
+  t.deepEqual(shown({ security: 'tls', sni: 'own.sni' }).security, { kind: 'tls', serverName: 'own.sni' });
+  t.deepEqual(shown({ security: 'reality' }).security, reality);
+  t.deepEqual(shown({ security: 'reality' }, { security: { kind: 'none' } }).security, { kind: 'none' });
+
+  const mux = { concurrency: 4 };
+  t.deepEqual(shown({}, { mux }).mux, mux);
+  t.deepEqual(shown({ muxParams: '{"concurrency":16}' }, { mux }).mux, { concurrency: 16 });
+  t.is(shown({ muxParams: '{"enabled":false}' }, { mux }).mux, undefined);
+
+  const finalMask = '{"quicParams":{"udpHop":{"ports":"3-4"}}}';
+  t.deepEqual(shown({ finalMask }).finalMask, { udpHop: { ports: '3-4' } });
+  t.deepEqual(shown({ finalMask }, { finalMask: { udpHop: { ports: '1-2' } } }).finalMask, {
+    udpHop: { ports: '1-2' },
+  });
 });

@@ -179,6 +179,15 @@ test('an entry has the masks that both sides need, and no others', (t) => {
   t.false('finalMask' in baseEntry(inboundOf({ finalmask: { tcp: [{ type: 'weeds' }], udp: 7 } })));
 });
 
+test('mKCP in its older form: a mask with a header has its domain beside it, one without has the seed', (t) => {
+  const disguise = (settings: object) =>
+    baseEntry(inboundOf({ network: 'kcp', finalmask: { udp: [{ type: 'mkcp-legacy', settings }] } }))
+      .transport;
+  t.deepEqual(disguise({ header: 'dns', value: 'example.com' }), { kind: 'kcp', header: 'dns' });
+  t.deepEqual(disguise({ header: '', value: 'seed' }), { kind: 'kcp', header: 'none', seed: 'seed' });
+  t.deepEqual(disguise({ header: 'wechat' }), { kind: 'kcp', header: 'wechat-video' });
+});
+
 test('the account of each protocol is that of the client, and complete', (t) => {
   const of2022 = { method: '2022-blake3-aes-128-gcm', password: 'AAECAwQFBgcICQoLDA0ODw==' };
   const secured = { security: 'tls', tlsSettings: { serverName: 's' } };

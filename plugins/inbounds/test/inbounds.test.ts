@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
+import { firstPending } from '../sent-clients.js';
 
 interface Inbound {
   readonly id: number;
@@ -309,4 +310,13 @@ test('clients of a deleted inbound stay, and its id is never used again', async 
   );
   t.deepEqual(await panel.get('/panel/api/clients/links/lonely'), []);
   t.true((await panel.addInbound()) > goes);
+});
+
+test('what the core has not taken yet is said, whichever part of an edit it is', (t) => {
+  const done = { pending: false, reason: '' };
+  const late = { pending: true, reason: 'late' };
+  t.deepEqual(
+    [firstPending(done, late), firstPending(late, done), firstPending(done, done)],
+    [late, late, done],
+  );
 });

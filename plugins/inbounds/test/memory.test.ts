@@ -22,9 +22,11 @@ interface Inside {
 const EDITS = 2000;
 const AT_ONCE = 20;
 /** Inbounds have an order, what they used has none. */
-const comparable = ({ inbounds: rows, usage }: InboundMemory) => ({
+const comparable = ({ inbounds: rows, usage, tags, places }: InboundMemory) => ({
   inbounds: [...rows],
   usage: [...usage].sort(([a], [b]) => a - b),
+  tags: Object.fromEntries(tags),
+  places: Object.fromEntries([...places].map(([key, ids]) => [key, [...ids].sort((a, b) => a - b)])),
 });
 class ChangedMind extends Error {}
 

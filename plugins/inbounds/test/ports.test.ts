@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type Answer, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
+import { transportL4 } from '../stream/stream.js';
 
 interface Inbound {
   readonly id: number;
@@ -83,6 +84,8 @@ test('HTTP/3 alone is over UDP', async (t) => {
   // Its certificate is missing; the tag of an accepted one would end with -udp.
   t.false(body.success);
   t.regex(body.msg, /certificates/);
+  const l4 = (...alpn: string[]) => transportL4({ network: 'xhttp', security: 'tls', tlsSettings: { alpn } });
+  t.deepEqual([l4('h3'), l4('h3', 'h2'), l4('h2', 'h3'), l4()], ['udp', 'tcp', 'tcp', 'tcp']);
 });
 
 test('an update meets others, not itself, and a free port again', async (t) => {
@@ -123,6 +126,9 @@ test('a port that another program has is refused for its protocol', async (t) =>
   const { id } = (await add({ ...wanted, ...ss('tcp') })).body.obj;
   const both = await update(id, ss('tcp,udp'));
   t.is(both.body.code, 'INBOUNDS_PORT_IN_USE', 'what it adds is tried, even where it listens already');
+  const { id: disabled } = (await add({ ...wanted, ...KCP, enable: false })).body.obj;
+  const on = await panel.call(`/panel/api/inbounds/setEnable/${disabled}`, { body: { enable: true } });
+  t.is(on.body.code, 'INBOUNDS_PORT_IN_USE', 'a disabled one holds no port');
 });
 
 const tagOf = async (body: object): Promise<string> => (await add(body)).body.obj.tag;
@@ -160,6 +166,12 @@ test('a generated tag follows port and protocol; a chosen one stays', async (t) 
     );
     await update(id, { tag: `in-${next}-tcpudp` });
   }
+  const last = await freePort();
+  const chosen = await update(id, { tag: `chosen-${last}`, port: last });
+  t.is(chosen.body.obj.tag, `chosen-${last}`, 'chosen together with another port');
+  const { status, body } = await update(id, { tag: 'weir.mine' });
+  t.is(status, 400);
+  t.regex(body.msg, /tags that begin with weir\. belong to the panel/);
 });
 
 const refusedListen = async (t: ExecutionContext, listen: string, says: RegExp, more: object = {}) => {

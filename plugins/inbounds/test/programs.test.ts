@@ -263,6 +263,25 @@ test.serial('hysteria goes over its own network alone, with TLS; nothing else go
     );
 });
 
+test.serial('the core restarts for an interface that it must lose, and for nothing else', async (t) => {
+  const { obj } = await add({ protocol: 'tun', port: 0, settings: { name: 'weirtest0' } });
+  const restarts = async (path: string, body: object): Promise<number> => {
+    const before = engine.restarts.length;
+    await panel.get(`${API}/${path}/${obj.id}`, { body });
+    return engine.restarts.length - before;
+  };
+  t.is(await restarts('update', { remark: 'renamed' }), 0);
+  t.is(await restarts('update', { settings: { name: 'weirtest0', mtu: 1300 } }), 1);
+  t.is(await restarts('setEnable', { enable: false }), 1);
+  t.is(await restarts('update', { settings: { name: 'weirtest0', mtu: 1200 } }), 0);
+  t.is(await restarts('setEnable', { enable: true }), 0);
+  engine.running = false;
+  t.is(await restarts('update', { settings: { name: 'weirtest0', mtu: 1100 } }), 0);
+  engine.running = true;
+  t.is(await restarts('update', { protocol: 'vless', port: await freePort(), settings: {} }), 1);
+  t.is(await restarts('del', {}), 0);
+});
+
 test.serial(
   'bulkAdjust sets and clears the ad tag of those who use one, and a limit of devices',
   async (t) => {

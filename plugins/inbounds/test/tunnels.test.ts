@@ -1,10 +1,15 @@
 // Addresses of tunnels, their pools, and the settings of WireGuard and AmneziaWG.
 import test from 'ava';
+import { inspect } from '../../../kernel/index.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { accountOf, ANYBODY, anybodyIn } from '../accounts.js';
 import type { Inbound, TakenKeys } from '../contract.js';
+import { amneziawg } from '../protocols/wireguard/amneziawg.js';
+import { completeServer, ServerBlock } from '../protocols/wireguard/amneziawg-server.js';
 import { freeAddress, poolOf, poolsAround } from '../protocols/wireguard/address-pool.js';
-import { prefixOf } from '../protocols/wireguard/prefixes.js';
 import { keyOf, newKeyPair, publicKeyOf } from '../protocols/wireguard/keys.js';
+import { prefixOf } from '../protocols/wireguard/prefixes.js';
+import { wireguard, wireguardAccounts } from '../protocols/wireguard/wireguard.js';
 
 test('a prefix has one spelling for its network', (t) => {
   for (const [sent, text, network] of [
@@ -124,9 +129,11 @@ test.serial(
     });
     t.deepEqual((await settingsOf(id))['server'], { ...server, mtu: 1300 });
     await panel.addClient('a1', [id], { forwardedPorts: '80,8000-8100' });
+    await panel.get('/panel/api/clients/update/a1', { body: { keepAlive: 20 } });
     t.like(await panel.get('/panel/api/clients/get/a1'), {
       allowedIPs: '10.44.0.2/32',
       forwardedPorts: '80,8000-8100',
+      keepAlive: 20,
     });
     const [link = ''] = await panel.get<string[]>('/panel/api/clients/links/a1');
     t.true(
@@ -192,4 +199,91 @@ test.serial('wireguard refuses wrong keys, transports and values', async (t) => 
 test.serial('the reply says that the core counts no clients of wireguard', async (t) => {
   const { body } = await add('wireguard', {});
   t.regex(body.msg, /does not count the bytes of single clients/);
+});
+
+test.serial('wireguard: what a client and its inbound have reaches the link and the core', async (t) => {
+  const psk = Buffer.alloc(32, 7).toString('base64');
+  const peer = newKeyPair().publicKey;
+  const id = await panel.addInbound({
+    protocol: 'wireguard',
+    settings: { mtu: 1380, dns: '9.9.9.9', peers: [{ publicKey: peer, allowedIPs: ['10.3.0.2/32'] }] },
+  });
+  await panel.addClient('w1', [id], { keepAlive: 25, preSharedKey: psk });
+  const linkOf = async () =>
+    new URL((await panel.get<string[]>('/panel/api/clients/links/w1'))[0] ?? '').searchParams;
+  const core = () => [...engine.users].find(([name]) => name.startsWith(`i${id}.`))?.[1];
+  const all = { keepAlive: 25, preSharedKey: psk, allowedIPs: '10.3.0.3/32' };
+  t.like(core(), all);
+  t.like(Object.fromEntries(await linkOf()), {
+    keepalive: '25',
+    presharedkey: psk,
+    mtu: '1380',
+    dns: '9.9.9.9',
+    address: '10.3.0.3/32',
+  });
+  const config = engine.configs.find(({ protocol }) => protocol === 'wireguard')?.['settings'];
+  t.false('dns' in (config as object), 'the core has no use for it');
+  await panel.get('/panel/api/clients/update/w1', { body: { allowedIPs: '10.3.0.9' } });
+  t.like(core(), { ...all, allowedIPs: '10.3.0.9/32' }, 'what is left out stays');
+  // A peer in the settings has its key already, in whatever spelling.
+  const { status, body } = await panel.call('/panel/api/clients/update/w1', {
+    body: { publicKey: Buffer.from(peer, 'base64').toString('hex') },
+  });
+  t.is(status, 400);
+  t.regex(body.msg, /^publicKey: a peer in the settings/);
+});
+
+test('the account that keeps the list of peers from being empty gets no packets', (t) => {
+  const { publicKey, allowedIPs } = wireguardAccounts.nobody({});
+  t.is(allowedIPs, '100::1/128');
+  t.is(keyOf(String(publicKey)), String(publicKey));
+});
+
+test.serial('amneziawg: link and account hold what server and client have', async (t) => {
+  const { privateKey, publicKey } = newKeyPair();
+  const headerProtectionKey = Buffer.alloc(32, 9).toString('base64');
+  const id = await panel.addInbound({
+    protocol: 'amneziawg',
+    settings: {
+      server: { privateKey, headerProtectionKey, s1: 20, s2: 30, s3: 15, s4: 20, randomTrailers: true },
+    },
+  });
+  t.is((await settingsOf(id))['server']?.['publicKey'], publicKey, 'it follows from the private key');
+  await panel.addClient('a2', [id], { keepAlive: 25 });
+  const [link = ''] = await panel.get<string[]>('/panel/api/clients/links/a2');
+  const lines = Buffer.from(link.slice('vpn://'.length), 'base64url').toString().split('\n');
+  for (const line of [
+    `PublicKey = ${publicKey}`,
+    'MTU = 1400',
+    'S4 = 20',
+    `HeaderProtectionKey = ${headerProtectionKey}`,
+    'RandomTrailers = on',
+    'PersistentKeepalive = 25',
+  ])
+    t.true(lines.includes(line), line);
+  for (const forwardedPorts of ['90-80', '0', '80-65536', '80,,81', 'ssh'])
+    t.is((await panel.call('/panel/api/clients/update/a2', { body: { forwardedPorts } })).status, 400);
+  const own = { publicKey: 'k', allowedIPs: ['10.0.0.2/32', 'fd00::2/128'], preSharedKey: 'p' };
+  const credentials = new Map([[1, { ...own, keepAlive: 5, forwardedPorts: '80' }]]);
+  t.deepEqual(amneziawg.account({ ...ANYBODY, credentials }, inbound), {
+    ...{ protocol: 'amneziawg', ...own, allowedIPs: '10.0.0.2/32,fd00::2/128' },
+    ...{ keepAlive: 5, forwardedPorts: '80' },
+  });
+});
+
+test.serial('an inbound that becomes amneziawg takes over nothing of its previous protocol', async (t) => {
+  const id = await panel.addInbound({ protocol: 'tuic', settings: { server: { sni: 's.example' } } });
+  await panel.get(`/panel/api/inbounds/update/${id}`, { body: { protocol: 'amneziawg', settings: {} } });
+  const { server = {} } = await settingsOf(id);
+  t.is(server['subnetIp'], '10.8.1.0');
+  t.false('sni' in server);
+});
+
+test('who lacks the credential of an inbound has no account there; the sample client has it', (t) => {
+  t.is(accountOf(wireguard, ANYBODY, inbound), undefined);
+  t.like(accountOf(wireguard, anybodyIn(inbound, wireguard), inbound), { allowedIPs: '192.0.2.1/32' });
+});
+
+test('amneziawg generates no server block that it would refuse', (t) => {
+  for (let i = 0; i < 1000; i++) t.true('value' in inspect(ServerBlock, completeServer({}, undefined)));
 });

@@ -72,12 +72,20 @@ test('amneziawg: the file that AmneziaVPN imports', (t) => {
     link(
       {
         ...AMNEZIA,
+        preSharedKey: 'psk=',
         s3: 20,
         s4: 0,
         h1: '5-2000',
         i1: '<r 40>',
-        randomTrailers: true,
+        headerProtectionKey: 'hpk=',
+        contentPaddingAddition: '0-9',
         rekeyAfterTime: '100-110',
+        rekeyTimeout: 5,
+        rejectAfterTime: 180,
+        keepaliveTimeout: 10,
+        maxHandshakeAttempts: 18,
+        randomTrailers: true,
+        disableCookies: true,
       },
       'h:1',
       'n',
@@ -88,8 +96,16 @@ test('amneziawg: the file that AmneziaVPN imports', (t) => {
     'S3 = 20',
     'H1 = 5-2000',
     'I1 = <r 40>',
+    'HeaderProtectionKey = hpk=',
+    'ContentPaddingAddition = 0-9',
     'RekeyAfterTime = 100-110',
+    'RekeyTimeout = 5',
+    'RejectAfterTime = 180',
+    'KeepaliveTimeout = 10',
+    'MaxHandshakeAttempts = 18',
     'RandomTrailers = on',
+    'DisableCookies = on',
+    'PresharedKey = psk=',
   ])
     t.true(disguised.includes(`\n${line}\n`), line);
   t.false(disguised.includes('S4'));
