@@ -64,7 +64,7 @@ test('a client starts, meets each of its limits, comes back at midnight, expires
   const update = (body: object) => panel.get('/panel/api/clients/update/ann', { body });
 
   const fetched = async (device: string) => {
-    const { port } = panel.kernel.listeners['subscription'] ?? {};
+    const port = panel.kernel.listeners.port('subscription');
     const answer = await fetch(`http://127.0.0.1:${port}/s/ann`, { headers: { 'x-hwid': device } });
     const text = Buffer.from(await answer.text(), 'base64').toString();
     return { status: answer.status, links: text.split('\n').filter((line) => line !== '') };
