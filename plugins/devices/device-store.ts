@@ -77,7 +77,7 @@ export class DeviceStore {
       if (isCrowded) this.#dropOldest(memory, clientId);
     }
     memory.add(clientId, hash, at);
-    this.#waiting.seen({ clientId, hash, at, isNew: !known, ...describe() });
+    this.#waiting.seen({ clientId, hash, at, firstAt: at, isNew: !known, ...describe() });
     return true;
   }
 
@@ -109,7 +109,7 @@ export class DeviceStore {
           await deleteDevices(tx, gone);
           await saveDevices(
             tx,
-            seen.map(({ at, ...device }) => ({ ...device, firstSeen: at, lastSeen: at })),
+            seen.map(({ at, firstAt, ...device }) => ({ ...device, firstSeen: firstAt, lastSeen: at })),
           );
           tx.apply(this.projection, { seen, gone });
           const devices = seen.flatMap((sighting) => this.#added(sighting));
@@ -123,7 +123,7 @@ export class DeviceStore {
     }
   }
 
-  #added({ isNew, clientId, hash, ...sighting }: Sighting): DeviceOfClient[] {
+  #added({ isNew, clientId, hash, firstAt: _, ...sighting }: Sighting): DeviceOfClient[] {
     const client = isNew ? this.#clients.byId(clientId) : undefined;
     return client ? [{ ...sighting, clientId, email: client.email, fingerprint: fingerprintOf(hash) }] : [];
   }

@@ -6,6 +6,8 @@ export interface Sighting extends DeviceDescription {
   readonly clientId: number;
   readonly hash: string;
   readonly at: number;
+  /** the first of the sightings that one row stands for; of a known device the database has an earlier one */
+  readonly firstAt: number;
   /** it has no row yet */
   readonly isNew: boolean;
 }
@@ -28,9 +30,12 @@ export class WaitingRows {
 
   seen(sighting: Sighting): void {
     const key = keyOf(sighting);
-    const before = this.#waiting.get(key);
-    const isNew = sighting.isNew || (before !== undefined && 'seen' in before && before.seen.isNew);
-    this.#waiting.set(key, { seen: { ...sighting, isNew } });
+    const waiting = this.#waiting.get(key);
+    // A device that came back after it was dropped begins anew.
+    const before = waiting && 'seen' in waiting ? waiting.seen : sighting;
+    const isNew = sighting.isNew || before.isNew;
+    const firstAt = Math.min(sighting.firstAt, before.firstAt);
+    this.#waiting.set(key, { seen: { ...sighting, isNew, firstAt } });
   }
 
   /** The device was dropped from memory. */

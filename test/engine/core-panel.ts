@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kernel } from '../../kernel/kernel.js';
+import type { Clock } from '../../timing/clock.js';
 import { bootPanel } from '../../panel/boot.js';
 import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
@@ -21,6 +22,8 @@ export interface CorePanelOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** a folder of a previous panel, or with a `weir.json`; else a folder is made */
   readonly dataDirectory?: string;
+  /** of the panel; the core has the machine's */
+  readonly clock?: Clock;
 }
 
 export class CorePanel extends LoggedPanel {
@@ -57,6 +60,7 @@ export class CorePanel extends LoggedPanel {
       ...(await choosePlugins(env, await readConfigFile(env))),
       env,
       selfChecks: true,
+      ...(options.clock && { clock: options.clock }),
       write: (line) => void log.push(JSON.parse(line) as LogLine),
     });
     const panel = new CorePanel(kernel, dataDirectory, log);

@@ -48,6 +48,12 @@ const records = (value: unknown): Entry[] =>
     : [];
 const emailOf = ({ email }: Entry): string => (typeof email === 'string' ? email : '');
 
+/** The UUID is `uuid` in the panel's own format and `id` in that of others. */
+function uuidOf({ uuid, id }: Entry, otherwise: string): string {
+  const sent = [uuid, id].find((value) => typeof value === 'string' && value !== '');
+  return typeof sent === 'string' ? sent.toLowerCase() : otherwise;
+}
+
 /** A counter of zero leaves what is retained for the email. */
 const usageOf = (stat: Entry) => ({
   ...(bytes(stat['up']) + bytes(stat['down']) > 0 && { up: bytes(stat['up']), down: bytes(stat['down']) }),
@@ -89,6 +95,7 @@ async function planClients(
   const fresh: AddClient[] = [];
   const places: number[] = [];
   const skipped: SkippedItem[] = [];
+  let otherUuid = 0;
   const slice = new TimeSlice();
   for (const [index, client] of clients.entries()) {
     if (slice.isOver) await slice.next();
@@ -96,13 +103,14 @@ async function planClients(
     const row = store.byEmail(emailOf(client));
     const result = row ? undefined : await inspectInSlices(NewClient, client);
     // It keeps its fields; what is of this inbound only comes with it.
-    if (row)
+    if (row) {
       existing.set(row.id, {
         row,
         attach: [NEW_INBOUND],
         credentials: credentialsFor(NEW_INBOUND, client),
       });
-    else if (result && 'value' in result) {
+      if (uuidOf(client, row.uuid) !== row.uuid) otherUuid += 1;
+    } else if (result && 'value' in result) {
       const { credentials: _, ...own } = result.value;
       fresh.push({ client: own, inboundIds: [] });
       places.push(index);
@@ -128,6 +136,7 @@ async function planClients(
   return {
     write,
     existing: existing.size,
+    otherUuid,
     skipped: [...skipped, ...refused.map(skippedItem)],
     /** new clients that cannot have the credentials of the inbound */
     refusedBy: (changes: Changes): SkippedItem[] =>
@@ -143,6 +152,8 @@ function skippedNote(skipped: readonly SkippedItem[]): string {
     ? `; ${skipped.length} clients were skipped, the first of them ${first.email || `number ${first.index + 1}`}: ${first.reason}`
     : '';
 }
+const otherUuidNote = (count: number): string =>
+  count > 0 ? `; ${count} of them keep the UUID that they have, not the one in the data` : '';
 const destinationsNote = (kept: readonly string[]): string =>
   kept.length > 0
     ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
@@ -157,7 +168,7 @@ async function importInbound(
   const { settings: sent = {}, clientStats, ...fields } = data;
   const { clients, ...settings } = validate(jsonObject().empty(null).default({}), sent) as Entry;
   const carried = { clients: records(clients), stats: records(clientStats) };
-  const { write, existing, skipped, refusedBy } = await planClients(needs, carried, who, ignored);
+  const { write, existing, otherUuid, skipped, refusedBy } = await planClients(needs, carried, who, ignored);
   let written = NO_CHANGES;
   const also: AddOptions['also'] = async (tx, inbound) => {
     const usage = { inboundId: inbound.id, up: bytes(fields['up']), down: bytes(fields['down']) };
@@ -169,7 +180,7 @@ async function importInbound(
   const count = existing + written.added.length;
   const left = [...skipped, ...refusedBy(written)];
   return describeResult(
-    `inbound imported with ${count} clients${skippedNote(left)}${destinationsNote(kept)}`,
+    `inbound imported with ${count} clients${otherUuidNote(otherUuid)}${skippedNote(left)}${destinationsNote(kept)}`,
     applied.pending ? applied : clientsApplied,
   );
 }

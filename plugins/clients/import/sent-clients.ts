@@ -93,7 +93,7 @@ export class SentClientsPlanner {
     );
     let written = NO_CHANGES;
     const attached = edits.filter(({ attach }) => attach).length;
-    const other = known.filter(({ row, client }) => hasOtherCredentials(row, client, inboundId)).length;
+    const other = known.filter(({ row, client }) => hasOtherUuid(row, client, inboundId)).length;
     const changed = edits.filter(({ attach, fields = {} }) => !attach && Object.keys(fields).length > 0);
     return {
       write: async (tx, inbound) => {
@@ -107,7 +107,7 @@ export class SentClientsPlanner {
         attached,
         changed: changed.length,
         detached: detached.length,
-        'with the credentials they had, not those that were sent': other,
+        'with the UUID they had, not the one that was sent': other,
       }),
     };
   }
@@ -233,11 +233,9 @@ const pick = (patch: ClientPatch, names: readonly string[]): Readonly<Record<str
 const without = (patch: ClientPatch, own: object): ClientPatch =>
   Object.fromEntries(Object.entries(patch).filter(([name]) => !(name in own)));
 
-/** Whether the credentials that were sent differ from those of a client that is known from other inbounds. */
-function hasOtherCredentials(row: ClientRow, { uuid, id, password }: NewClient, inboundId: number): boolean {
-  if (row.inboundIds.includes(inboundId)) return false;
-  const sentUuid = (uuid || id || row.uuid).toLowerCase();
-  return sentUuid !== row.uuid || (password || row.password) !== row.password;
+/** Whether another UUID was sent for a client that is known from other inbounds: it has one for all of them. */
+function hasOtherUuid(row: ClientRow, { uuid, id }: NewClient, inboundId: number): boolean {
+  return !row.inboundIds.includes(inboundId) && (uuid || id || row.uuid).toLowerCase() !== row.uuid;
 }
 /** With others, the client could no longer use the inbounds that it has. */
 const withoutCredentials = (patch: ClientPatch): ClientPatch => {

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
+import { selfSigned } from '../../../test/harness/self-signed.js';
 
 interface Inbound {
   readonly id: number;
@@ -104,4 +105,41 @@ test('of several counters of one new client the last count, in any spelling of i
   };
   t.regex((await panel.call(PATH, { body: { data } })).body.msg, /^inbound imported with 1 clients/);
   t.like(await panel.get('/panel/api/clients/traffic/a'), { up: 3, down: 4 });
+});
+
+test('clients of several imported inbounds keep the password and auth of each, and the message tells of a UUID that they do not', async (t) => {
+  const engine = new FakeEngine();
+  await using panel = await TestPanel.boot({ plugins: [engine.plugin], clock: new FakeClock() });
+  const bring = async (port: number, inbound: object, client: object): Promise<string> => {
+    const settings = { clients: [{ email: 'a', subId: 'sub-a', ...client }] };
+    const data = { listen: '127.0.0.1', port, settings, ...inbound };
+    return (await panel.call(PATH, { body: { data } })).body.msg;
+  };
+  const id = '3f0a1c5e-7b2d-4e61-9c08-1d2e3f4a5b0d';
+  t.is(await bring(24_441, { protocol: 'vless' }, { id }), 'inbound imported with 1 clients');
+  t.is(
+    await bring(24_442, { protocol: 'trojan' }, { id, password: 'of-the-old-panel' }),
+    'inbound imported with 1 clients',
+  );
+  const { cert, key } = selfSigned();
+  const streamSettings = {
+    network: 'hysteria',
+    security: 'tls',
+    tlsSettings: { certificates: [{ certificate: [cert], key: [key] }] },
+  };
+  t.is(
+    await bring(24_443, { protocol: 'hysteria', streamSettings }, { id, auth: 'auth-of-the-old-panel' }),
+    'inbound imported with 1 clients',
+  );
+  const a = await panel.get<{ id: number }>('/panel/api/clients/get/a');
+  const inCore = (inboundId: number) => engine.users.get(`i${inboundId}.c${a.id}`);
+  t.like(inCore(2), { password: 'of-the-old-panel' });
+  t.like(inCore(3), { auth: 'auth-of-the-old-panel' });
+  const [, trojan = '', hysteria = ''] = await panel.get<string[]>('/panel/api/clients/links/a');
+  t.regex(trojan, /^trojan:\/\/of-the-old-panel@/);
+  t.regex(hysteria, /^hysteria2:\/\/auth-of-the-old-panel@/);
+  t.is(
+    await bring(24_444, { protocol: 'vless' }, { id: id.replace('3f', '4f') }),
+    'inbound imported with 1 clients; 1 of them keep the UUID that they have, not the one in the data',
+  );
 });

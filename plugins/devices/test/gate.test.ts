@@ -116,7 +116,10 @@ test.serial(
     t.is(await fetched('ann', '12345'), NO_ID, 'too short');
     t.is(await fetched('ann', '  12345   '), NO_ID, 'blanks do not count');
     t.is(await fetched('ann', 'phone-1'), OK);
+    clock.tick(1);
     t.is(await fetched('ann', ' phone-1 '), OK, 'the same device');
+    const [{ firstSeen = 0, lastSeen = 0 } = {}] = await list('ann');
+    t.is(lastSeen - firstSeen, 1, 'both fetches are in one row');
     t.is(await fetched('ann', 'six-06', { method: 'HEAD' }), FULL, 'six characters; HEAD registers as well');
     t.is(await fetched('ann', 'phone-3'), NO_PLACE);
     t.is(await fetched('ann', 'phone-3', { method: 'HEAD' }), NO_PLACE);

@@ -7,6 +7,7 @@ const sighting = (hash: string, at: number, isNew: boolean): Sighting => ({
   clientId: 1,
   hash,
   at,
+  firstAt: at,
   isNew,
   userAgent: '',
   deviceOs: '',
@@ -29,6 +30,19 @@ test('several sightings of one device are one row, the latest', (t) => {
   t.is(rows.size, 2);
   t.deepEqual(take(rows), ['a 2 new', 'b 2']);
   t.is(rows.size, 0);
+});
+
+test('a device that is seen again before it is written keeps its first sighting', (t) => {
+  const rows = new WaitingRows();
+  rows.seen(sighting('a', 1, true));
+  rows.seen(sighting('a', 2, false));
+  take(rows);
+  rows.seen(sighting('a', 3, false));
+  rows.failed();
+  t.deepEqual(
+    rows.take(1).seen.map(({ firstAt, at }) => [firstAt, at]),
+    [[1, 3]],
+  );
 });
 
 test('a failed write is part of the next one, with what came meanwhile', (t) => {

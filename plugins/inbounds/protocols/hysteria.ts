@@ -3,6 +3,7 @@ import { custom, int, optional, shape } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
 import { objectOf } from '../stream/transport.js';
+import { authOf, ownCredential } from './own-credential.js';
 
 /** Xray-core 26.3.27, proxy/hysteria/account/config.proto and proxy/hysteria/config.proto. The core finds a user by `auth` alone. */
 export const hysteriaAccounts: ApiAccountType = {
@@ -34,9 +35,10 @@ export const hysteria: Protocol = {
       : 'hysteria needs the network hysteria and the security tls',
   l4: () => ['udp'],
 
-  account: ({ auth }) => ({ protocol: 'hysteria', auth }),
-  entry: (_inbound, base) => ({
+  credential: ownCredential('auth'),
+  account: (client, inbound) => ({ protocol: 'hysteria', auth: authOf(client, inbound) }),
+  entry: (inbound, base) => ({
     ...base,
-    account: { protocol: 'hysteria', auth: ({ auth }) => auth },
+    account: { protocol: 'hysteria', auth: (client) => authOf(client, inbound) },
   }),
 };

@@ -1,10 +1,11 @@
 // Shadowsocks, classic and 2022. Keys of the methods of 2022: SIP022. Settings: xtls.github.io, Shadowsocks inbound.
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
-import { custom, optional, shape, text } from '../../../kernel/index.js';
+import { custom } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
-import type { ClientIdentity, Inbound, Protocol, ProtocolCredential } from '../contract.js';
+import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
 import { textOf } from '../stream/transport.js';
+import { ownCredential, passwordOf } from './own-credential.js';
 
 const CLASSIC = [
   'aes-128-gcm',
@@ -53,19 +54,6 @@ export function keyFor(password: string, method: string): string {
     : createHash('sha256').update(password).digest().subarray(0, bytes).toString('base64');
 }
 
-/** A client has its password on all its inbounds, unless one inbound has another: clients that move in keep their links. */
-const credential: ProtocolCredential = {
-  flat: [],
-  schema: shape({ password: optional(text().max(255)) }),
-  create: (sent, { client, before }) => {
-    const password = textOf(sent['password']) || textOf(before?.['password']);
-    return password === '' || (!before && password === client.password) ? undefined : { password };
-  },
-  keys: ({ password }) => [textOf(password)],
-};
-const passwordOf = ({ password, credentials }: ClientIdentity, { id }: Inbound): string =>
-  textOf(credentials?.get(id)?.['password']) || password;
-
 const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string => textOf(method);
 
 export const shadowsocks: Protocol = {
@@ -91,7 +79,7 @@ export const shadowsocks: Protocol = {
   },
   accounts: (own) =>
     own['method'] === SINGLE ? SINGLE : textOf(own['method']) in OF_2022 ? 'shadowsocks-2022' : 'shadowsocks',
-  credential,
+  credential: ownCredential('password'),
   account: (client, inbound) => {
     const method = methodOf(inbound);
     const password = passwordOf(client, inbound);

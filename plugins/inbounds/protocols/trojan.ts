@@ -2,6 +2,7 @@
 import { custom, shape } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
+import { ownCredential, passwordOf } from './own-credential.js';
 
 /** Xray-core 26.3.27, proxy/trojan/config.proto. */
 export const trojanAccounts: ApiAccountType = {
@@ -19,11 +20,12 @@ export const trojan: Protocol = {
   socket: true,
   settings: custom(shape({}).unknown(true)),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
-  account: ({ password }) => ({ protocol: 'trojan', password }),
+  credential: ownCredential('password'),
+  account: (client, inbound) => ({ protocol: 'trojan', password: passwordOf(client, inbound) }),
 
   // No flow: the core has taken it out of Trojan and refuses a config that has one.
-  entry: (_inbound, base) => ({
+  entry: (inbound, base) => ({
     ...base,
-    account: { protocol: 'trojan', password: ({ password }) => password },
+    account: { protocol: 'trojan', password: (client) => passwordOf(client, inbound) },
   }),
 };

@@ -3,6 +3,7 @@ import { bool, custom, int, oneOf, optional, shape, text } from '../../../kernel
 import type { Inbound, Protocol } from '../contract.js';
 import type { Tls } from '../entry/security.js';
 import { objectOf, oneWord, type Settings, textOf, textsOf, words } from '../stream/transport.js';
+import { ownCredential, passwordOf } from './own-credential.js';
 
 const LONGEST_PEM = 65_536;
 const MOST_SECONDS = 86_400;
@@ -39,7 +40,12 @@ export const tuic: Protocol = {
   stream: false,
   l4: () => ['udp'],
   coreSettings: () => ({}),
-  account: ({ uuid, password }) => ({ protocol: 'tuic', uuid, password }),
+  credential: ownCredential('password'),
+  account: (client, inbound) => ({
+    protocol: 'tuic',
+    uuid: client.uuid,
+    password: passwordOf(client, inbound),
+  }),
   entry(inbound, base) {
     const server = serverOf(inbound);
     const relay = textOf(server['udp_relay_mode']);
@@ -50,7 +56,7 @@ export const tuic: Protocol = {
       account: {
         protocol: 'tuic',
         uuid: ({ uuid }) => uuid,
-        password: ({ password }) => password,
+        password: (client) => passwordOf(client, inbound),
         congestionControl: textOf(server['congestion_control']) || 'bbr',
         ...(relay && { udpRelayMode: relay }),
       },
