@@ -1,7 +1,6 @@
 // Brings an edit of inbounds to the core: while it runs, or by a restart where it does not let go of an inbound.
 import { messageOf, type Log } from '../../kernel/index.js';
-import type { Applied, EngineApi } from '../engine/contract.js';
-import { DONE } from '../engine/contract.js';
+import { type Applied, DONE, type EngineApi } from '../engine/contract.js';
 import { coreInbound } from './core-inbound.js';
 import type { Inbound } from './fields.js';
 import type { KnownProtocols } from './contributed/known-protocols.js';

@@ -1,6 +1,6 @@
 // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
-import type { Applied, EngineApi } from '../engine/contract.js';
+import { type Applied, DONE, type EngineApi } from '../engine/contract.js';
 import type { InboundChange, InboundLimitsApi } from './contract.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
@@ -12,7 +12,6 @@ interface Used {
   readonly down: number;
 }
 const NOTHING: Used = { up: 0, down: 0 };
-const DONE: Applied = { pending: false, reason: '' };
 
 /** Returns the limit that an inbound has reached, enabled or not. */
 export function inboundDepletion(

@@ -1,6 +1,6 @@
 // The clients that callers send inside `settings` of an inbound, as existing programs do.
 import type { PluginContext, Principal, Tx } from '../../kernel/index.js';
-import type { Applied } from '../engine/contract.js';
+import { type Applied, DONE } from '../engine/contract.js';
 import { InboundClients } from './contract.js';
 import { errors } from './errors.js';
 import type { Inbound } from './fields.js';
@@ -28,7 +28,7 @@ export interface SentClients {
 
 const UNTOUCHED: ClientsPlan = {
   write: () => Promise.resolve(),
-  apply: () => Promise.resolve({ pending: false, reason: '' }),
+  apply: () => Promise.resolve(DONE),
   note: '',
 };
 

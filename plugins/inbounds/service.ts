@@ -10,7 +10,7 @@ import {
   type SerialQueue,
   type Tx,
 } from '../../kernel/index.js';
-import type { Applied } from '../engine/contract.js';
+import { type Applied, DONE } from '../engine/contract.js';
 import type { InboundCheck } from './check.js';
 import { type Added, type AddOptions, type InboundChange, prepareInboundSave } from './contract.js';
 import type { CoreEdits } from './core-edits.js';
@@ -231,7 +231,7 @@ export class InboundService {
     return {
       deleted: deleted.length,
       skipped,
-      applied: deleted.length === 0 ? { pending: false, reason: '' } : await this.#core.apply(deleted),
+      applied: deleted.length === 0 ? DONE : await this.#core.apply(deleted),
     };
   }
 

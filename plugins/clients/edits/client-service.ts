@@ -7,7 +7,7 @@ import {
   type Principal,
   TimeSlice,
 } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
+import { type Applied, DONE } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { prepareClientSave, type SentParts } from '../contract.js';
 import { type SentCredentials, sentCredentials } from '../credentials/sent.js';
@@ -22,7 +22,7 @@ import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
 import type { ClientWriter } from './client-writer.js';
-import { APPLIED, type Usage } from './write-request.js';
+import type { Usage } from './write-request.js';
 import { newBatch, refuseTaken } from './uniqueness.js';
 
 export interface SkippedClient {
@@ -129,7 +129,7 @@ export class ClientService {
 
   async #create(sent: readonly AddClient[], who: Principal, options: NewClientOptions = {}) {
     const { refused, indexes, request } = await this.planNew(sent, who, options);
-    if (request.added.length === 0) return { refused, created: 0, applied: APPLIED };
+    if (request.added.length === 0) return { refused, created: 0, applied: DONE };
     const written = await this.#writer.write(request, who);
     for (const { row, error } of written.refused)
       refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
@@ -218,7 +218,7 @@ export class ClientService {
     const [patch = sent] = await this.prepare([sent], [{ before: { ...row }, inboundIds }], who);
     const fields = this.fieldsOf(row, patch, '');
     const credentials = sentCredentials(patch, '');
-    if (Object.keys(fields).length === 0 && !credentials) return APPLIED;
+    if (Object.keys(fields).length === 0 && !credentials) return DONE;
     const missingError = () =>
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
     const { applied } = await this.#writer.write(

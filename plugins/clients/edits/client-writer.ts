@@ -8,7 +8,7 @@ import {
   TimeSlice,
   type Tx,
 } from '../../../kernel/index.js';
-import type { EngineApi } from '../../engine/contract.js';
+import { type EngineApi, DONE } from '../../engine/contract.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -48,7 +48,6 @@ import {
 } from './edit.js';
 import { constraintError } from './uniqueness.js';
 import {
-  APPLIED,
   type Changes,
   NO_CHANGES,
   type PlannedWrite,
@@ -111,7 +110,7 @@ export class ClientWriter {
   async write(request: WriteRequest, who: Principal): Promise<Written> {
     const { added = [], edits = [], deleted = [], also } = request;
     if (added.length + deleted.length === 0 && edits.every(isEmpty) && !also)
-      return { ...NO_CHANGES, applied: APPLIED };
+      return { ...NO_CHANGES, applied: DONE };
     const { run, apply } = await this.plan(request, who);
     // A failed commit forgets the keys of credentials as well.
     const written = await this.#credentials.during(() =>
@@ -168,7 +167,7 @@ export class ClientWriter {
           ...[...(request.deleted ?? []), ...added].flatMap(refsOf),
           ...[...changed].flatMap(([id, own]) => refsOf({ id, inboundIds: [...own.keys()] })),
         ];
-        return refs.length === 0 ? APPLIED : this.#engine.reconcileUsers(refs);
+        return refs.length === 0 ? DONE : this.#engine.reconcileUsers(refs);
       },
     };
   }

@@ -8,8 +8,6 @@ import type { SentCredentials } from '../credentials/sent.js';
 import type { ClientRow } from '../model/row.js';
 import type { ClientEdit } from './edit.js';
 
-export const APPLIED: Applied = { pending: false, reason: '' };
-
 export interface WriteRequest {
   /** new clients; their ids are set by the write */
   readonly added?: readonly ClientRow[];

@@ -1,11 +1,10 @@
 // Operations on groups, and the traffic of groups.
 import { type Database, type Principal, refuseHidden, type Tx } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
+import { type Applied, DONE } from '../../engine/contract.js';
 import { duringGroupSave, type GroupChange } from '../contract.js';
 import { errors } from '../errors.js';
 import type { Baseline, GroupStore } from './group-store.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
-import { APPLIED } from '../edits/write-request.js';
 import type { ClientStore } from '../model/client-store.js';
 import type { ClientRow } from '../model/row.js';
 
@@ -102,7 +101,7 @@ export class Groups {
     who: Principal,
   ): Promise<{ affected: number; applied: Applied }> {
     this.#require(oldName, 'oldName');
-    if (oldName === newName) return { affected: 0, applied: APPLIED };
+    if (oldName === newName) return { affected: 0, applied: DONE };
     refuseHidden('newName', newName, 'label');
     if (this.#groupStore.isCreated(newName)) throw errors.GROUP_TAKEN(undefined, { path: 'newName' });
     // A name on clients takes the renamed group in, with what both have used.

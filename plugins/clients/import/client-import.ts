@@ -5,12 +5,11 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { inspect, kernelErrors, PanelError, type Principal, TimeSlice } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
+import { type Applied, DONE } from '../../engine/contract.js';
 import { addValid } from '../edits/add-valid.js';
 import { emailKey } from '../model/fields.js';
 import { ImportedClient, UsedBytes } from '../model/schema.js';
 import type { ClientService, SkippedItem } from '../edits/client-service.js';
-import { APPLIED } from '../edits/write-request.js';
 import { dataText, decodeUtf8 } from './body-text.js';
 import { itemsOf } from './items.js';
 
@@ -63,7 +62,7 @@ export class ClientImport {
     let created = 0;
     let skippedCount = 0;
     let from = 0;
-    let applied = APPLIED;
+    let applied = DONE;
     const skipped: SkippedItem[] = [];
     const add = async (portion: readonly unknown[]): Promise<void> => {
       const usage = new Map(portion.flatMap(usageIn));
@@ -149,5 +148,5 @@ function refusedWhole(
 ): { created: number; skipped: SkippedItem[]; applied: Applied } {
   if (!(error instanceof PanelError) || error.status >= 500) throw error;
   const skipped = portion.map((_, index) => ({ index, email: '', reason: error.message, code: error.code }));
-  return { created: 0, skipped, applied: APPLIED };
+  return { created: 0, skipped, applied: DONE };
 }

@@ -1,6 +1,7 @@
 // A core that was killed leaves the files of its Unix sockets, and no core can listen there until they are gone.
 import { lstat, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { socketName } from '../../core-guard/contract.js';
 import type { CoreInbound } from '../driver.js';
 
 const answers = (path: string): Promise<boolean> =>
@@ -16,9 +17,9 @@ const answers = (path: string): Promise<boolean> =>
 /** Removes the sockets of these inbounds on which nobody listens. Call it when no core runs that could listen there. */
 export async function removeStaleSockets(inbounds: readonly Pick<CoreInbound, 'config'>[]): Promise<void> {
   for (const { config } of inbounds) {
-    const listen = config['listen'];
-    if (typeof listen !== 'string' || !listen.startsWith('/')) continue;
-    const path = listen.replace(/,\d+$/, '');
+    const path = socketName(config['listen']);
+    // An abstract name is no file.
+    if (path === undefined || path.startsWith('@')) continue;
     const found = await lstat(path).catch(() => undefined);
     if (found?.isSocket() && !(await answers(path))) await rm(path, { force: true });
   }
