@@ -20,7 +20,7 @@
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 23 names
+//   @weir-panel/weir/plugins/settings: 25 names
 //   @weir-panel/weir/plugins/subscription: 28 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -4197,6 +4197,14 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** The listeners whose ports are settings. */
   export const ListenerPorts: ExtensionPoint<ListenerPort>;
+  /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
+  export interface ListenerPlacesApi {
+    places(): readonly {
+      readonly name: string;
+      readonly port: number;
+    }[];
+  }
+  export const ListenerPlaces: Token<ListenerPlacesApi>;
   /** What `setting/update` takes beside settings, such as a code that confirms a change: schemas by key. The guard `beforeSettingsSave` reads them. */
   export const UpdateKeys: ExtensionPoint<Readonly<Record<string, Schema>>>;
   /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
