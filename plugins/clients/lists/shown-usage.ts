@@ -1,5 +1,5 @@
 // Usage as replies show it: what this panel counted, or what another panel reported if that is more.
-import type { Contributed, PluginContext } from '../../../kernel/index.js';
+import { type Contributed, PanelError, type PluginContext } from '../../../kernel/index.js';
 import { type UsageSource, UsageSources } from '../contract.js';
 import type { ClientRow } from '../model/row.js';
 import type { ClientReply, TrafficRecord } from '../model/schema.js';
@@ -52,6 +52,8 @@ export class ShownUsage {
       if (reported === undefined || (isAmount(reported.up) && isAmount(reported.down))) return reported;
       throw new Error('it answered something else than up and down in bytes');
     } catch (error) {
+      // Memory that is being loaded again answers 503, which is no fault.
+      if (error instanceof PanelError && error.status === 503) return undefined;
       this.#broken.add(source);
       fault('a source of usage', error);
       return undefined;
