@@ -28,8 +28,8 @@ import type { ClientRow } from '../model/row.js';
 import { type ClientPatch, NewClient } from '../model/schema.js';
 
 const PATH = 'settings.clients';
-/** More than any known panel has. */
-const MOST_CLIENTS = 100_000;
+/** More would take longer than a caller waits; a body of full clients ends earlier. */
+const MOST_CLIENTS = 20_000;
 
 interface Sent {
   readonly index: number;
@@ -115,7 +115,10 @@ export class SentClientsPlanner {
   async #read(clients: unknown, ignored: Set<string>): Promise<Sent[]> {
     if (!Array.isArray(clients)) throw kernelErrors.INVALID(`${PATH} must be a list`, { path: PATH });
     if (clients.length > MOST_CLIENTS)
-      throw kernelErrors.INVALID(`${PATH} holds more than ${MOST_CLIENTS} clients`, { path: PATH });
+      throw kernelErrors.INVALID(
+        `${PATH} holds more than ${MOST_CLIENTS} clients; add the rest with clients/import`,
+        { path: PATH },
+      );
     const sent: Sent[] = [];
     const slice = new TimeSlice();
     for (const [index, item] of clients.entries()) {

@@ -26,4 +26,10 @@ test('settings, streamSettings and sniffing hold 10,000 values; the clients that
   }));
   const echoed = await panel.call(`/panel/api/inbounds/update/${id}`, { body: { settings: { clients } } });
   t.is(echoed.status, 200);
+  const many = Array.from({ length: 20_001 }, (_, i) => ({ email: `m${i}` }));
+  const refused = await panel.call(`/panel/api/inbounds/update/${id}`, {
+    body: { settings: { clients: many } },
+  });
+  t.is(refused.status, 400);
+  t.regex(refused.body.msg, /settings\.clients holds more than 20000 clients/);
 });
