@@ -2,6 +2,7 @@
 import test from 'ava';
 import { FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
 import { type Observed, servicesOf } from '../../../test/harness/services-of.js';
+import type { Database } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import fallbacks from '../index.js';
 import type { FallbackStore } from '../store.js';
@@ -24,7 +25,7 @@ const engine = new FakeEngine();
 let panel: TestPanel;
 let [master, child, plain, vmess] = [0, 0, 0, 0];
 let childPort = 0;
-let probe: Observed<{ readonly store: FallbackStore }>;
+let probe: Observed<{ readonly store: FallbackStore; readonly db: Database }>;
 
 const at = (id: number) => `/panel/api/inbounds/${id}/fallbacks`;
 const list = (id: number): Promise<Fallback[]> => panel.get(at(id));
@@ -201,3 +202,18 @@ test.serial(
     t.is(await portOf(panel), String(own.port));
   },
 );
+
+// The last one: the plugin of inbounds does not learn of this deletion.
+test.serial('an inbound that is deleted while its fallbacks are saved is not found', async (t) => {
+  const goes = await panel.addInbound({ tag: 'goes' });
+  await probe.services.db.write((tx) => tx.run('DELETE FROM inbounds WHERE id = :goes', { goes }));
+  await refused(
+    t,
+    panel,
+    at(master),
+    { body: { fallbacks: [{ childId: goes }] } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'fallbacks', says: 'deleted meanwhile' },
+  );
+  const { store } = probe.services;
+  t.deepEqual(await store.memory.fresh(), store.memory.state);
+});
