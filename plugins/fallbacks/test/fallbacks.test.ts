@@ -178,6 +178,21 @@ test.serial('a deleted inbound takes its fallbacks along, as master and as child
   t.deepEqual(await store.memory.fresh(), store.memory.state, 'memory equals the database');
 });
 
+// The plugin of inbounds does not learn of this deletion until the restart below.
+test.serial('an inbound that is deleted while its fallbacks are saved is not found', async (t) => {
+  const goes = await panel.addInbound({ tag: 'goes' });
+  await probe.services.db.write((tx) => tx.run('DELETE FROM inbounds WHERE id = :goes', { goes }));
+  await refused(
+    t,
+    panel,
+    at(master),
+    { body: { fallbacks: [{ childId: goes }] } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'fallbacks', says: 'deleted meanwhile' },
+  );
+  const { store } = probe.services;
+  t.deepEqual(await store.memory.fresh(), store.memory.state);
+});
+
 test.serial(
   'links lead to the master after a restart too, and to the child itself when the fallback goes',
   async (t) => {
@@ -202,18 +217,3 @@ test.serial(
     t.is(await portOf(panel), String(own.port));
   },
 );
-
-// The last one: the plugin of inbounds does not learn of this deletion.
-test.serial('an inbound that is deleted while its fallbacks are saved is not found', async (t) => {
-  const goes = await panel.addInbound({ tag: 'goes' });
-  await probe.services.db.write((tx) => tx.run('DELETE FROM inbounds WHERE id = :goes', { goes }));
-  await refused(
-    t,
-    panel,
-    at(master),
-    { body: { fallbacks: [{ childId: goes }] } },
-    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'fallbacks', says: 'deleted meanwhile' },
-  );
-  const { store } = probe.services;
-  t.deepEqual(await store.memory.fresh(), store.memory.state);
-});

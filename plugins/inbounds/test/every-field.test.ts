@@ -86,10 +86,10 @@ const CASES: Readonly<Record<string, (of: Acts) => Promise<void>>> = {
     is(new URL(await link()).hostname, 'share.example');
   },
   shareAddrStrategy: async ({ set, link, is }) => {
-    await set({ listen: '127.0.0.3', shareAddr: 'share.example', shareAddrStrategy: 'node' });
+    await set({ listen: '203.0.113.9', shareAddr: 'share.example', shareAddrStrategy: 'node' });
     is(new URL(await link()).hostname === 'share.example', false);
-    await set({ listen: '127.0.0.3', shareAddrStrategy: 'listen' });
-    is(new URL(await link()).hostname, '127.0.0.3');
+    await set({ listen: '203.0.113.9', shareAddrStrategy: 'listen' });
+    is(new URL(await link()).hostname, '203.0.113.9');
   },
   subSortIndex: async ({ set, id, is }) => {
     const other = await panel.addInbound();
@@ -193,6 +193,10 @@ for (const [field, act] of Object.entries({ ...CASES, ...SHOWN }))
     const id = await panel.addInbound();
     const { id: clientId } = await panel.addClient('a', [id], { password: 'secret' });
     const row = () => panel.get<Fields>(`${API}/get/${id}`);
+    t.teardown(async () => {
+      await panel.get('/panel/api/clients/del/a', { method: 'POST' });
+      await panel.get(`${API}/del/${id}`, { method: 'POST' });
+    });
     let sent: Fields = {};
     await act({
       id,
@@ -220,7 +224,5 @@ for (const [field, act] of Object.entries({ ...CASES, ...SHOWN }))
     const { settings, ...others } = sent;
     t.like(shown, others);
     if (settings) t.like(shown['settings'], settings);
-    await panel.get('/panel/api/clients/del/a', { method: 'POST' });
-    await panel.get(`${API}/del/${id}`, { method: 'POST' });
     t.deepEqual(panel.faults, []);
   });
