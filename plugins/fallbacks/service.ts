@@ -1,4 +1,5 @@
 // Reads and replaces the fallbacks of an inbound.
+import { ForeignKeyConstraintError } from 'sequelize';
 import { type Database, kernelErrors, type Issue, SerialQueue } from '../../kernel/index.js';
 import { type CoreGuardApi, inboundAt } from '../core-guard/contract.js';
 import type { Applied, EngineApi, JsonObject } from '../engine/contract.js';
@@ -71,7 +72,13 @@ export class FallbackService {
       await this.#refuseDestinations(master, wanted);
       if (wanted.length > 0 && idleReason(master) === undefined)
         await this.#edits.test(master, (settings) => this.#settingsWith(settings, wanted));
-      await this.#db.write((tx) => this.#store.replace(tx, masterId, wanted));
+      await this.#db
+        .write((tx) => this.#store.replace(tx, masterId, wanted))
+        .catch((cause: unknown) => {
+          if (cause instanceof ForeignKeyConstraintError)
+            throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'fallbacks', cause });
+          throw cause;
+        });
     });
     await this.refreshLinks();
     const applied = await this.#engine.reconcileConfig();

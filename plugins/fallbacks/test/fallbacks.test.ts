@@ -2,6 +2,7 @@
 import test from 'ava';
 import { FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
 import { type Observed, servicesOf } from '../../../test/harness/services-of.js';
+import type { Database } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import { placeOf } from '../fallback.js';
 import fallbacks from '../index.js';
@@ -25,7 +26,7 @@ const engine = new FakeEngine();
 let panel: TestPanel;
 let [master, child, plain, vmess] = [0, 0, 0, 0];
 let childPort = 0;
-let probe: Observed<{ readonly store: FallbackStore }>;
+let probe: Observed<{ readonly store: FallbackStore; readonly db: Database }>;
 
 const at = (id: number) => `/panel/api/inbounds/${id}/fallbacks`;
 const list = (id: number): Promise<Fallback[]> => panel.get(at(id));
@@ -177,6 +178,21 @@ test.serial('a deleted inbound takes its fallbacks along, as master and as child
   t.deepEqual(await list(plain), []);
   const { store } = probe.services;
   t.deepEqual(await store.memory.fresh(), store.memory.state, 'memory equals the database');
+});
+
+// The plugin of inbounds does not learn of this deletion until the restart below.
+test.serial('an inbound that is deleted while its fallbacks are saved is not found', async (t) => {
+  const goes = await panel.addInbound({ tag: 'goes' });
+  await probe.services.db.write((tx) => tx.run('DELETE FROM inbounds WHERE id = :goes', { goes }));
+  await refused(
+    t,
+    panel,
+    at(master),
+    { body: { fallbacks: [{ childId: goes }] } },
+    { status: 404, code: 'INBOUNDS_NOT_FOUND', field: 'fallbacks', says: 'deleted meanwhile' },
+  );
+  const { store } = probe.services;
+  t.deepEqual(await store.memory.fresh(), store.memory.state);
 });
 
 test.serial(
