@@ -9,15 +9,19 @@ test('an expired client that was exported and imported is enabled by a later exp
   const [past, later] = [clock.now() - 1000, clock.now() + 1_000_000];
   await panel.addClient('expired', inboundIds, { expiryTime: past });
   await panel.addClient('off', inboundIds, { expiryTime: past, enable: false });
-  const data = JSON.stringify(await panel.get('/panel/api/clients/export'));
+  // Another panel does not say which limit disabled a client.
+  const moved = { client: { email: 'moved', enable: false, expiryTime: past }, inboundIds };
+  const items = await panel.get<object[]>('/panel/api/clients/export');
+  const data = JSON.stringify([...items, moved]);
   await panel.get('/panel/api/clients/bulkDel', { body: { emails: ['expired', 'off'] } });
   await panel.get('/panel/api/clients/import', { body: { data } });
   const isEnabled = async (email: string) =>
     (await panel.get<{ enable: boolean }>(`/panel/api/clients/get/${email}`)).enable;
-  t.deepEqual([await isEnabled('expired'), await isEnabled('off')], [false, false]);
-  for (const email of ['expired', 'off'])
+  const emails = ['expired', 'off', 'moved'];
+  t.deepEqual(await Promise.all(emails.map(isEnabled)), [false, false, false]);
+  for (const email of emails)
     await panel.get(`/panel/api/clients/update/${email}`, { body: { expiryTime: later } });
-  t.deepEqual([await isEnabled('expired'), await isEnabled('off')], [true, false]);
+  t.deepEqual(await Promise.all(emails.map(isEnabled)), [true, false, true]);
 });
 
 test('what a client used travels with it, and with that its quota', async (t) => {
@@ -35,7 +39,10 @@ test('what a client used travels with it, and with that its quota', async (t) =>
   await use('over', 60, 70);
   await panel.get('/panel/api/clients/update/over', { body: { comment: 'x' } });
   const items =
-    await panel.get<{ client: { email: string }; traffic?: object }[]>('/panel/api/clients/export');
+    await panel.get<{ client: { email: string; enable: boolean }; traffic?: object }[]>(
+      '/panel/api/clients/export',
+    );
+  t.true(items[1]?.client.enable, 'a limit is not the choice of an admin');
   t.deepEqual(
     items.map(({ traffic }) => traffic),
     [{ up: 10, down: 20 }, { up: 60, down: 70 }, undefined],

@@ -354,10 +354,7 @@ test.serial('events report new and refused devices, each once', async (t) => {
 test.serial('a device that is dropped while it is written stays dropped', async (t) => {
   const { store } = observed.services;
   const { id } = await client('crowd');
-  for (let i = 0; i < 20; i++) {
-    clock.tick(1000);
-    await fetched('crowd', `device-${100 + i}`);
-  }
+  for (let i = 0; i < 20; i++) await fetched('crowd', `device-${100 + i}`);
   const hashes = (memory: typeof store.projection.state) => memory.of(id).map(({ hash }) => hash);
   const shown = hashes(store.projection.state);
   t.is(shown.length, 20);
