@@ -3,6 +3,7 @@ import test from 'ava';
 import { type AccountType, accountJson, accountProblem, accountTypeProblem } from '../account-type.js';
 import { Accounts } from '../accounts.js';
 import type { CoreAccount } from '../driver.js';
+import { AccountCodecs } from '../xray/account-codecs.js';
 import { socksLike, vlessLike } from './world.js';
 
 const every: AccountType = {
@@ -123,4 +124,49 @@ test('a check that fails or returns junk rejects its own accounts, and the fault
     'the account is for junk, the inbound speaks good',
   );
   t.is(faults.length, 3);
+});
+
+test('a field may be missing, and may have a form of its own in the config; one that fails costs its key alone', (t) => {
+  const faults: string[] = [];
+  const value: AccountType = {
+    ...vlessLike,
+    name: 'formed',
+    fields: {
+      id: { number: 1, type: 'string' },
+      tag: {
+        number: 2,
+        type: 'string',
+        mayMiss: true,
+        toJson: (sent) => {
+          if (sent === 'weed') throw new Error('weeds');
+          return sent === '' ? undefined : { tag: sent };
+        },
+      },
+    },
+  };
+  const accounts = new Accounts({
+    contributions: (() => [
+      { plugin: 'weed', value, fault: (where: string) => void faults.push(where) },
+    ]) as never,
+  });
+  const type = accounts.of('formed') as AccountType;
+  const shown = (more: object) => accountJson(type, 'n', { protocol: 'formed', id: 'x', ...more });
+  t.is(accountProblem(type, { protocol: 'formed', id: 'x' }), undefined);
+  const bare = { email: 'n', level: 0, id: 'x' };
+  t.deepEqual(shown({}), bare);
+  t.deepEqual(shown({ tag: '' }), bare);
+  t.deepEqual(shown({ tag: 'out' }), { ...bare, tag: { tag: 'out' } });
+  t.deepEqual(faults, []);
+  t.deepEqual([shown({ tag: 'weed' }), shown({ tag: 'weed' })], [bare, bare]);
+  t.deepEqual(faults, ['toJson of tag of the account type formed'], 'reported once');
+
+  // As a message: a field that is missing is not written, and none when it is read back.
+  const codecs = new AccountCodecs(accounts);
+  const target = { tag: 'in', protocol: 'formed' };
+  const accountWith = (more: object) => ({ protocol: 'formed', id: 'x', ...more });
+  for (const account of [accountWith({}), accountWith({ tag: 'out' })]) {
+    const bytes = codecs.encode({ name: 'n', account }, target);
+    t.deepEqual(codecs.decode(bytes, 'formed'), { name: 'n', account });
+    t.is(codecs.message({ name: 'n', account }, target).account?.value.length, 'tag' in account ? 8 : 3);
+  }
 });

@@ -1,5 +1,7 @@
 import test from 'ava';
 import { Online } from '../online.js';
+import type { CoreApi } from '../xray/api.js';
+import { readOnline } from '../xray/online.js';
 
 test('asks about wanted users of ours only, 500 at a time, in turn', async (t) => {
   const names = [...Array.from({ length: 1200 }, (_, i) => `i1.c${i + 1}`), 'somebody'];
@@ -31,4 +33,29 @@ test('asks about wanted users of ours only, 500 at a time, in turn', async (t) =
 test('without a core, or of one that cannot say, it is empty', async (t) => {
   for (const reader of [undefined, { readConnections: async () => undefined }])
     t.deepEqual(await new Online({ supervisor: { reader } }).addresses(() => true), []);
+});
+
+/** A field of length-delimited bytes; all of them are short here. */
+const field = (number: number, bytes: string | Buffer): Buffer =>
+  Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), Buffer.from(bytes)]);
+
+test('the core is asked about each picked user, however many there are', async (t) => {
+  const names = Array.from({ length: 20 }, (_, i) => `i1.c${i}`);
+  const api = {
+    onlineUsers: async () =>
+      Buffer.concat(
+        ['user>>>x>>>other', ...names.map((name) => `user>>>${name}>>>online`)].map((name) => field(1, name)),
+      ),
+    onlineAddresses: async (name: string) => field(2, field(1, `at ${name}`)),
+  };
+  const asked: (readonly string[])[] = [];
+  const users = await readOnline(api as unknown as CoreApi, (all) => {
+    asked.push(all);
+    return all.slice(1);
+  });
+  t.deepEqual(asked, [names]);
+  t.deepEqual(
+    users,
+    names.slice(1).map((name) => ({ name, addresses: [`at user>>>${name}>>>online`] })),
+  );
 });

@@ -59,6 +59,16 @@ test('lines that name no connection of a user over TCP are none', (t) => {
   );
 });
 
+test('each line has its own time', (t) => {
+  const at = (time: string) =>
+    connectionOf(`${time}.000001 from 1.2.3.4:5 accepted tcp:a:443 email: i1.c2`)?.at;
+  const second = (day: number, seconds: number) => new Date(2026, 10, day, 5, 24, seconds).getTime();
+  t.deepEqual(
+    ['2026/11/21 05:24:38', '2026/11/21 05:24:38', '2026/11/21 05:24:39', '2026/11/22 05:24:39'].map(at),
+    [second(21, 38), second(21, 38), second(21, 39), second(22, 39)],
+  );
+});
+
 test('a target cannot pass for a peer or a user', (t) => {
   t.deepEqual(
     from(
