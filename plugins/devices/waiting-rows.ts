@@ -31,7 +31,7 @@ export class WaitingRows {
   seen(sighting: Sighting): void {
     const key = keyOf(sighting);
     const waiting = this.#waiting.get(key);
-    // A device that came back after it was dropped begins anew.
+    // What was dropped before does not count.
     const before = waiting && 'seen' in waiting ? waiting.seen : sighting;
     const isNew = sighting.isNew || before.isNew;
     const firstAt = Math.min(sighting.firstAt, before.firstAt);
