@@ -104,7 +104,7 @@ export const InboundOption = shape({
   ...ownOptions,
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });
-export const SortIndex = shape({ subSortIndex: schemas.subSortIndex }).example({ subSortIndex: 2 });
+export const SortIndex = shape({ subSortIndex: int().min(1) }).example({ subSortIndex: 2 });
 export const BulkDeleted = shape({
   deleted: int(),
   skipped: list(shape({ id: int(), reason: text(), code: text() })),

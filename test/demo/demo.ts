@@ -24,7 +24,7 @@ const RATE = 2 * MIB;
 /** In percent. Framing differs between protocols; counting bytes twice would be far beyond this. */
 const TOLERANCE_PERCENT = 2;
 
-/** `stream` is a name in streams.ts. */
+/** `stream` is a name in streams.ts; blank for none. */
 const KINDS = [
   { remark: 'vless, tcp, reality, vision', protocol: 'vless', stream: 'tcp reality', settings: {} },
   { remark: 'vless, ws', protocol: 'vless', stream: 'ws', settings: {} },
@@ -45,6 +45,9 @@ const KINDS = [
     stream: 'tcp',
     settings: { method: '2022-blake3-aes-128-gcm', password: randomBytes(16).toString('base64') },
   },
+  { remark: 'hysteria 2', protocol: 'hysteria', stream: 'hysteria', settings: {} },
+  { remark: 'http', protocol: 'http', stream: '', settings: {} },
+  { remark: 'mixed, by socks', protocol: 'mixed', stream: '', settings: {} },
 ] as const;
 
 interface Usage {
@@ -104,7 +107,12 @@ export async function demo({
 
   const ids: number[] = [];
   for (const { stream, ...kind } of KINDS)
-    ids.push(await panel.addInbound({ ...kind, streamSettings: site.streams.get(stream) }));
+    ids.push(
+      await panel.addInbound({
+        ...kind,
+        streamSettings: stream === 'hysteria' ? site.hysteria : site.streams.get(stream),
+      }),
+    );
   const client = await panel.addClient('alice', ids, { flow: 'xtls-rprx-vision' });
   const subscription = await fetch(panel.ready.subUrl + client.subId);
   const links = linksOf(await subscription.text());

@@ -11,6 +11,8 @@ export const NAME = 'site.weir.example';
 export interface Site {
   /** `streamSettings` by name, e.g. `ws tls` */
   readonly streams: ReadonlyMap<string, Record<string, unknown>>;
+  /** `streamSettings` of hysteria, which no other protocol can have */
+  readonly hysteria: Record<string, unknown>;
   /** lets the panel accept REALITY with this site */
   readonly env: Record<string, string>;
   stop(): Promise<void>;
@@ -94,6 +96,7 @@ export async function openSite(binary: string): Promise<Site> {
   });
   return {
     streams,
+    hysteria: { network: 'hysteria', ...tls(['h3']) },
     env: { WEIR_FALLBACK_DESTINATIONS: `127.0.0.1:${port}` },
     async stop() {
       server.close();

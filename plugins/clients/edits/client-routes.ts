@@ -25,6 +25,12 @@ interface Needs {
   readonly inbounds: InboundsApi;
 }
 
+/** Says which of the inbounds that were sent needed nothing. */
+function leftOut(sent: readonly number[], used: readonly number[], why: string): string {
+  const left = [...new Set(sent)].filter((id) => !used.includes(id));
+  return left.length > 0 ? `; ${why} ${left.map((id) => `#${id}`).join(', ')}` : '';
+}
+
 export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -82,7 +88,10 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
       inbounds.requireForClients(inboundIds, 'inboundIds');
       const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
       const { applied } = await writer.write({ edits: [{ row, attach }] }, who);
-      return describeResult('client attached', applied);
+      return describeResult(
+        `client attached${leftOut(inboundIds, attach, 'it was already attached to')}`,
+        applied,
+      );
     },
   }),
   route({
@@ -98,7 +107,10 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
       const row = service.find(email);
       const detach = inboundIds.filter((id) => row.inboundIds.includes(id));
       const { applied } = await writer.write({ edits: [{ row, detach }] }, who);
-      return describeResult('client detached', applied);
+      return describeResult(
+        `client detached${leftOut(inboundIds, detach, 'it was not attached to')}`,
+        applied,
+      );
     },
   }),
   route({

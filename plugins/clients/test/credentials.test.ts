@@ -356,3 +356,13 @@ test.serial('memory equals the database: after all this a fresh read has the sam
   await store.projection.load();
   t.deepEqual(all(), before);
 });
+
+test.serial('attach and detach name the inbounds where there was nothing to do', async (t) => {
+  const [one, two] = [await wireguard(), await wireguard()];
+  await panel.addClient('idle', [one]);
+  const said = async (what: string, inboundIds: number[]): Promise<string> =>
+    (await panel.call(`${API}/idle/${what}`, { body: { inboundIds } })).body.msg;
+  t.is(await said('attach', [one, two]), `client attached; it was already attached to #${one}`);
+  t.is(await said('detach', [two, 999]), 'client detached; it was not attached to #999');
+  t.is(await said('detach', [one]), 'client detached');
+});

@@ -50,6 +50,14 @@ const linesOf = (value: unknown): string => (Array.isArray(value) ? value.join('
 /** Reads a file that a certificate or a key is in. */
 export type ReadFile = (path: string) => Promise<string>;
 
+function leafOf(certificate: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(certificate);
+  } catch {
+    return undefined;
+  }
+}
+
 async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string | undefined> {
   // A file takes precedence over the text beside it, as in the core.
   const read = async (inline: string, file: string): Promise<string> =>
@@ -65,14 +73,17 @@ async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string |
         key.replaceAll('RSA PRIVATE KEY', 'EC PRIVATE KEY'),
       ]
     : [key];
-  const leaf = new X509Certificate(certificate);
+  const leaf = leafOf(certificate);
+  if (!leaf)
+    return 'the certificate cannot be read: it must be in PEM, with -----BEGIN CERTIFICATE----- first';
   for (const [i, candidate] of readable.entries()) {
     try {
       return leaf.checkPrivateKey(createPrivateKey(candidate))
         ? undefined
         : 'the key does not belong to the certificate';
-    } catch (error) {
-      if (i === readable.length - 1) throw error;
+    } catch {
+      if (i === readable.length - 1)
+        return 'the key cannot be read: it must be in PEM, without a passphrase, with a line like -----BEGIN PRIVATE KEY----- first';
     }
   }
   return undefined;

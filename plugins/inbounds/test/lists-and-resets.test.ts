@@ -155,6 +155,10 @@ test('subSortIndex moves an inbound in subscriptions and touches nothing else', 
       { body: { subSortIndex: wrong } },
       { status: 400, code: 'KERNEL_INVALID', field: 'subSortIndex' },
     );
+  t.regex(
+    (await panel.call(`${API}/${one}/subSortIndex`, { body: { subSortIndex: 0 } })).body.msg,
+    /must be greater than or equal to 1/,
+  );
   await refused(
     t,
     panel,

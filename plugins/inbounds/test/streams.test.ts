@@ -141,6 +141,15 @@ const WRONG: [what: string, field: string, body: Record<string, unknown>][] = [
     },
   ],
 ];
+test.serial('what is wrong with a certificate or a key is said in words', async (t) => {
+  const said = async (certificate: object): Promise<string> => {
+    const streamSettings = tls({ certificates: [certificate] });
+    const body = { protocol: 'vless', listen: '127.0.0.1', port: await freePort(), streamSettings };
+    return (await panel.call('/panel/api/inbounds/add', { body })).body.msg;
+  };
+  t.regex(await said({ ...first, certificate: ['garbage'] }), /the certificate cannot be read: .*PEM/);
+  t.regex(await said({ ...first, key: ['garbage'] }), /the key cannot be read: .*PEM/);
+});
 for (const [what, field, body] of WRONG) {
   test.serial(`${what} is refused and named`, async (t) => {
     await refused(
