@@ -10,16 +10,8 @@ const LONGEST = 60;
 
 type Meta = { readonly echoed?: readonly string[]; readonly describedAs?: Joi.Schema };
 
-/** The fields of a schema by name; a client has fifty. */
-const fieldsByName = new WeakMap<Joi.Schema, ReadonlyMap<string, Joi.Schema>>();
-function fieldOf(schema: Joi.Schema, name: string): Joi.Schema | undefined {
-  let fields = fieldsByName.get(schema);
-  if (!fields) {
-    const keys = term<{ key: string; schema: Joi.Schema }>(schema, 'keys');
-    fieldsByName.set(schema, (fields = new Map(keys.map(({ key, schema: field }) => [key, field]))));
-  }
-  return fields.get(name);
-}
+const fieldOf = (schema: Joi.Schema, name: string): Joi.Schema | undefined =>
+  term<{ key: string; schema: Joi.Schema }>(schema, 'keys').find(({ key }) => key === name)?.schema;
 /** Whether a schema keeps keys that it does not list. */
 const isOpen = (schema: Joi.Schema): boolean =>
   !schema.$_terms['keys'] || schema._flags['unknown'] === true || term(schema, 'patterns').length > 0;

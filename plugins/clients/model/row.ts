@@ -33,7 +33,7 @@ export type StoredClient = Omit<ClientRow, 'inboundIds' | 'credentials'> & {
 const converted = Object.entries(declaredFields).flatMap(([name, { column }]) =>
   column.read ? [[name, column.read] as const] : [],
 );
-/** A driver makes a text anew for each row that it reads. */
+/** A driver makes a text again for each row that it reads. */
 const held = new Map<unknown, unknown>();
 
 /** Brings stored values into the form that code uses; `inboundIds` are those of the row. Writes into `stored`, which the SELECT made for it: the start reads 100,000 of them. */
