@@ -33,6 +33,11 @@ test('a number may be a text; blank and null are its zero, and null is the blank
   for (const wrong of [5, 'long', true, [], {}]) t.true('issues' in value({ text: wrong }), String(wrong));
 });
 
+test('a lenient value has no preferences of its own: joi would merge them again for every value', (t) => {
+  for (const schema of [lenientInt(), lenientText()])
+    t.is((schema as unknown as { readonly _preferences: unknown })._preferences, null);
+});
+
 async function unknown(schema: Parameters<typeof findUnknownKeys>[0], value: unknown): Promise<string[]> {
   const found = new Set<string>();
   await findUnknownKeys(schema, value, found);

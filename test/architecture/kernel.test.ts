@@ -3,7 +3,7 @@ import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** Lines of code that a folder may have. `schema` also names what callers sent in vain, and takes values as old programs send them. */
-const MOST_LINES = { kernel: 3_800, schema: 620, net: 960, timing: 350, file: 100, tables: 250 } as const;
+const MOST_LINES = { kernel: 3_800, schema: 630, net: 960, timing: 350, file: 100, tables: 250 } as const;
 type Folder = keyof typeof MOST_LINES;
 const DOMAIN = ['client', 'inbound', 'subscription', 'hwid', 'xray', 'outbound', 'traffic'];
 

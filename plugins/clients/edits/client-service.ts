@@ -166,11 +166,11 @@ export class ClientService {
         ...retained.get(key),
         ...usage.get(key),
       };
-      const whole = { ...fields, resetCount, ...used };
+      const row: ClientRow = { ...fields, resetCount, ...used, id: 0, inboundIds, credentials: null };
       // Another panel disables a client at its limit by the same switch as an admin does.
-      const wasDepleted = fromElsewhere && isForeign && depletionOf(whole, now) !== undefined;
-      const enabled = decideEnabled({ ...whole, ...(wasDepleted && { enable: true }) }, now);
-      const row: ClientRow = { ...whole, ...enabled, id: 0, inboundIds, credentials: null };
+      const wasDepleted = fromElsewhere && isForeign && depletionOf(row, now) !== undefined;
+      if (wasDepleted) row.enable = true;
+      Object.assign(row, decideEnabled(row, now));
       added.push(row);
       indexes.set(row, index);
       if (own) credentials.set(row, own);

@@ -16,8 +16,11 @@ export function describe(
   const clients = new Map<number, Record<string, unknown>[]>(rows.map(({ id }) => [id, []]));
   for (const row of roster.ordered('id')) {
     for (const inboundId of row.inboundIds) {
+      const records = stats.get(inboundId);
+      // A reply with one inbound makes no records for the others.
+      if (!records) continue;
       const record = trafficOf(row, inboundId);
-      stats.get(inboundId)?.push(whole ? shown.raise(record) : record);
+      records.push(whole ? shown.raise(record) : record);
       if (whole) clients.get(inboundId)?.push(wireClient(row, inboundId));
     }
   }

@@ -14,13 +14,15 @@ const CLIENTS_PER_READ = 1000;
 
 export class PartsOfClients {
   readonly #contributions: PluginContext['contributions'];
+  #all: readonly Contributed<ClientPart>[] | undefined;
 
   constructor({ contributions }: { contributions: PluginContext['contributions'] }) {
     this.#contributions = contributions;
   }
 
+  /** Complete when the first call comes. Not collected for each client: that is a pass over the entries of all plugins. */
   get #parts(): readonly Contributed<ClientPart>[] {
-    return this.#contributions(ClientParts);
+    return (this.#all ??= this.#contributions(ClientParts));
   }
 
   /** What was sent for one client, validated; undefined when nothing was sent. Throws the error of a part, which names the field. */

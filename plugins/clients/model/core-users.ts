@@ -19,8 +19,15 @@ export class ClientCoreUsers implements CoreUserSource {
   }
 
   *users(inboundId: number): Iterable<CoreUser> {
+    // Clients share their lists of inbounds, so that a pass over clients of other inbounds costs a comparison each.
+    let last: readonly number[] = [];
+    let isAttached = false;
     for (const row of this.#store.roster.ordered('id')) {
-      const user = row.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+      if (row.inboundIds !== last) {
+        last = row.inboundIds;
+        isAttached = last.includes(inboundId);
+      }
+      const user = isAttached ? this.#coreUser(row, inboundId) : undefined;
       if (user) yield user;
     }
   }

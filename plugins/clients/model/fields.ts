@@ -53,6 +53,8 @@ interface FieldFlags {
   readonly uniqueError?: ErrorFactory;
   /** invisible characters are refused in new values */
   readonly refuseHiddenAs?: 'name' | 'label';
+  /** a text of which there are few different values: those that are loaded are held once, and not for each client */
+  readonly fewValues?: true;
 }
 const clientField = <T, const F extends Field<T> & FieldFlags>(
   declared: F & { readonly column: Field<T>['column'] },
@@ -124,9 +126,20 @@ export const declaredFields = {
     searched: true,
     uniqueError: errors.AUTH_TAKEN,
   }),
-  flow: clientField({ column: column.text(), schema: flow(), initial: '', seenByCore: true }),
+  flow: clientField({
+    column: column.text(),
+    schema: flow(),
+    initial: '',
+    seenByCore: true,
+    fewValues: true,
+  }),
   /** the cipher of vmess, for entries alone: the core takes what the client program chose */
-  security: clientField({ column: column.text(), schema: vmessCipher(), initial: 'auto' }),
+  security: clientField({
+    column: column.text(),
+    schema: vmessCipher(),
+    initial: 'auto',
+    fewValues: true,
+  }),
   /** 32 hexadecimal digits: the channel that Telegram shows to users of an MTProto proxy; blank for none */
   adTag: clientField({ column: column.text(), schema: adTag(), initial: '' }),
   /** bytes, despite the name; 0 for no limit */
@@ -191,6 +204,7 @@ export const declaredFields = {
     schema: scheduleOrBlank(),
     replySchema: schedule(),
     initial: 'never',
+    fewValues: true,
   }),
   /** day of a monthly reset; in a shorter month, the last day */
   trafficResetDay: clientField({
@@ -209,7 +223,11 @@ export const declaredFields = {
     seenByCore: true,
   }),
   /** the limit that disabled the client; null when an admin did, or when it is enabled */
-  depletedCause: clientField({ column: column.optionalText<'quota' | 'expiry'>(), initial: null }),
+  depletedCause: clientField({
+    column: column.optionalText<'quota' | 'expiry'>(),
+    initial: null,
+    fewValues: true,
+  }),
   /** Unix ms from which the present period of `trafficReset` counts */
   countedSince: clientField({ column: column.integer(), initial: 0 }),
   /** renewals so far */
@@ -269,6 +287,7 @@ export const sentFields = namesWhere<SentField>(({ schema }) => schema);
 export const shownFields = namesWhere<ShownField>(({ schema, inReplies }) => schema ?? inReplies);
 export const uniqueFields = namesWhere<UniqueField>(({ uniqueError }) => uniqueError);
 export const coreFields = namesWhere(({ seenByCore }) => seenByCore);
+export const fewValued = namesWhere(({ fewValues }) => fewValues);
 export const searchedFields = namesWhere(({ searched }) => searched);
 /** Names in the traffic record and of the fields that they show. */
 export const trafficFields = entries.flatMap(([name, { inTraffic }]) =>

@@ -13,5 +13,7 @@ export function newClient(sent: NewClient, now: number): ClientFields {
     updatedAt: updatedAt || now,
     countedSince: now,
   });
-  return { ...created, ...decideEnabled({ ...created, up: 0, down: 0 }, now) };
+  const { enable, depletedCause: cause, totalGB, expiryTime } = created;
+  const limits = { enable, depletedCause: cause, totalGB, expiryTime, up: 0, down: 0 };
+  return Object.assign(created, decideEnabled(limits, now));
 }

@@ -1,7 +1,7 @@
 // A client as it is held in memory.
 import type { Credentials } from '../../inbounds/contract.js';
 import { copierOf } from './copier.js';
-import { declaredFields, type ClientFields, fields } from './fields.js';
+import { declaredFields, type ClientFields, fewValued, fields } from './fields.js';
 
 /** What the other tables say about a client. */
 const RELATED = ['inboundIds', 'credentials', 'up', 'down', 'lastOnline', 'lastSubFetch'] as const;
@@ -33,10 +33,18 @@ export type StoredClient = Omit<ClientRow, 'inboundIds' | 'credentials'> & {
 const converted = Object.entries(declaredFields).flatMap(([name, { column }]) =>
   column.read ? [[name, column.read] as const] : [],
 );
+/** A driver makes a text again for each row that it reads. */
+const held = new Map<unknown, unknown>();
+
 /** Brings stored values into the form that code uses; `inboundIds` are those of the row. Writes into `stored`, which the SELECT made for it: the start reads 100,000 of them. */
 export function readRow(stored: StoredClient, inboundIds: readonly number[]): ClientRow {
   const values = stored as unknown as Record<string, unknown>;
   for (const [name, read] of converted) values[name] = read(values[name]);
+  for (const name of fewValued) {
+    const value = held.get(values[name]);
+    if (value === undefined) held.set(values[name], values[name]);
+    else values[name] = value;
+  }
   values['inboundIds'] = inboundIds;
   values['credentials'] = null;
   return rowOf(values as unknown as ClientRow);

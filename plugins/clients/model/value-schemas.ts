@@ -68,11 +68,11 @@ export const nonNegative = () => int().min(0);
 /** The same for fields of a client: programs send these numbers also as text, and nothing as blank or null. */
 export const fieldInt = lenientInt;
 export const fieldAmount = () => lenientInt().min(0);
-export const identifier = () => text().trim().prefs(allowTrim).max(255).pattern(NAME, NAME_RULE);
+export const identifier = () => text().trim().max(255).pattern(NAME, NAME_RULE);
 export const line = () =>
   text().pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 /** Group of a client, as routes of groups take names: blanks around it would make a group that they cannot reach. */
-export const groupOrNone = () => line().trim().prefs(allowTrim).max(255);
+export const groupOrNone = () => line().trim().max(255);
 /** Name of a group: one line with at least one character. */
 export const groupName = () =>
   word()

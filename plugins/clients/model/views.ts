@@ -27,10 +27,12 @@ const exportView = copierOf<ClientRow, ExportedClient['client']>([
   ...sentFields.map(same),
   ...exported,
 ]);
-/** What every client inside `settings` of an inbound has. Others only where they say something: programs send back all of it. */
+/** What every client inside `settings` of an inbound has. Others only where they say something: programs send back all of it. All are in the literal that makes the object: those that are added to it later cost a multiple. */
 const ALWAYS = [
   'email',
   'password',
+  'auth',
+  'security',
   'flow',
   'enable',
   'subId',
@@ -40,6 +42,8 @@ const ALWAYS = [
   'tgId',
   'comment',
   'reset',
+  'trafficReset',
+  'trafficResetDay',
 ] as const satisfies readonly (typeof sentFields)[number][];
 const SOMETIMES = sentFields.filter((name) => name !== 'uuid' && !ALWAYS.some((other) => other === name));
 const wire = copierOf<ClientRow, Record<string, unknown>>([
