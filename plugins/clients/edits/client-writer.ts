@@ -1,6 +1,7 @@
 // All edits that callers ask for, of one client or thousands: guards, one transaction, memory, then the core. Limits
 // and counted bytes go through ClientStore.
 import {
+  type Clock,
   type Database,
   type Hooks,
   PanelError,
@@ -35,6 +36,7 @@ import {
 } from '../model/statements.js';
 import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
+import { decideAgain } from './decide-again.js';
 import {
   attachedTo,
   attachmentsAfter,
@@ -86,6 +88,7 @@ const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + l
 export class ClientWriter {
   readonly #db: Database;
   readonly #hooks: Hooks;
+  readonly #clock: Clock;
   readonly #engine: EngineApi;
   readonly #store: ClientStore;
   readonly #groupStore: GroupStore;
@@ -94,6 +97,7 @@ export class ClientWriter {
   constructor(needs: {
     db: Database;
     hooks: Hooks;
+    clock: Clock;
     engine: EngineApi;
     store: ClientStore;
     groupStore: GroupStore;
@@ -101,6 +105,7 @@ export class ClientWriter {
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
     this.#engine = needs.engine;
     this.#store = needs.store;
     this.#groupStore = needs.groupStore;
@@ -140,11 +145,12 @@ export class ClientWriter {
         who,
       });
     const keepTraffic = request.keepTraffic ?? false;
-    let done = edits;
+    let done: readonly ClientEdit[] = edits;
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
-      done = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
-      const changes = saving ? done.map(changeOf) : updates;
+      const placed = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
+      done = await decideAgain(tx, placed, this.#clock.now());
+      const changes = done.map((edit, i) => (edit === edits[i] && updates[i]) || changeOf(edit));
       const { inserted, sources, refused } = await this.#insert(tx, newRows, request, saving);
       const changed = await this.#update(tx, done, request, saving);
       const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);
