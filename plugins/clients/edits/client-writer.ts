@@ -20,7 +20,7 @@ import {
   type SentParts,
 } from '../contract.js';
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
-import { credentialsIn, mergedCredentials } from '../credentials/merged.js';
+import { credentialsIn, withCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
 import type { Inbound } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
@@ -73,15 +73,6 @@ const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChan
 });
 const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
-
-/** The change with the credentials that the write made. */
-function withCredentials(change: ClientChange, changed: ChangedCredentials): ClientChange {
-  const { after } = change;
-  const made = after && changed.get(after.id);
-  return made
-    ? { ...change, after: { ...after, credentials: mergedCredentials(after.credentials, made, []) } }
-    : change;
-}
 
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
 
