@@ -1,4 +1,6 @@
+import type { ClientChange } from '../contract.js';
 import type { Credential, Credentials } from '../../inbounds/contract.js';
+import type { ChangedCredentials } from './client-credentials.js';
 
 /** A client's credentials after a change; null for none. */
 export function mergedCredentials(
@@ -17,3 +19,12 @@ export const credentialsIn = (
   made: readonly { readonly inboundId: number; readonly value: Credential }[],
 ): Credentials | null =>
   made.length > 0 ? new Map(made.map(({ inboundId, value }) => [inboundId, value])) : null;
+
+/** The change with the credentials that the write made. */
+export function withCredentials(change: ClientChange, changed: ChangedCredentials): ClientChange {
+  const { after } = change;
+  const made = after && changed.get(after.id);
+  return made
+    ? { ...change, after: { ...after, credentials: mergedCredentials(after.credentials, made, []) } }
+    : change;
+}

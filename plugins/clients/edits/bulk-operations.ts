@@ -220,7 +220,7 @@ export class BulkOperations {
     return wanted.map(({ row }, i) => {
       const { id: _, ...patch } = patches[i] ?? {};
       for (const name of uniqueFields) delete patch[name];
-      return { row, fields: changedFields(row, patch, now) };
+      return { row, fields: changedFields(row, patch, now), chosen: patch.enable };
     });
   }
 }

@@ -16,7 +16,7 @@ import type { PartsOfClients } from '../model/client-parts.js';
 import type { ClientStore } from '../model/client-store.js';
 import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js';
 import { decideEnabled, depletionOf } from '../model/depletion.js';
-import { changedFields } from '../model/field-changes.js';
+import { changedFields, chosenSwitch } from '../model/field-changes.js';
 import { newClient } from '../model/new-client.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
@@ -223,7 +223,17 @@ export class ClientService {
       errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
     const { applied } = await this.#writer.write(
       // A credential alone changes the client as well.
-      { edits: [{ row, fields: { updatedAt: this.#clock.now(), ...fields }, credentials }], missingError },
+      {
+        edits: [
+          {
+            row,
+            fields: { updatedAt: this.#clock.now(), ...fields },
+            chosen: chosenSwitch(row, patch),
+            credentials,
+          },
+        ],
+        missingError,
+      },
       who,
     );
     return applied;

@@ -1,6 +1,7 @@
 // All edits that callers ask for, of one client or thousands: guards, one transaction, memory, then the core. Limits
 // and counted bytes go through ClientStore.
 import {
+  type Clock,
   type Database,
   type Hooks,
   PanelError,
@@ -19,7 +20,7 @@ import {
   type SentParts,
 } from '../contract.js';
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
-import { credentialsIn, mergedCredentials } from '../credentials/merged.js';
+import { credentialsIn, withCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
 import type { Inbound } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
@@ -35,6 +36,7 @@ import {
 } from '../model/statements.js';
 import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
+import { decideAgain } from './decide-again.js';
 import {
   attachedTo,
   attachmentsAfter,
@@ -71,20 +73,12 @@ const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChan
 const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
 
-/** The change with the credentials that the write made. */
-function withCredentials(change: ClientChange, changed: ChangedCredentials): ClientChange {
-  const { after } = change;
-  const made = after && changed.get(after.id);
-  return made
-    ? { ...change, after: { ...after, credentials: mergedCredentials(after.credentials, made, []) } }
-    : change;
-}
-
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
 
 export class ClientWriter {
   readonly #db: Database;
   readonly #hooks: Hooks;
+  readonly #clock: Clock;
   readonly #engine: EngineApi;
   readonly #store: ClientStore;
   readonly #groupStore: GroupStore;
@@ -93,6 +87,7 @@ export class ClientWriter {
   constructor(needs: {
     db: Database;
     hooks: Hooks;
+    clock: Clock;
     engine: EngineApi;
     store: ClientStore;
     groupStore: GroupStore;
@@ -100,6 +95,7 @@ export class ClientWriter {
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
+    this.#clock = needs.clock;
     this.#engine = needs.engine;
     this.#store = needs.store;
     this.#groupStore = needs.groupStore;
@@ -139,11 +135,12 @@ export class ClientWriter {
         who,
       });
     const keepTraffic = request.keepTraffic ?? false;
-    let done = edits;
+    let done: readonly ClientEdit[] = edits;
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
-      done = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
-      const changes = saving ? done.map(changeOf) : updates;
+      const placed = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
+      done = await decideAgain(tx, placed, this.#clock.now());
+      const changes = done.map((edit, i) => (edit === edits[i] && updates[i]) || changeOf(edit));
       const { inserted, sources, refused } = await this.#insert(tx, newRows, request, saving);
       const changed = await this.#update(tx, done, request, saving);
       const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);

@@ -11,6 +11,8 @@ import type { ClientRow } from '../model/row.js';
 export interface ClientEdit {
   readonly row: ClientRow;
   readonly fields?: Partial<ClientFields>;
+  /** what the caller chose to switch `enable` to; the write decides the rest again (`decideAgain`) */
+  readonly chosen?: boolean | undefined;
   /** bytes over all inbounds, from now on */
   readonly usage?: { readonly up: number; readonly down: number };
   readonly attach?: readonly number[];

@@ -24,6 +24,7 @@ import type { ClientEdit } from '../edits/edit.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey, uniqueFields } from '../model/fields.js';
+import { chosenSwitch } from '../model/field-changes.js';
 import type { ClientRow } from '../model/row.js';
 import { type ClientPatch, NewClient } from '../model/schema.js';
 
@@ -204,6 +205,7 @@ export class SentClientsPlanner {
         edits.push({
           row,
           fields,
+          chosen: chosenSwitch(row, patch),
           ...(isNew && { attach: [inboundId] }),
           ...((credentials.byInbound.get(inboundId) ?? isNew) && { credentials }),
         });

@@ -36,6 +36,10 @@ export function changedFields(before: ClientRow, sent: ClientPatch, now: number)
   return Object.keys(changed).length === 0 ? {} : { ...changed, updatedAt: now };
 }
 
+/** What a caller switches `enable` to; undefined where it is sent as it is. */
+export const chosenSwitch = (before: ClientRow, { enable }: ClientPatch): boolean | undefined =>
+  enable === before.enable ? undefined : enable;
+
 const withoutEqual = (values: Partial<ClientFields>, before: ClientRow): Partial<ClientFields> =>
   Object.fromEntries(
     Object.entries(values).filter(

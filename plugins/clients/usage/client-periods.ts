@@ -81,9 +81,16 @@ export class ClientPeriods implements ClientPeriodsApi {
       if (after.enable && !before.enable) enabled.add(id);
       return { id, fields: { ...fields, ...(!sameSwitch(after, before) && after), ...UNUSED } };
     });
-    for (const { id, fields } of rowEdits) {
+    for (const [i, { id, fields }] of rowEdits.entries()) {
       const row = this.#store.byId(id);
-      if (row) changes.push({ kind: 'updated', before: { ...row }, after: { ...row, ...fields } });
+      // Also where nothing was counted here: what other panels counted is over too.
+      if (row)
+        changes.push({
+          kind: 'updated',
+          before: { ...row },
+          after: { ...row, ...fields },
+          ...(edits[i]?.isNew && { setsUsage: true }),
+        });
     }
     await this.#groupStore.shift(tx, ids, -1);
     await updateClients(

@@ -35,7 +35,7 @@ export class UsageEdits {
     const now = this.#clock.now();
     const { rows } = pickClients(this.#store.roster, emails);
     const applied = await this.#write(
-      rows.map((row) => this.#planUsage({ ...row, enable: true }, row, { up: 0, down: 0 }, now)),
+      rows.map((row) => this.#planUsage(row, { up: 0, down: 0 }, now, true)),
       who,
     );
     return { affected: rows.length, applied };
@@ -66,7 +66,7 @@ export class UsageEdits {
           isMeant(row),
       );
     return this.#write(
-      rows.map((row) => this.#planUsage(row, row, { up: 0, down: 0 }, now)),
+      rows.map((row) => this.#planUsage(row, { up: 0, down: 0 }, now)),
       who,
       also,
     );
@@ -77,7 +77,7 @@ export class UsageEdits {
     usage: { readonly up: number; readonly down: number },
     who: Principal,
   ): Promise<Applied> {
-    return this.#write([this.#planUsage(row, row, usage, this.#clock.now())], who);
+    return this.#write([this.#planUsage(row, usage, this.#clock.now())], who);
   }
 
   async #write(
@@ -90,16 +90,19 @@ export class UsageEdits {
 
   /** Plans new usage, and whether the client is enabled with them. */
   #planUsage(
-    wanted: ClientRow,
     row: ClientRow,
     usage: { readonly up: number; readonly down: number },
     now: number,
+    chosen?: true,
   ): ClientEdit {
-    const { enable, depletedCause } = decideEnabled({ ...wanted, ...usage }, now);
+    const { enable, depletedCause } = decideEnabled(
+      { ...row, ...(chosen && { enable: true }), ...usage },
+      now,
+    );
     const fields =
       enable === row.enable && depletedCause === row.depletedCause
         ? {}
         : { enable, depletedCause, updatedAt: now };
-    return { row, usage, fields };
+    return { row, usage, fields, chosen };
   }
 }

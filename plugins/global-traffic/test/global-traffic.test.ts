@@ -185,3 +185,20 @@ test.serial('a restart knows what was pushed', async (t) => {
   t.deepEqual(await used('many'), before);
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
 });
+
+test.serial(
+  'a renewal and a reset by schedule clear what is pushed, also where nothing was counted here',
+  async (t) => {
+    const expiryTime = clock.now() + 1000;
+    await panel.addClient('renewed', [inboundId], { expiryTime, reset: 30 });
+    await panel.addClient('hourly', [inboundId], { trafficReset: 'hourly' });
+    await push('master-1', ['renewed', 50, 700], ['hourly', 50, 700]);
+    clock.tick(5000);
+    await panel.kernel.settled();
+    t.deepEqual(await used('renewed'), [0, 0]);
+    clock.tick(HOUR);
+    await panel.kernel.settled();
+    await panel.login();
+    t.deepEqual(await used('hourly'), [0, 0]);
+  },
+);
