@@ -1881,12 +1881,14 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly schema: Joi.StringSchema<string> & Typed<string>;
       readonly initial: "";
       readonly seenByCore: true;
+      readonly fewValues: true;
     };
     /** the cipher of vmess, for entries alone: the core takes what the client program chose */
     readonly security: {
       readonly column: Column<string>;
       readonly schema: Schema<string>;
       readonly initial: "auto";
+      readonly fewValues: true;
     };
     /** 32 hexadecimal digits: the channel that Telegram shows to users of an MTProto proxy; blank for none */
     readonly adTag: {
@@ -1974,6 +1976,7 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly schema: Schema<"daily" | "hourly" | "monthly" | "never" | "weekly">;
       readonly replySchema: Joi.AnySchema<any> & Typed<"daily" | "hourly" | "monthly" | "never" | "weekly">;
       readonly initial: "never";
+      readonly fewValues: true;
     };
     /** day of a monthly reset; in a shorter month, the last day */
     readonly trafficResetDay: {
@@ -1996,6 +1999,7 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly depletedCause: {
       readonly column: Column<"expiry" | "quota" | null>;
       readonly initial: null;
+      readonly fewValues: true;
     };
     /** Unix ms from which the present period of `trafficReset` counts */
     readonly countedSince: {
