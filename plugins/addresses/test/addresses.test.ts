@@ -67,7 +67,12 @@ test.serial('loopback, what addressesIgnored names and what is no address are no
   const user = await world.client('local');
   for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.9', 'unix', ''])
     await world.connect(user, address);
-  t.deepEqual(await world.seen('local'), []);
+  const timestamp = Math.floor(world.clock.now() / 1000);
+  await world.post('server/clientIps', [{ clientEmail: 'local', ips: [{ ip: '127.0.0.5', timestamp }] }]);
+  await world.settings({ trustedProxyCIDRs: '203.0.113.77' });
+  await world.connect(user, '203.0.113.77');
+  await world.settings({ trustedProxyCIDRs: '' });
+  t.deepEqual(await world.seen('local'), [], 'nor what another panel posts, nor a trusted proxy');
   await world.settings({ addressesIgnored: '' });
   await world.connect(user, '127.0.0.1');
   await world.settings({ addressesIgnored: '127.0.0.0/8,::1' });
