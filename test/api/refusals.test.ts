@@ -341,6 +341,7 @@ test.before(async () => {
   await panel.addInbound();
   await panel.addClient('ann', [1], { subId: 'ann', group: 'family', totalGB: 5000 });
   await panel.addClient('bob', [1], { group: 'family' });
+  await panel.get(`${API}/clients/groups/create`, { body: { name: 'family' } });
   await panel.get(`${API}/hosts/add`, { body: { groupId: 'own', inboundIds: [1], remark: 'own' } });
   routes = panel.kernel.listeners
     .routes()
