@@ -277,7 +277,7 @@ const CASES: Readonly<Record<string, readonly (Case | Skips)[]>> = {
   'POST /clients/groups/create': [
     invalid('name', { name: 'a\u0000b' }),
     invalid('name', { name: { $gt: '' } }),
-    { status: 409, code: 'CLIENTS_GROUP_TAKEN', names: 'name', body: { name: 'FAMILY' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', names: 'name', body: { name: 'family' } },
   ],
   'POST /clients/groups/rename': [
     noGroup('oldName', { oldName: SQL, newName: 'n' }),
