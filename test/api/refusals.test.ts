@@ -277,7 +277,7 @@ const CASES: Readonly<Record<string, readonly (Case | Skips)[]>> = {
   'POST /clients/groups/create': [
     invalid('name', { name: 'a\u0000b' }),
     invalid('name', { name: { $gt: '' } }),
-    { status: 409, code: 'CLIENTS_GROUP_TAKEN', names: 'name', body: { name: 'FAMILY' } },
+    { status: 409, code: 'CLIENTS_GROUP_TAKEN', names: 'name', body: { name: 'family' } },
   ],
   'POST /clients/groups/rename': [
     noGroup('oldName', { oldName: SQL, newName: 'n' }),
@@ -341,6 +341,7 @@ test.before(async () => {
   await panel.addInbound();
   await panel.addClient('ann', [1], { subId: 'ann', group: 'family', totalGB: 5000 });
   await panel.addClient('bob', [1], { group: 'family' });
+  await panel.get(`${API}/clients/groups/create`, { body: { name: 'family' } });
   await panel.get(`${API}/hosts/add`, { body: { groupId: 'own', inboundIds: [1], remark: 'own' } });
   routes = panel.kernel.listeners
     .routes()
