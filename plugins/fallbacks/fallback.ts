@@ -14,6 +14,9 @@ export function idleReason({ streamSettings }: Inbound): string | undefined {
   return security === 'none' ? 'fallbacks need the security tls or reality' : undefined;
 }
 
+/** Whether connections come through the fallbacks of this inbound now. */
+export const leadsOn = (master: Inbound): boolean => master.enable && idleReason(master) === undefined;
+
 /** Where another program of this machine reaches the inbound, as a destination of the core. */
 export function placeOf({ listen, port }: Inbound): string {
   // The core pads a name after `@@` on both sides, so it stays as it is.

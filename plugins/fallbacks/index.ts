@@ -11,6 +11,7 @@ import {
 } from '../inbounds/contract.js';
 import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
+import { leadsOn } from './fallback.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
 import { FallbackStore } from './store.js';
@@ -40,7 +41,7 @@ export default definePlugin({
     tap(inboundEntry, (entry, { inbound }) => {
       if (!service.isReady || !isHidden(inbound)) return entry;
       const master = inbounds.get(store.parentOf(inbound)?.masterId ?? 0);
-      const own = master?.enable ? inbounds.entry(master) : undefined;
+      const own = master && leadsOn(master) ? inbounds.entry(master) : undefined;
       return own ? throughMaster(entry, own) : entry;
     }),
     tap(coreSettings, (settings, { inbound }) => service.settingsOf(settings, inbound)),

@@ -1,7 +1,7 @@
 // The fallbacks of all inbounds in memory: few, and read for each link.
 import { type Database, frozen, type Projection, type Tx } from '../../kernel/index.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
-import { MASTERS, type Reached, reachedBySettings } from './fallback.js';
+import { leadsOn, MASTERS, type Reached, reachedBySettings } from './fallback.js';
 import type { Fallback } from './schema.js';
 import type { FallbackRow, FallbackTables } from './tables.js';
 
@@ -31,12 +31,12 @@ export class FallbackStore {
     return this.memory.state.get(masterId) ?? NONE;
   }
 
-  /** How each inbound is reached through others: by child, the master with the lowest id. */
+  /** How each inbound is reached through others: by child, the master with the lowest id among those whose fallbacks act, or among all. */
   parents(): ReadonlyMap<number, Reached> {
     const parents = new Map<number, Reached>();
     const all = this.#inbounds.list();
-    for (const master of all) {
-      if (!MASTERS.includes(master.protocol)) continue;
+    const masters = all.filter(({ protocol }) => MASTERS.includes(protocol));
+    for (const master of masters.toSorted((a, b) => Number(leadsOn(b)) - Number(leadsOn(a)))) {
       const own = this.of(master.id);
       if (own.length === 0) {
         for (const [childId, reached] of reachedBySettings(master, all))

@@ -116,8 +116,12 @@ export class GlobalTotals implements UsageSource {
         ),
       },
     );
-    // Clients may have been deleted meanwhile.
-    tx.apply(this.projection, { written: rows.filter(({ clientId }) => this.#clients.byId(clientId)) });
+    // Asked here: a client may have been deleted meanwhile, and memory may lack the write before this one.
+    const there = await tx.query<{ id: number }>('SELECT id FROM clients WHERE id IN (:ids)', {
+      ids: rows.map(({ clientId }) => clientId),
+    });
+    const ids = new Set(there.map(({ id }) => id));
+    tx.apply(this.projection, { written: rows.filter(({ clientId }) => ids.has(clientId)) });
   }
 
   async #checkMasters(tx: Tx, masterGuid: string): Promise<void> {

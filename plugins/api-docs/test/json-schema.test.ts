@@ -219,8 +219,8 @@ test('every builder of the kernel has a case here', (t) => {
     }
   });
   t.true(tried.length > 12);
-  // `frozen` and `field` return their argument; no route is declared with the shapes of hooks.
-  const others = ['port', 'frozen', 'field', 'jsonRecord', 'checkedList'];
+  // `frozen`, `field` and `networkOf` return their argument; no route is declared with the shapes of hooks.
+  const others = ['port', 'frozen', 'field', 'networkOf', 'jsonRecord', 'checkedList'];
   t.deepEqual(
     tried.filter((name) => !builders.includes(name) && !others.includes(name)),
     [],

@@ -221,6 +221,17 @@ test.serial(
     t.is(await portOf(panel), String(own.port), 'the master is disabled');
     await panel.get(`/panel/api/inbounds/setEnable/${master}`, { body: { enable: true } });
     t.is(await portOf(panel), String(moved));
+    // Of two masters the one whose fallbacks act counts, even where another has a lower id.
+    const second = await panel.addInbound({ tag: 'second', protocol: 'trojan', streamSettings: tls });
+    await save(second, { childId: lone });
+    t.deepEqual(await parentOf(lone), { masterId: master, path: '/lone' });
+    await panel.get(`/panel/api/inbounds/setEnable/${master}`, { body: { enable: false } });
+    t.deepEqual(await parentOf(lone), { masterId: second, path: '' });
+    const other = await panel.get<{ port: number }>(`/panel/api/inbounds/get/${second}`);
+    t.is(await portOf(panel), String(other.port));
+    await panel.get(`/panel/api/inbounds/update/${second}`, { body: { streamSettings: { network: 'tcp' } } });
+    t.is(await portOf(panel), String(own.port), 'no fallbacks act');
+    await panel.get(`/panel/api/inbounds/del/${second}`, { body: {} });
     await save(master);
     t.is(await portOf(panel), String(own.port));
   },
