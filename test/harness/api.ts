@@ -42,7 +42,11 @@ export const environmentOf = (dataDirectory: string): Record<string, string> => 
   WEIR_LOG_LEVEL: 'debug',
 });
 
+/** Node's servers close a connection after five seconds without a request. */
+const IDLE_MS = 3000;
+
 export abstract class PanelApi {
+  #lastCallAt = Number.POSITIVE_INFINITY;
   cookie = '';
   csrf = '';
 
@@ -59,11 +63,24 @@ export abstract class PanelApi {
     this.csrf = (await this.call<string>('/csrf-token')).body.obj;
   }
 
+  /** After some seconds the panel closes an idle connection, perhaps at the moment at which it is used again. */
+  async #fetch(url: string, init: RequestInit): Promise<Response> {
+    const wasIdle = performance.now() - this.#lastCallAt > IDLE_MS;
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (!wasIdle) throw error;
+      return await fetch(url, init);
+    } finally {
+      this.#lastCallAt = performance.now();
+    }
+  }
+
   /** POST when there is a body, else GET, unless `method` says otherwise; as the admin unless `anonymous`. */
   async call<T = unknown>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
     const { body, rawBody, anonymous = false } = options;
     const method = options.method ?? (body === undefined && rawBody === undefined ? 'GET' : 'POST');
-    const response = await fetch(this.url + path, {
+    const response = await this.#fetch(this.url + path, {
       method,
       headers: {
         ...(anonymous ? {} : { cookie: this.cookie, 'x-csrf-token': this.csrf }),

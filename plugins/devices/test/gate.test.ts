@@ -360,9 +360,14 @@ test.serial('a device that is dropped while it is written stays dropped', async 
   t.is(shown.length, 20);
   t.deepEqual(hashes(await store.projection.fresh()), shown, 'memory that is read again has what waits');
   let end: () => void = () => undefined;
-  const other = db.write(() => new Promise<void>((resolve) => (end = resolve)));
+  let other: Promise<void> | undefined;
+  await new Promise<void>((began) => {
+    other = db.write(() => {
+      began();
+      return new Promise<void>((resolve) => (end = resolve));
+    });
+  });
   const writing = store.flush();
-  await new Promise(setImmediate);
   await fetched('crowd', 'device-120');
   end();
   await Promise.all([other, writing]);
