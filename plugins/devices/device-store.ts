@@ -174,6 +174,7 @@ export class DeviceStore {
 
   async exported(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>> {
     await this.flush();
+    if (clientIds.length === 0) return new Map();
     const rows = await this.#db.query<StoredDevice>(
       `SELECT client_id AS "clientId", hash, ${SHOWN}
        FROM client_devices WHERE client_id IN (:clientIds) ORDER BY id`,

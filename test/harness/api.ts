@@ -42,11 +42,10 @@ export const environmentOf = (dataDirectory: string): Record<string, string> => 
   WEIR_LOG_LEVEL: 'debug',
 });
 
-/** Node's servers close a connection after five seconds without a request. */
-const IDLE_MS = 3000;
+/** Codes of a connection that the other side has closed. */
+const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 export abstract class PanelApi {
-  #lastCallAt = Number.POSITIVE_INFINITY;
   cookie = '';
   csrf = '';
 
@@ -63,16 +62,14 @@ export abstract class PanelApi {
     this.csrf = (await this.call<string>('/csrf-token')).body.obj;
   }
 
-  /** After some seconds the panel closes an idle connection, perhaps at the moment at which it is used again. */
+  /** Node's servers close a connection after five seconds without a request, perhaps at the moment at which it is used again. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
-    const wasIdle = performance.now() - this.#lastCallAt > IDLE_MS;
     try {
       return await fetch(url, init);
     } catch (error) {
-      if (!wasIdle) throw error;
+      const { code = '' } = ((error as Error).cause ?? {}) as { readonly code?: string };
+      if (!CLOSED.includes(code)) throw error;
       return await fetch(url, init);
-    } finally {
-      this.#lastCallAt = performance.now();
     }
   }
 

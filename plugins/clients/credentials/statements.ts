@@ -73,6 +73,7 @@ export async function credentialsOf(
   clientId: number,
   inboundIds: readonly number[],
 ): Promise<Map<number, Credential>> {
+  if (inboundIds.length === 0) return new Map();
   const rows = await tx.query<{ inboundId: number; value: string }>(
     'SELECT inbound_id AS "inboundId", value FROM client_credentials WHERE client_id = :clientId AND inbound_id IN (:inboundIds)',
     { clientId, inboundIds },
@@ -82,6 +83,7 @@ export async function credentialsOf(
 
 /** Those of these clients that are attached and have no credential there yet; without `ids` of all clients. */
 export async function attachedWithout(tx: Tx, inboundId: number, ids?: readonly number[]): Promise<number[]> {
+  if (ids?.length === 0) return [];
   const rows = await tx.query<{ id: number }>(
     `SELECT a.client_id AS id FROM client_inbounds a
      WHERE a.inbound_id = :inboundId ${ids ? 'AND a.client_id IN (:ids)' : ''} AND NOT EXISTS
