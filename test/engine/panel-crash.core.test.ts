@@ -45,7 +45,8 @@ test('transfers outlive a panel that is killed; the next panel adopts the core, 
   const stays = await connect(t, first, 'stays', server);
   const goes = [await connect(t, first, 'goes', server, 0), await connect(t, first, 'goes', server, 1)];
   const changes = await connect(t, first, 'changes', server, 1);
-  t.true((await Promise.all([stays, ...goes, changes].map((user) => user.served()))).every(Boolean));
+  // Five client programs start at once beside other tests: one may have to try again.
+  for (const user of [stays, ...goes, changes]) t.true((await user.served()) || (await user.served()));
   const transfers = [plain.start(BYTES, RATE), vision.start(BYTES, RATE)];
   for (const email of ['plain', 'vision']) {
     const before = await counted(first, email, MIB);

@@ -196,10 +196,6 @@ for (const [field, act] of Object.entries({ ...CASES, ...SHOWN }))
     const id = await panel.addInbound();
     const { id: clientId } = await panel.addClient('a', [id], { password: 'secret' });
     const row = () => panel.get<Fields>(`${API}/get/${id}`);
-    t.teardown(async () => {
-      await panel.get('/panel/api/clients/del/a', { method: 'POST' });
-      await panel.get(`${API}/del/${id}`, { method: 'POST' });
-    });
     let sent: Fields = {};
     await act({
       id,
@@ -228,4 +224,6 @@ for (const [field, act] of Object.entries({ ...CASES, ...SHOWN }))
       if (name === 'settings') t.like(shown[name], value as object);
       else t.deepEqual(shown[name], value, name);
     t.deepEqual(panel.faults, []);
+    await panel.get('/panel/api/clients/del/a', { method: 'POST' });
+    await panel.get(`${API}/del/${id}`, { method: 'POST' });
   });
