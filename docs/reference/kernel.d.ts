@@ -20,7 +20,7 @@
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 25 names
+//   @weir-panel/weir/plugins/settings: 26 names
 //   @weir-panel/weir/plugins/subscription: 28 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -4175,6 +4175,8 @@ declare module '@weir-panel/weir/plugins/settings' {
   import type Joi from 'joi';
 
   // Settings of the panel as a whole.
+  /** Returns the IANA time zone that `timeLocation` names; undefined is the zone of the machine. */
+  export const timeZoneOf: (timeLocation: string) => string | undefined;
   export const panelSettings: {
     readonly webBasePath: Setting<Joi.StringSchema<string> & Typed<string>>;
     readonly webPort: Setting<Joi.NumberSchema<number> & Typed<number>>;

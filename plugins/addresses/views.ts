@@ -1,7 +1,7 @@
 // Addresses as replies show them.
 import { type Clock, TimeSlice } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
-import { type PanelIdentityApi, panelSettings, type SettingsApi } from '../settings/contract.js';
+import { type PanelIdentityApi, panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import { ELSEWHERE, RECENT_MS, type SeenRow, type Sighting, type Sightings } from './sightings.js';
 
 interface SeenAt {
@@ -41,12 +41,12 @@ export class AddressViews {
 
   /** Takes rows of one client. */
   ofClient(rows: readonly SeenRow[]) {
-    const { timeLocation } = this.#settings.read(panelSettings);
+    const timeZone = timeZoneOf(this.#settings.read(panelSettings).timeLocation);
     // This locale writes YYYY-MM-DD HH:mm:ss.
     const calendar = new Intl.DateTimeFormat('sv-SE', {
       dateStyle: 'short',
       timeStyle: 'medium',
-      ...(timeLocation !== 'Local' && timeLocation !== '' && { timeZone: timeLocation }),
+      ...(timeZone !== undefined && { timeZone }),
     });
     return withoutEchoes(rows).map(({ panel, address, firstSeen, lastSeen }) => ({
       ip: address,

@@ -16,7 +16,7 @@ import {
 } from '../../kernel/index.js';
 import { groupProblem } from './group-problem.js';
 
-export { panelSettings } from './panel-settings.js';
+export { panelSettings, timeZoneOf } from './panel-settings.js';
 
 /** A group that a plugin adds; a value in `pinned` comes from the environment, takes precedence over the database and cannot be changed. */
 export interface SettingGroupEntry {

@@ -50,7 +50,7 @@ import { errors } from './errors.js';
 import { hostList } from './host-list.js';
 import { PanelIdentity } from './identity.js';
 import { ListenerPortSettings } from './listener-port.js';
-import { panelSettings } from './panel-settings.js';
+import { panelSettings, timeZoneOf } from './panel-settings.js';
 import { proxiesIn } from './proxy-list.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
@@ -73,7 +73,7 @@ function apply(
   kernel.listeners.panel.mountAt(webBasePath);
   kernel.listeners.proxies.set(proxiesIn(trustedProxyCIDRs));
   kernel.sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
-  kernel.jobs.useZone(timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation);
+  kernel.jobs.useZone(timeZoneOf(timeLocation));
 }
 
 /** The settings that the environment and the config file of the panel itself set. */

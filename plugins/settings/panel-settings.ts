@@ -4,12 +4,17 @@ import { randomBytes } from 'node:crypto';
 import { hostList } from './host-list.js';
 import { proxyList } from './proxy-list.js';
 
+/** Returns the IANA time zone that `timeLocation` names; undefined is the zone of the machine. */
+export const timeZoneOf = (timeLocation: string): string | undefined =>
+  timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
+
 const timeZone = () =>
-  text().custom((zone: string, state) =>
-    zone === '' || zone === 'Local' || isTimeZone(zone)
-      ? zone
-      : state.error('any.custom', { error: new Error('it is not an IANA time zone, like Europe/Berlin') }),
-  );
+  text().custom((timeLocation: string, state) => {
+    const zone = timeZoneOf(timeLocation);
+    return zone === undefined || isTimeZone(zone)
+      ? timeLocation
+      : state.error('any.custom', { error: new Error('it is not an IANA time zone, like Europe/Berlin') });
+  });
 
 export const panelSettings = {
   webBasePath: setting(

@@ -7,7 +7,7 @@ import {
   type PluginContext,
 } from '../../kernel/index.js';
 import type { EntryTemplate, Inbound, InboundsApi } from '../inbounds/contract.js';
-import { panelSettings, type SettingsApi } from '../settings/contract.js';
+import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import {
   composeSubscription,
   type Format,
@@ -97,8 +97,7 @@ export class Compiled {
     const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     this.#hostRemarks.clear();
-    const { timeLocation } = this.#allSettings.read(panelSettings);
-    this.timeZone = timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
+    this.timeZone = timeZoneOf(this.#allSettings.read(panelSettings).timeLocation);
     const { subEnable } = this.#allSettings.read(listenerSettings);
     this.prefixes = pathsOf(subEnable ? this.formats : [], this.prefixes, ({ name }, by) =>
       this.#log.warn(

@@ -1,6 +1,6 @@
 // Amounts for each key and day, in the database: they are saved in the caller's write, so they agree with what it counts.
 import { type Clock, type Database, type Projection, TimeSlice, type Tx } from '../../kernel/index.js';
-import { panelSettings, type SettingsApi } from '../settings/contract.js';
+import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import { checkAmount, checkAmounts, checkForgotten, checkKey, checkLast, refusal } from './checks.js';
 import type { DailySeries, DayAmount, TimeSeriesApi } from './contract.js';
 import { dayOf, nameOfDay } from './day.js';
@@ -159,8 +159,7 @@ export class DailyAmounts implements Pick<TimeSeriesApi, 'count' | 'days' | 'for
   }
 
   #zone(): string | undefined {
-    const { timeLocation } = this.#settings.read(panelSettings);
-    return timeLocation === 'Local' || timeLocation === '' ? undefined : timeLocation;
+    return timeZoneOf(this.#settings.read(panelSettings).timeLocation);
   }
   #today(): number {
     return dayOf(this.#clock.now(), this.#zone());

@@ -9,11 +9,10 @@ import {
 } from '../../kernel/index.js';
 import type { ClientPeriodsApi, ClientsApi, Renewable } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
+import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import { periodStart, QUARTER_MS } from './calendar.js';
 import { clientRenewed, clientTrafficReset } from './contract.js';
 import { type Renewal, renewal } from './renewal.js';
-import { zoneOf } from './zone.js';
 
 /** Clients of one transaction: other writes go between two of them. */
 const BATCH_SIZE = 1000;
@@ -78,7 +77,7 @@ export class ClientWatch {
   async #renew(tx: Tx, now: number) {
     // Read inside the write: an admin's edit of a moment ago counts.
     const due = await this.#periods.renewable(tx, now, BATCH_SIZE);
-    const zone = zoneOf(this.#settings);
+    const zone = timeZoneOf(this.#settings.read(panelSettings).timeLocation);
     const planned: (Renewal & { readonly client: Renewable })[] = [];
     const slice = new TimeSlice();
     for (const client of due) {
@@ -119,7 +118,7 @@ export class ClientWatch {
     const quarter = Math.floor(now / QUARTER_MS);
     if (quarter === this.#quarter) return;
     this.#quarter = quarter;
-    const zone = zoneOf(this.#settings);
+    const zone = timeZoneOf(this.#settings.read(panelSettings).timeLocation);
     const startOf = (schedule: Parameters<typeof periodStart>[0], day: number): number =>
       periodStart(schedule, day, now, zone);
     for (;;) {

@@ -7,10 +7,9 @@ import {
   type InboundLimitsApi,
   type InboundsApi,
 } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
+import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import { periodStart, QUARTER_MS } from './calendar.js';
 import { inboundDepleted, trafficReset } from './contract.js';
-import { zoneOf } from './zone.js';
 
 export class InboundWatch {
   readonly #hooks: Hooks;
@@ -75,7 +74,14 @@ export class InboundWatch {
 
   #isDue({ trafficReset: schedule, trafficResetDay, countedSince }: Inbound, now: number): boolean {
     if (schedule === 'never') return false;
-    return periodStart(schedule, trafficResetDay, now, zoneOf(this.#settings)) > countedSince;
+    return (
+      periodStart(
+        schedule,
+        trafficResetDay,
+        now,
+        timeZoneOf(this.#settings.read(panelSettings).timeLocation),
+      ) > countedSince
+    );
   }
 
   /** `all`: the previous panel may have crashed after it wrote the bytes of a poll and before it applied the limits. */

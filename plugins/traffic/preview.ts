@@ -2,11 +2,10 @@
 import { type Clock, int, list, oneOf, shape, type Static, TimeSlice, word } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import { type Inbound, inboundDepletion, type InboundsApi } from '../inbounds/contract.js';
-import type { SettingsApi } from '../settings/contract.js';
+import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import { DAY_MS, periodStart, type Schedule } from './calendar.js';
 import { errors } from './errors.js';
 import { type Outcome, outlook } from './outlook.js';
-import { zoneOf } from './zone.js';
 
 export const MOST_DAYS_AHEAD = 92;
 /** Entries of each list; the counts are exact. */
@@ -62,7 +61,7 @@ export class Preview {
         { path: 'until' },
       );
     const slice = new TimeSlice();
-    const zone = zoneOf(this.#settings);
+    const zone = timeZoneOf(this.#settings.read(panelSettings).timeLocation);
     const periods = new Periods(now, until, zone);
     const inbounds = new Entries<PreviewReply['inbounds'][number]>();
     const inboundResets = new Map<number, number>();
