@@ -8,6 +8,7 @@ import { depletionOf } from './depletion.js';
 import { Roster, type RosterChange } from './roster.js';
 import type { ClientRow } from './row.js';
 import { type FieldEdit, updateClients } from './statements.js';
+import { storedLimits } from './stored-limits.js';
 
 export class ClientStore implements ClientsApi {
   readonly #db: Database;
@@ -55,16 +56,8 @@ export class ClientStore implements ClientsApi {
   }
 
   async atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>> {
-    if (ids.length === 0) return new Set();
-    const rows = await tx.query<Pick<ClientRow, 'id' | 'totalGB' | 'expiryTime' | 'up' | 'down'>>(
-      `SELECT c.id, c.total_gb AS "totalGB", c.expiry_time AS "expiryTime", coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down
-       FROM clients c LEFT JOIN client_usage u ON u.client_id = c.id WHERE c.id IN (:ids) AND c.enable = 1 GROUP BY c.id, c.total_gb, c.expiry_time`,
-      { ids },
-    );
-    // MySQL gives sums as texts.
-    const due = rows.filter((row) =>
-      depletionOf({ ...row, up: Number(row.up), down: Number(row.down) }, now),
-    );
+    const stored = [...(await storedLimits(tx, ids)).values()];
+    const due = stored.filter((client) => client.enable && depletionOf(client, now));
     return new Set(due.map(({ id }) => id));
   }
 

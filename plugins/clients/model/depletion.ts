@@ -22,3 +22,7 @@ export function decideEnabled(
   const wanted = client.enable || client.depletedCause !== null;
   return { enable: wanted && cause === null, depletedCause: wanted ? cause : null };
 }
+
+type Switch = Pick<ClientRow, 'enable' | 'depletedCause'>;
+export const isSameSwitch = (a: Switch, b: Switch): boolean =>
+  a.enable === b.enable && a.depletedCause === b.depletedCause;

@@ -10,7 +10,7 @@ import {
 } from '../contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
-import { decideEnabled } from '../model/depletion.js';
+import { decideEnabled, isSameSwitch } from '../model/depletion.js';
 import type { ClientRow } from '../model/row.js';
 import { updateClients } from '../model/statements.js';
 import type { Schedule } from '../model/value-schemas.js';
@@ -79,7 +79,7 @@ export class ClientPeriods implements ClientPeriodsApi {
       if (!isNew || !before) return { id, fields };
       const after = decideEnabled({ ...before, ...fields, ...UNUSED }, now);
       if (after.enable && !before.enable) enabled.add(id);
-      return { id, fields: { ...fields, ...(!sameSwitch(after, before) && after), ...UNUSED } };
+      return { id, fields: { ...fields, ...(!isSameSwitch(after, before) && after), ...UNUSED } };
     });
     for (const [i, { id, fields }] of rowEdits.entries()) {
       const row = this.#store.byId(id);
@@ -106,10 +106,6 @@ export class ClientPeriods implements ClientPeriodsApi {
     return enabled;
   }
 }
-
-type Switch = Pick<ClientRow, 'enable' | 'depletedCause'>;
-const sameSwitch = (a: Switch, b: Switch): boolean =>
-  a.enable === b.enable && a.depletedCause === b.depletedCause;
 
 interface PeriodRowEdit {
   readonly id: number;
