@@ -1,22 +1,63 @@
-// Times the hot paths beside a bare HTTP server in the same run. Compare ratios; absolute numbers depend on the machine.
-// `hostile` prints how long many hostile requests delay the subscription listener; `--only text` selects some.
+// Times the hot paths through the API, beside a bare HTTP server and the calls to the core in the same run. Compare ratios;
+// absolute numbers depend on the machine.
+//   --clients 100000      the most clients (10,000)
+//   --database mariadb    a private MariaDB in place of SQLite
+//   --only text           the scenes that have this in their title
+//   --complete            100,000 clients on both databases: docs/benchmarks.md
+// `hostile` prints how long many hostile requests delay the subscription listener; `--clients`, `--only` as above.
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { core } from './core.mjs';
-import { setUp } from './setup.mjs';
+import { mariadb } from './mariadb.mjs';
+import { run, setUp } from './setup.mjs';
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    clients: { type: 'string' },
+    database: { type: 'string', default: 'sqlite' },
+    only: { type: 'string', default: '' },
+    complete: { type: 'boolean', default: false },
+  },
+});
+const give = (message) => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+};
+const clients = values.clients === undefined ? undefined : Number(values.clients);
+if (clients !== undefined && !(Number.isInteger(clients) && clients >= 1000))
+  give(`--clients ${values.clients}: it must be a whole number of at least 1,000`);
+if (!['sqlite', 'mariadb'].includes(values.database))
+  give(`--database ${values.database}: it must be sqlite or mariadb`);
 await setUp();
 const found = await core();
-if (!('binary' in found)) {
-  process.stderr.write(`the bench needs a core: ${found.missing}\n`);
-  process.exit(1);
-}
+if (!('binary' in found)) give(`the bench needs a core: ${found.missing}`);
 process.env.WEIR_ENGINE_BIN = found.binary;
-const at = process.argv.indexOf('--clients');
-const clients = at < 0 ? undefined : Number(process.argv[at + 1]);
-if (process.argv[2] === 'hostile') {
+
+if (values.complete) {
+  for (const database of ['sqlite', 'mariadb'])
+    await run(
+      `the bench on ${database}`,
+      process.execPath,
+      [fileURLToPath(import.meta.url), '--clients', '100000', '--database', database, '--only', values.only],
+      { stdio: 'inherit' },
+    );
+} else if (positionals[0] === 'hostile') {
   const { benchHostile } = await import('../dist/test/bench/hostile.js');
-  const only = process.argv.indexOf('--only');
-  await benchHostile(clients ?? 1000, only < 0 ? '' : process.argv[only + 1]);
+  await benchHostile(clients ?? 1000, values.only);
 } else {
+  const server = values.database === 'mariadb' ? await mariadb({ durable: true }) : undefined;
+  if (server?.missing) give(`the bench needs MariaDB: ${server.missing}`);
+  process.env.WEIR_TEST_DATABASE_SERVER = server?.server ?? '';
   const { bench } = await import('../dist/test/bench/bench.js');
-  await bench(clients ?? 10_000);
+  try {
+    const missed = await bench({
+      clients: clients ?? 10_000,
+      version: server?.version ?? '',
+      only: values.only,
+    });
+    process.stdout.write(missed === 0 ? '\nall goals are met\n' : `\n${missed} goals are missed\n`);
+  } finally {
+    await server?.stop();
+  }
 }

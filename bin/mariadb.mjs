@@ -5,65 +5,28 @@ import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run, spawnWithUs } from './setup.mjs';
+import { spawnWithUs } from './setup.mjs';
+import { installPackage, pathOf } from './system-package.mjs';
 
 const START_LIMIT_MS = 60_000;
 const OLDEST = [10, 6];
 const PACKAGE = 'mariadb-server-core';
-// Durability takes most of a server's time, and these databases live for a minute.
+const COMMON = ['--skip-log-bin', '--performance-schema=off', '--max-connections=400'];
+// Durability takes most of a server's time, and the databases of tests live for a minute.
 const HASTE = [
   '--innodb-flush-log-at-trx-commit=0',
   '--innodb-doublewrite=0',
   '--innodb-buffer-pool-size=64M',
   '--innodb-log-file-size=32M',
-  '--skip-log-bin',
   '--sync-frm=0',
   '--innodb-file-per-table=0',
   '--innodb-stats-persistent=0',
   '--innodb-stats-auto-recalc=0',
-  '--performance-schema=off',
-  '--max-connections=400',
 ];
 
-const say = (text) => process.stderr.write(`${text}\n`);
 const isRoot = () => process.getuid?.() === 0;
-
-/** Path of a program; also searches the folders of root's programs. */
-function pathOf(name) {
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    '/usr/local/sbin',
-    '/usr/sbin',
-    '/usr/local/bin',
-    '/usr/bin',
-    '/opt/homebrew/bin',
-  ];
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
-}
-const nothing = 'mariadbd is missing';
-
-/** Installs the package that has only the programs: it starts no service. */
-async function install() {
-  const onDebian = existsSync('/etc/debian_version') && pathOf('apt-get') !== undefined;
-  const command = `apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}`;
-  if (process.env.WEIR_TEST_INSTALL === 'off')
-    return `${nothing}, and WEIR_TEST_INSTALL=off forbids installing it`;
-  if (!onDebian || !isRoot())
-    return `${nothing}; install MariaDB ${OLDEST.join('.')} or newer${onDebian ? `, as root: ${command}` : ''}`;
-  say(`MariaDB is missing; installing it for the tests: ${command} (WEIR_TEST_INSTALL=off prevents this) …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  try {
-    await run('apt-get update', 'apt-get', ['update', '-qq'], { env });
-    await run('apt-get install', 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', PACKAGE], {
-      env,
-    });
-  } catch (error) {
-    return `MariaDB could not be installed: ${error.message}`;
-  }
-  return pathOf('mariadbd') === undefined ? `${nothing} even after ${command}` : undefined;
-}
 
 function freePort() {
   return new Promise((resolve, reject) => {
@@ -109,10 +72,16 @@ async function makeSystemTables(daemon, options) {
     throw new Error(`mariadbd could not create its own tables: ${stderr.split('\n').slice(-8).join('\n')}`);
 }
 
-/** Resolves with `{ server, version, stop }`, or with `{ missing }`, a sentence that says why there is none. */
-export async function mariadb() {
+/** Resolves with `{ server, version, stop }`, or with `{ missing }`, a sentence that says why there is none. `durable` for what is measured: as a server is by itself. */
+export async function mariadb({ durable = false } = {}) {
   if (pathOf('mariadbd') === undefined) {
-    const missing = await install();
+    const missing = await installPackage({
+      what: 'MariaDB',
+      wanted: `MariaDB ${OLDEST.join('.')} or newer`,
+      program: 'mariadbd',
+      // It has only the programs, and starts no service.
+      name: PACKAGE,
+    });
     if (missing) return { missing };
   }
   const daemon = pathOf('mariadbd');
@@ -141,7 +110,7 @@ export async function mariadb() {
     const begin = join(folder, 'begin.sql');
     await writeFile(
       begin,
-      `CREATE USER weir@'127.0.0.1' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO weir@'127.0.0.1';\nDELETE FROM mysql.global_priv WHERE User NOT IN ('weir', 'mariadb.sys');\nFLUSH PRIVILEGES;\n`,
+      `CREATE USER weir@'127.0.0.1' IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO weir@'127.0.0.1' WITH GRANT OPTION;\nDELETE FROM mysql.global_priv WHERE User NOT IN ('weir', 'mariadb.sys');\nFLUSH PRIVILEGES;\n`,
       { mode: 0o600 },
     );
     const options = [
@@ -152,7 +121,8 @@ export async function mariadb() {
       '--skip-name-resolve',
       `--init-file=${begin}`,
       `--log-error=${words}`,
-      ...HASTE,
+      ...COMMON,
+      ...(durable ? [] : HASTE),
     ];
     // Killed, because its data is thrown away. A graceful stop writes a file after the folder is deleted.
     const child = spawnWithUs(daemon, options, { stdio: 'ignore', killedBy: 'SIGKILL' });

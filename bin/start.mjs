@@ -2,5 +2,6 @@
 import { setUp } from './setup.mjs';
 
 await setUp();
+await import('../dist/panel/heap.js');
 const { main } = await import('../dist/panel/main.js');
 await main();

@@ -9,11 +9,13 @@ import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
+import { chromium } from './chromium.mjs';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
-import { schemathesis } from './schemathesis.mjs';
+import { pythonWith } from './python.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
+import { testPrograms } from './test-programs.mjs';
 
 // Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
@@ -26,6 +28,7 @@ const folders = process.argv
 const fast = process.argv.includes('--fast');
 const full = process.argv.includes('--full');
 const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;
+const NEEDS_BROWSER = /\.browser\.full\.test\.js$/;
 const FULL = '.full.test.js';
 const EVERY_DATABASE = '// Runs on every database.\n';
 /** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
@@ -129,8 +132,18 @@ if (leftOut > 0) print(`left out, for they need a core (${found.missing}): ${lef
 if (all.length > wanted.length)
   print(`${all.length - wanted.length} long proofs are left to npm run test:full`);
 
-const needsSchemathesis = files.some((file) => file.startsWith(join('dist', 'test', 'schemathesis')));
-const { command: tester = '', missing: untested = '' } = needsSchemathesis ? await schemathesis() : {};
+/** The environments of tests that run programs in Python: of `folder`, if one of its files is run. */
+async function pythonFor(folder, name, requirements) {
+  const isNeeded = files.some((file) => file.startsWith(join('dist', 'test', folder)) && file.endsWith(FULL));
+  return isNeeded ? pythonWith(name, requirements) : {};
+}
+const tester = await pythonFor('schemathesis', 'schemathesis', 'test/schemathesis/requirements.txt');
+const py3xui = await pythonFor('old-libraries', 'py3xui', 'test/old-libraries/python/requirements.txt');
+const sources = new Map(await Promise.all(files.map(async (file) => [file, await sourceOf(file)])));
+/** A file that runs sing-box or mihomo says so. */
+const needsPrograms = (file) => /^\/\/ Runs client programs\b/m.test(sources.get(file));
+const programs = files.some(needsPrograms) ? await testPrograms() : {};
+const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
 const showsSources = files.length <= 30;
@@ -140,8 +153,14 @@ const env = {
   WEIR_TEST_DATABASE_SERVER: '',
   WEIR_TEST_NOTES: notesFolder,
   WEIR_TEST_SOURCE_MAPS: showsSources ? 'on' : 'off',
-  WEIR_TEST_SCHEMATHESIS: tester,
-  WEIR_TEST_SCHEMATHESIS_MISSING: untested,
+  WEIR_TEST_SCHEMATHESIS: tester.commands ? join(tester.commands, 'schemathesis') : '',
+  WEIR_TEST_SCHEMATHESIS_MISSING: tester.missing ?? '',
+  WEIR_TEST_PROGRAMS: programs.folder ?? '',
+  WEIR_TEST_PROGRAMS_MISSING: programs.missing ?? '',
+  WEIR_TEST_PY3XUI: py3xui.commands ? join(py3xui.commands, 'python3') : '',
+  WEIR_TEST_PY3XUI_MISSING: py3xui.missing ?? '',
+  WEIR_TEST_CHROMIUM: browser.browser ?? '',
+  WEIR_TEST_CHROMIUM_MISSING: browser.missing ?? '',
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
 };
 const count = { passed: 0, failed: 0, skipped: 0 };
@@ -149,7 +168,6 @@ const add = (more) => {
   for (const key of Object.keys(count)) count[key] += more[key];
 };
 const began = performance.now();
-const sources = new Map(await Promise.all(files.map(async (file) => [file, await sourceOf(file)])));
 const again = fast ? [] : files.filter((file) => sources.get(file).startsWith(EVERY_DATABASE));
 const database = again.length > 0 ? await server() : undefined;
 const lastTimes = await timesOfLastRun();
@@ -180,6 +198,7 @@ if (second) {
 
 const notes = await readNotes(notesFolder);
 await rm(notesFolder, { recursive: true, force: true });
+await programs.remove?.();
 const times = notes
   .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
   .sort((a, b) => b.ms - a.ms);

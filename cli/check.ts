@@ -1,4 +1,5 @@
 // `weir check`: would the panel start?
+import { bool, optional } from '../schema/shape.js';
 import type { Report } from '../panel/check.js';
 import { programCommand } from './program-command.js';
 
@@ -12,9 +13,15 @@ export const checkCommand = programCommand({
   name: 'check',
   about:
     'Checks whether the panel would start: environment, config file, plugins, database. Changes nothing and does not disturb a running panel.',
-  options: {},
+  options: {
+    deep: optional(
+      bool().description(
+        'compare database, memory and core as well, in the panel that runs; without one, what the database alone shows',
+      ),
+    ),
+  },
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
-  act: async ({ env, check, say, complain }) => {
+  act: async ({ options: { deep }, env, check, run, say, complain }) => {
     const report = await check({ env });
     const { problems, failed, notes, configFile, database, core } = report;
     const refused = core?.refused ?? [];
@@ -36,6 +43,6 @@ export const checkCommand = programCommand({
       );
     if (problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
     say('no problems: the panel would start');
-    return 0;
+    return deep ? run(['invariants']) : 0;
   },
 });

@@ -13,6 +13,8 @@ export interface ProgramContext<O = never> extends Terminal {
   readonly options: O;
   /** asked whether the panel would start */
   readonly check: Check;
+  /** Runs a command of a plugin, in the panel that runs or in one of its own; resolves with the exit code. */
+  readonly run: (argv: readonly string[]) => Promise<number>;
 }
 export interface ProgramCommand extends Typed {
   /** Resolves with the exit code. */

@@ -53,19 +53,35 @@ export async function weir(
     const [first] = words[0] === 'help' ? words.slice(1) : words;
     if (first === undefined) return await tell(env, argv, terminal);
     if (ownCommands.some(({ name }) => name.split(' ')[0] === first))
-      return await runOwn(argv, { env, directory, check, ...terminal });
-    for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
-      const exit = await askPanel(directory, argv, terminal);
-      if (exit !== undefined) return exit;
-      try {
-        return await withoutPanel(directory, argv, env, terminal);
-      } catch (error) {
-        if (!(error instanceof FolderInUse) || Date.now() > deadline) throw error;
-      }
-    }
+      return await runOwn(argv, {
+        env,
+        directory,
+        check,
+        run: (own) => runInPanel(directory, own, env, terminal),
+        ...terminal,
+      });
+    return await runInPanel(directory, argv, env, terminal);
   } catch (error) {
     terminal.complain(messageOf(error));
     return 1;
+  }
+}
+
+/** In the panel that runs, else in one that only runs this command. */
+async function runInPanel(
+  directory: string,
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+): Promise<number> {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(200)) {
+    const exit = await askPanel(directory, argv, terminal);
+    if (exit !== undefined) return exit;
+    try {
+      return await withoutPanel(directory, argv, env, terminal);
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || Date.now() > deadline) throw error;
+    }
   }
 }
 

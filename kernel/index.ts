@@ -2,14 +2,15 @@
 export { authenticate } from './auth/principal.js';
 export type { Principal } from './auth/principal.js';
 export { CSRF_COOKIE, newCsrfToken, requireCsrf } from './auth/csrf.js';
-export { sameSecret, SESSION_COOKIE, Sessions } from './auth/session.js';
+export { sameSecret, Sessions } from './auth/session.js';
+export { SESSION_COOKIE, SessionCookies } from './auth/session-cookie.js';
 export type { SessionOrigin, SessionsApi } from './auth/session.js';
 export { command } from './command/command.js';
 export type { Command, CommandInput } from './command/command.js';
 export { Commands } from './command/list.js';
 export type { CommandsApi, OwnedCommand } from './command/list.js';
-export { variable } from './config/variable.js';
-export type { Configured } from './config/variable.js';
+export { variable } from '../schema/variable.js';
+export type { Configured } from '../schema/variable.js';
 export type {
   Contributed,
   Contribution,
@@ -19,11 +20,20 @@ export type {
   Token,
 } from './container/token.js';
 export { contribute, extensionPoint, maybe, provide, token } from './container/token.js';
-export type { ColumnTypes, SqlWords } from './database/dialect.js';
+export type { ColumnTypes, SqlWords } from '../tables/dialect.js';
 export type { Migration } from './database/migrate.js';
-export type { Projection, ProjectionSource } from './database/projection.js';
-export type { Database, Tx } from './database/writer.js';
-export { defineErrors, kernelErrors, messageOf, PanelError, Refusal } from './errors/errors.js';
+export type { Projection, ProjectionSource } from '../tables/projection.js';
+export { Projections } from './database/database.js';
+export type { Database } from './database/database.js';
+export type { Tx } from './database/writer.js';
+export {
+  defineErrors,
+  kernelErrors,
+  messageOf,
+  PanelError,
+  Refusal,
+  storageFailure,
+} from './errors/errors.js';
 export type { ErrorDetails, ErrorFactory } from './errors/errors.js';
 export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';
 export { replaceFile } from '../file/replace.js';
@@ -44,11 +54,13 @@ export type {
 export { after, choose, draft, during, event, filter, guard, prepare, stage, tap } from './hooks/kinds.js';
 export type { Hooks, Stamped } from './hooks/registry.js';
 export { Listeners } from './http/listeners.js';
+export { RouteAdapters } from './http/table.js';
+export type { Mounted, RouteAdapter } from './http/table.js';
 export type { ListenerApi, ListenerPlace, ListenersApi, ServedRoute } from './http/listeners.js';
 export { Answer, bare, message, payload, raw, withMessage, stream, unwrapped } from './http/reply.js';
-export { Replays } from './http/replays.js';
-export { file, fileList, LARGE_BODY, LIST_BODY, route } from './http/route.js';
-export type { FileField, FileOptions, RequestInfo, Route } from './http/route.js';
+export { once, Replays } from './http/replays.js';
+export { LARGE_BODY, LIST_BODY, route } from './http/route.js';
+export type { RequestInfo, Route } from './http/route.js';
 export { staticFiles } from './http/static-files.js';
 export type { StaticFilesOptions } from './http/static-files.js';
 export { Upgrades } from './http/upgrade.js';
@@ -71,8 +83,11 @@ export type { LiveSettings } from './plugin/settings.js';
 export { definePlugin, singleton } from './plugin/define.js';
 export type { Plugin, PluginContext } from './plugin/define.js';
 export { sizeOf } from '../net/body.js';
+export { LongList } from '../net/long-list.js';
 export type { Streamed } from '../net/streamed-reply.js';
 export type { UploadedFile } from '../net/multipart.js';
+export { file, fileList } from '../net/upload-fields.js';
+export type { FileField, FileOptions } from '../net/upload-fields.js';
 export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';
 export { frozen } from '../schema/frozen.js';

@@ -3,23 +3,27 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Commands, type OwnedCommand } from './command/list.js';
-import type { PluginConfig } from './config/variable.js';
+import type { PluginConfig } from '../schema/variable.js';
 import { provide, type Provision } from './container/token.js';
 import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from '../file/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from '../tables/table.js';
-import { Database, Writer } from './database/writer.js';
+import { Database, Projections } from './database/database.js';
+import { Writer } from './database/writer.js';
+import { isPanelError, storageFailure } from './errors/errors.js';
 import { HookRegistry } from './hooks/registry.js';
 import { Proxies } from '../net/proxies.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { uploadsFolder } from './http/request-body.js';
 import { Replays } from './http/replays.js';
+import { RouteAdapters } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from '../timing/clock.js';
 import { job, Jobs, Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
+import { SessionCookies } from './auth/session-cookie.js';
 import type { Log } from './log/log.js';
 import { frozen } from '../schema/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
@@ -63,7 +67,9 @@ export class Kernel {
     about: 'The panel itself.',
     isOff: false,
     offReason: '',
-    fault: (where: string, error: unknown) => this.#parts.log.error('kernel fault', { where, error }),
+    fault: (where: string, error: unknown) => {
+      if (!isPanelError(storageFailure(error))) this.#parts.log.error('kernel fault', { where, error });
+    },
   };
   readonly #registrations: Registrations;
   readonly #late: LateStarts;
@@ -74,7 +80,7 @@ export class Kernel {
     this.#parts = parts;
     this.listeners = parts.listeners;
     this.#schedule = new Schedule(parts.clock, parts.log, parts.limits.stop);
-    const own = [{ owner: this.#self, route: health }];
+    const own = [{ owner: this.#self, route: health(() => !parts.writer.isFailing) }];
     this.#registrations = new Registrations(parts.listeners, this.#schedule, own);
     this.#late = new LateStarts({ ...parts, registrations: this.#registrations }, parts.instances);
   }
@@ -146,6 +152,7 @@ export class Kernel {
         provide(Sessions, sessions),
         provide(Listeners, listeners),
         provide(Jobs, kernel.#schedule),
+        provide(Projections, writer.projections),
         provide(Commands, { list: () => kernel.commands }),
         provide(Plugins, {
           list: () => kernel.plugins(),
@@ -192,13 +199,17 @@ export class Kernel {
         });
       });
     }
-    this.#registrations.replays = wiring.resolve('kernel', Replays) as Replays | undefined;
+    const replays = wiring.resolve('kernel', Replays) as Replays | undefined;
+    this.#registrations.replays = replays;
+    this.#parts.writer.lastStep = replays?.settle.bind(replays);
     for (const instance of thirdPartyLast(this.#parts.instances))
       attributeErrors(instance.plugin, 'could not be built', () => {
         wiring.extend(instance);
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
         this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
       });
+    this.listeners.cookies.further = wiring.contributions(SessionCookies).map(({ value }) => value);
+    this.listeners.adapters = wiring.contributions(RouteAdapters);
   }
 
   async #start(sessions: SessionStore, forCommand: boolean): Promise<void> {
@@ -239,6 +250,7 @@ export class Kernel {
     const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
     this.#schedule.add(this.#self, [
       job('sessions', '1m', () => sessions.sweep()),
+      job('database', '5s', () => this.#parts.writer.probe()),
       job('certificate', '1m', () => this.listeners.renewCertificate()),
     ]);
     this.#isOpen = true;

@@ -1,5 +1,5 @@
 // The options of a kernel: a configuration that was read and checked.
-import type { PluginConfig } from './config/variable.js';
+import type { PluginConfig } from '../schema/variable.js';
 import type { Provision } from './container/token.js';
 import type { Certificate } from '../net/certificate.js';
 import type { Clock } from '../timing/clock.js';

@@ -1,6 +1,6 @@
 // The panel's own boot settings.
 import Joi from 'joi';
-import { variable } from '../kernel/config/variable.js';
+import { variable } from '../schema/variable.js';
 import { Proxies } from '../net/proxies.js';
 import { levels } from './log.js';
 import { custom, int, oneOf, optional, withDefault, word } from '../schema/shape.js';

@@ -1,6 +1,6 @@
 // Computes what the kernel boots with from environment, config file and plugins. Reports the mistakes of the built-in part
 // together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
-import type { Configured, PluginConfig, Sources } from '../kernel/config/variable.js';
+import type { Configured, PluginConfig, Sources } from '../schema/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../net/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';

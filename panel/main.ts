@@ -1,6 +1,6 @@
 // The panel's process: its log, its signals, and the errors that nobody caught.
+import './heap.js';
 import { isatty } from 'node:tty';
-import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/options.js';
 import type { Log } from '../kernel/log/log.js';
@@ -15,9 +15,6 @@ import { Program } from './program.js';
 
 /** Less than service managers allow. */
 const PROCESS_STOP_LIMIT_MS = 9_500;
-// V8 lets a heap grow to four times its live size before it collects. Twice is as fast and needs a third less memory
-// after thousands of clients were created (docs/benchmarks.md).
-const HEAP_FLAG = '--heap-growing-percent=100';
 
 interface MainOptions {
   /** for tests, which wait less */
@@ -29,7 +26,6 @@ interface MainOptions {
 }
 
 export async function main({ limits = {}, leave, selfChecks }: MainOptions = {}): Promise<void> {
-  setFlagsFromString(HEAP_FLAG);
   // Files of the panel and its programs, the core's logs among them, are readable by their user alone.
   process.umask(0o077);
   // A property that a plugin adds to every object by accident breaks unrelated code, such as logins. Adding one throws instead.

@@ -1,7 +1,8 @@
 // The data of a disabled plugin in the database: its tables, its settings and its migration history.
 import { QueryTypes } from 'sequelize';
 import { nothing } from '../cli/declared-commands.js';
-import { type Connections, execute } from '../kernel/database/connect.js';
+import type { Connections } from '../kernel/database/connect.js';
+import { execute } from '../tables/connection.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { SettingGroups } from '../plugins/settings/contract.js';
 import { tablePrefix, words } from './third-party.js';

@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredCommands } from '../cli/declared-commands.js';
-import type { ColumnTypes } from '../kernel/database/dialect.js';
+import type { ColumnTypes } from '../tables/dialect.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Migration } from '../kernel/database/migrate.js';
 import type { Plugin } from '../kernel/plugin/define.js';

@@ -1,6 +1,6 @@
 // Reads boot settings. The environment takes precedence over the config file. All mistakes are reported together.
 import type Joi from 'joi';
-import type { Configured, Source, Sources, Variable, Variables } from '../kernel/config/variable.js';
+import type { Configured, Source, Sources, Variable, Variables } from '../schema/variable.js';
 import { inspect } from '../schema/inspect.js';
 
 /** The configuration is invalid; `problems` has one sentence for each mistake. */

@@ -8,13 +8,15 @@ export interface Setting<S extends Schema = Schema> {
   readonly about: string;
   /** never returned: replies have an empty text and a flag `hasName` beside it */
   readonly secret: boolean;
+  /** a name under which callers may send it too */
+  readonly alias?: string;
 }
 export const setting = <S extends Schema>(
   schema: S,
   initial: Static<S> | (() => Static<S>),
   about: string,
-  options: { secret?: boolean } = {},
-): Setting<S> => ({ schema, initial, about, secret: options.secret ?? false });
+  { secret = false, alias }: { readonly secret?: boolean; readonly alias?: string } = {},
+): Setting<S> => ({ schema, initial, about, secret, ...(alias !== undefined && { alias }) });
 
 /** Settings by their names. */
 export type SettingGroup = Readonly<Record<string, Setting>>;

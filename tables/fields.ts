@@ -44,6 +44,9 @@ export class Fields<F extends FieldTable> {
   readonly schemas: Schemas<F>;
   readonly #fields: F;
   readonly #stored: ReadonlyMap<string, readonly StoredColumn[]>;
+  /** one field after the other, for what is done to thousands of records */
+  readonly #initial: readonly (readonly [name: string, initial: unknown])[];
+  readonly #encoders: readonly (readonly [name: string, value: (value: never) => unknown])[];
 
   constructor(fields: F) {
     this.#fields = fields;
@@ -66,18 +69,18 @@ export class Fields<F extends FieldTable> {
         ],
       ]),
     );
+    this.#initial = entries.map(([name, { initial }]) => [name, initial]);
+    this.#encoders = [...this.#stored].flatMap(([name, columns]) =>
+      columns.map(([, , value]) => [name, value] as const),
+    );
   }
 
   /** Values of a new record; `given` takes precedence. */
   create(given: Partial<Values<F>>): Values<F> {
     const values: Record<string, unknown> = {};
-    for (const [name, { initial }] of Object.entries(this.#fields))
+    for (const [name, initial] of this.#initial)
       values[name] =
-        given[name] !== undefined
-          ? given[name]
-          : typeof initial === 'function'
-            ? (initial as () => unknown)()
-            : initial;
+        given[name] !== undefined ? given[name] : typeof initial === 'function' ? initial() : initial;
     return values as Values<F>;
   }
 
@@ -87,9 +90,7 @@ export class Fields<F extends FieldTable> {
   }
   /** The values of one row as the database stores them. */
   row(values: Values<F>): unknown[] {
-    return this.names.flatMap((name) =>
-      (this.#stored.get(name) ?? []).map(([, , of]) => of(values[name] as never)),
-    );
+    return this.#encoders.map(([name, of]) => of(values[name] as never));
   }
   /** Names of the columns of a field: its own and those of its keys. */
   columnsOf(name: keyof F & string): string[] {

@@ -1,5 +1,5 @@
 // SQL of MySQL and MariaDB where it differs from SQLite.
-import type { ColumnTypes, SqlWords } from '../../kernel/database/dialect.js';
+import type { ColumnTypes, SqlWords } from '../../tables/dialect.js';
 
 export const mysqlWords: SqlWords = {
   dialect: 'mysql',

@@ -1,11 +1,14 @@
 // MySQL and MariaDB, selected by WEIR_DATABASE_URL.
 import { randomUUID } from 'node:crypto';
-import { Sequelize } from 'sequelize';
-import { type Connect, execute, type MysqlConnection } from '../../kernel/database/connect.js';
+import { ConnectionError, Sequelize } from 'sequelize';
+import type { Connect } from '../../kernel/database/connect.js';
+import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { runQuery } from './query.js';
 import { collationOf } from './version.js';
 import { type Boot, lock } from './lock.js';
 import { applyInSteps } from './migration-steps.js';
+import { classify } from './classify.js';
+import { endWhenStalled, withoutLimit } from './stalled.js';
 import { mysqlTypes, mysqlWords } from './dialect.js';
 
 interface ConnectionManager {
@@ -15,8 +18,12 @@ interface ConnectionManager {
   validate(connection: MysqlConnection): boolean;
 }
 
+/** For this long after a failure to connect, the next attempt fails with it. */
+const REFUSED_MS = 1000;
+
 /** Makes every connection behave as SQLite does: names in double quotes, || concatenates, too long a value is an error. */
 async function settle(connection: MysqlConnection): Promise<void> {
+  endWhenStalled(connection);
   const [about] = await runQuery(
     connection,
     'SELECT VERSION() AS version, DATABASE() AS name, @@collation_database AS collation',
@@ -54,13 +61,14 @@ export const connect: Connect = async (url, dataDirectory) => {
       decimalNumbers: true,
       supportBigNumbers: false,
       charset: 'utf8mb4',
-      connectTimeout: 10_000,
+      connectTimeout: 5_000,
     },
   });
   sequelize.addHook('afterConnect', async (connection) => settle(connection as MysqlConnection));
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const boot: Boot = { id: randomUUID(), folder: dataDirectory, known: false };
   let held: MysqlConnection | undefined;
+  let refused: { readonly error: unknown; readonly until: number } | undefined;
   const letGo = async () => {
     const broken = held;
     held = undefined;
@@ -93,16 +101,22 @@ export const connect: Connect = async (url, dataDirectory) => {
     sequelize,
     sql: mysqlWords,
     types: mysqlTypes,
+    classify,
     backUp: async (log) =>
       log.warn(
         "migrating without a backup of the database; make one with the server's own tools before each update",
       ),
     applyMigration: (plugin, name, statements, record) =>
       writer().then((connection) =>
-        applyInSteps(sequelize, connection, { plugin, name, statements, record }),
+        withoutLimit(connection, () =>
+          applyInSteps(sequelize, connection, { plugin, name, statements, record }),
+        ),
       ),
     writer,
     begin: async () => {
+      // Writes that wait behind one that found no server need not each wait for the same answer.
+      if (refused && performance.now() < refused.until) throw refused.error;
+      refused = undefined;
       // The server restarted or closed an idle connection; the pool may hold more dead connections that it does not know of.
       // Nothing was written yet, so nothing is done twice.
       for (let left = 6; ; left--) {
@@ -112,7 +126,9 @@ export const connect: Connect = async (url, dataDirectory) => {
           return connection;
         } catch (error) {
           await letGo();
-          if (left === 0 || (error as { fatal?: boolean }).fatal !== true) throw error;
+          if (left > 0 && (error as { fatal?: boolean }).fatal === true) continue;
+          if (error instanceof ConnectionError) refused = { error, until: performance.now() + REFUSED_MS };
+          throw error;
         }
       }
     },

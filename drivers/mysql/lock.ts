@@ -3,13 +3,16 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Sequelize } from 'sequelize';
-import { execute, type MysqlConnection } from '../../kernel/database/connect.js';
+import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { runQuery, type Rows } from './query.js';
 
 /** A server needs a moment to notice that a panel has died. */
 const LOCK_WAIT_S = 3;
 const HOLDER =
   'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
+
+/** Another panel uses the database, or has used it. */
+export class DatabaseTaken extends Error {}
 
 /** One running panel. */
 export interface Boot {
@@ -30,12 +33,12 @@ export async function lock(connection: MysqlConnection, sequelize: Sequelize, bo
     ? `process id ${String(holder['process'])} on ${String(holder['machine'])}, data folder ${String(holder['folder'])}`
     : 'process id unknown';
   if (!got)
-    throw new Error(
+    throw new DatabaseTaken(
       `another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`,
     );
   // This panel's in-memory state may be stale.
   if (boot.known && holder?.['boot'] !== boot.id)
-    throw new Error(
+    throw new DatabaseTaken(
       `the connection to the database was lost and another panel has held the database meanwhile (${who}); restart this one`,
     );
   await execute(

@@ -1,7 +1,7 @@
 // Runs a migration on MySQL. The server commits implicitly around every statement that changes a table, so a crash leaves
 // a migration half done. The number of finished statements is stored, and the next start continues there.
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { execute, type MysqlConnection } from '../../kernel/database/connect.js';
+import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { messageOf } from '../../kernel/errors/errors.js';
 
 const STEPS =

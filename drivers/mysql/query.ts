@@ -1,5 +1,5 @@
 // Runs one query on one connection.
-import type { MysqlConnection } from '../../kernel/database/connect.js';
+import type { MysqlConnection } from '../../tables/connection.js';
 
 export type Rows = readonly Record<string, unknown>[];
 export const runQuery = (connection: MysqlConnection, sql: string): Promise<Rows> =>

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sequelize } from 'sequelize';
-import { execute, type SqliteConnection } from '../../kernel/database/connect.js';
+import { execute, type SqliteConnection } from '../../tables/connection.js';
 import type { Log } from '../../kernel/log/log.js';
 
 const KEPT = 3;

@@ -1,5 +1,5 @@
 // SQL of SQLite where it differs from other databases.
-import type { ColumnTypes, SqlWords } from '../../kernel/database/dialect.js';
+import type { ColumnTypes, SqlWords } from '../../tables/dialect.js';
 
 export const sqliteWords: SqlWords = {
   dialect: 'sqlite',

@@ -1,8 +1,10 @@
 // SQLite: a file in the data folder, and the default. One connection reads, and one is kept for the writer.
 import { join } from 'node:path';
 import { Sequelize } from 'sequelize';
-import { type Connect, execute, type SqliteConnection } from '../../kernel/database/connect.js';
+import type { Connect } from '../../kernel/database/connect.js';
+import { execute, type SqliteConnection } from '../../tables/connection.js';
 import { backUp } from './backup.js';
+import { classify } from './classify.js';
 import { sqliteTypes, sqliteWords } from './dialect.js';
 
 interface ConnectionManager {
@@ -11,7 +13,9 @@ interface ConnectionManager {
 
 // WAL: readers never wait for the writer. NORMAL: committed data survives a crash of the process, but not a power cut.
 const PRAGMAS =
-  'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;';
+  'PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;';
+/** KiB of pages. The writer changes thousands of them in one write; the reader answers little, as lists are in memory. */
+const CACHE = { writer: 16_000, reader: 2_000 };
 
 export const connect: Connect = async (_url, dataDirectory) => {
   const file = join(dataDirectory, 'weir.sqlite');
@@ -19,12 +23,13 @@ export const connect: Connect = async (_url, dataDirectory) => {
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const writer = await connections.getConnection({ uuid: 'writer' });
   const reader = await connections.getConnection({ uuid: 'default' });
-  await execute(writer, PRAGMAS);
-  await execute(reader, PRAGMAS);
+  await execute(writer, `${PRAGMAS} PRAGMA cache_size=-${CACHE.writer};`);
+  await execute(reader, `${PRAGMAS} PRAGMA cache_size=-${CACHE.reader};`);
   return {
     sequelize,
     sql: sqliteWords,
     types: sqliteTypes,
+    classify,
     backUp: (log) => backUp(sequelize, writer, dataDirectory, log),
     writer: async () => writer,
     begin: async () => {

@@ -2,11 +2,11 @@
 // takes effect at once. All sessions are also in memory, so a request needs no query.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../timing/clock.js';
-import type { Database, Tx } from '../database/writer.js';
+import type { Database } from '../database/database.js';
+import type { Tx } from '../database/writer.js';
 import { token } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 
-export const SESSION_COOKIE = 'weir_session';
 const SEEN_EVERY_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** A program that logs in for every call must not fill the memory. */

@@ -2,23 +2,15 @@
 import type { Sequelize } from 'sequelize';
 import { messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
-import type { ColumnTypes, SqlWords } from './dialect.js';
-
-type Done = (error: Error | null) => void;
-/** The drivers' handles, as far as the kernel uses them. */
-export interface SqliteConnection {
-  exec(sql: string, done: Done): void;
-  close(done: Done): void;
-}
-export interface MysqlConnection {
-  query(sql: string, done: (error: Error | null, rows: readonly Record<string, unknown>[]) => void): void;
-}
-export type Connection = SqliteConnection | MysqlConnection;
+import type { Connection } from '../../tables/connection.js';
+import type { ColumnTypes, SqlWords } from '../../tables/dialect.js';
+import type { Classify } from './storage.js';
 
 export interface Connections {
   readonly sequelize: Sequelize;
   readonly sql: SqlWords;
   readonly types: ColumnTypes;
+  readonly classify: Classify;
   /** Called before the first migration of a database with content. */
   backUp(log: Log): Promise<void>;
   /** For databases whose transactions cannot hold a whole migration; `record` adds it to the migration history. */
@@ -32,13 +24,6 @@ export interface Connections {
 
 /** The export `connect` of a driver, `drivers/<name>/index.ts`. Loaded only when the address needs it. */
 export type Connect = (url: URL, dataDirectory: string) => Promise<Connections>;
-
-export const execute = (connection: Connection, sql: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const done: Done = (error) => (error ? reject(error) : resolve());
-    if ('exec' in connection) connection.exec(sql, done);
-    else connection.query(sql, done);
-  });
 
 const DRIVERS: Readonly<Record<string, string>> = {
   'sqlite:': 'sqlite',

@@ -1,8 +1,9 @@
 // Migrations per plugin, up only, with one history. Before the first pending one the database is backed up.
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { Log } from '../log/log.js';
-import { type Connections, execute } from './connect.js';
-import type { ColumnTypes } from './dialect.js';
+import { execute } from '../../tables/connection.js';
+import type { Connections } from './connect.js';
+import type { ColumnTypes } from '../../tables/dialect.js';
 
 export interface Migration {
   /** `0001-clients`; never changes after a release, nor does its text */

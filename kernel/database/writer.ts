@@ -1,15 +1,18 @@
 // The only way to write. Writes run one after another over one connection that stays open: on SQLite overlapping
 // transactions would fail with "database is locked", and a new connection costs 4 ms; on a server they would deadlock.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { QueryTypes, type Sequelize, Transaction } from 'sequelize';
-import { isStorageFailure } from '../errors/errors.js';
+import { QueryTypes, Transaction } from 'sequelize';
+import { isPanelError, kernelErrors, storageFailure } from '../errors/errors.js';
 import type { After, AnyHook, During, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
-import { type Connections, execute } from './connect.js';
-import type { SqlWords } from './dialect.js';
-import { watchStatements, onlyOwnTables } from './own-tables.js';
-import { Projection, type ProjectionSource } from './projection.js';
+import { type Connection, execute } from '../../tables/connection.js';
+import { watchStatements, onlyOwnTables } from '../../tables/own-tables.js';
+import { Projection, type ProjectionSource } from '../../tables/projection.js';
+import type { Connections } from './connect.js';
+import type { SqlWords } from '../../tables/dialect.js';
+import { whileInProgress } from '../../timing/progress.js';
+import { Storage } from './storage.js';
 
 const LONG_WRITE_MS = 200;
 /** A write that runs no statement for this long while another one waits is blocked: the other one was opened inside it. */
@@ -38,6 +41,8 @@ export interface Tx {
   emit<P>(hook: Event<P>, payload: P): void;
 }
 
+const UNANSWERED =
+  'the database stopped answering while this was saved, so it may be saved or not; look when it answers again';
 type Phase = 'write' | 'after';
 /** The owner of a write, for code that runs on its behalf. */
 interface ActiveWork {
@@ -61,6 +66,16 @@ export class Writer {
   #commitCount = 0;
   #deliveryQueue: Promise<unknown> = Promise.resolve();
   #closed = false;
+  readonly #storage: Storage;
+  /** statements of the open write that the database has not answered */
+  #unanswered = 0;
+  /** what a commit changed of which nobody knows whether the database has it */
+  readonly #doubtful = new Set<Projection<object, unknown>>();
+  /** How often memory was read again because of that: writes that were planned before must fail. */
+  #readings = 0;
+  readonly projections: Projection<object, unknown>[] = [];
+  /** the last step of each transaction; its failure rolls the write back */
+  lastStep: ((tx: Tx) => Promise<void>) | undefined;
 
   constructor(
     connections: Connections,
@@ -69,7 +84,8 @@ export class Writer {
     options: { readonly selfChecks: boolean; readonly patienceMs?: number },
   ) {
     this.#connections = connections;
-    watchStatements(connections.sequelize, () => (this.#busy.write.since = performance.now()));
+    this.#storage = new Storage(connections.classify, log);
+    watchStatements(connections.sequelize, this.#statement, (statement) => this.#storage.run(statement));
     this.#hooks = hooks;
     this.#log = log;
     this.#activeWork = options.selfChecks || HAS_CHEAP_ASYNC_CONTEXT ? new AsyncLocalStorage() : undefined;
@@ -88,7 +104,8 @@ export class Writer {
         `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const committed = this.betweenWrites(owner, () => this.#transact(owner, work));
+    const plannedAt = this.#readings;
+    const committed = this.betweenWrites(owner, () => this.#transact(owner, plannedAt, work));
     // Deliveries keep the order of the commits, and the next transaction does not wait for them.
     const earlier = this.#deliveryQueue;
     const delivered = committed.then(async ({ commit, changes, afters, events }) => {
@@ -119,7 +136,19 @@ export class Writer {
   }
 
   projection<S extends object, C>(owner: string, source: ProjectionSource<S, C>): Projection<S, C> {
-    return new Projection(source, owner, this.#log, (work) => this.betweenWrites(owner, work));
+    const projection = new Projection(source, {
+      plugin: owner,
+      betweenWrites: (work) => this.betweenWrites(owner, work),
+      notLoaded: () =>
+        kernelErrors.PLUGIN_OFF(
+          `the plugin ${owner} is reading its data from the database; try again in a moment`,
+        ),
+      report: (problem, error) => {
+        if (!isPanelError(storageFailure(error))) this.#log.error(problem, { plugin: owner, error });
+      },
+    });
+    this.projections.push(projection as unknown as Projection<object, unknown>);
+    return projection;
   }
 
   async #runPhase<T>(turn: ActiveWork, work: () => Promise<T>): Promise<T> {
@@ -132,33 +161,57 @@ export class Writer {
   }
 
   /** Waits for earlier writes while they make progress; a write that was opened inside another one would wait for itself. */
-  async #waitForProgress(earlier: Promise<unknown>, phase: Phase, owner: string): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const stuck = new Promise<never>((_, reject) => {
-      const look = (): void => {
-        const { owner: other, since } = this.#busy[phase];
-        const left = since + this.#patience - performance.now();
-        if (left > 0) timer = setTimeout(look, left);
-        else
-          reject(
-            new Error(
-              `a write of ${owner} waited ${this.#patience / 1000} s behind a write of ${other}; if it was opened inside that one, pass its tx on instead`,
-            ),
-          );
-      };
-      timer = setTimeout(look, this.#patience);
-    });
+  #waitForProgress(earlier: Promise<unknown>, phase: Phase, owner: string): Promise<void> {
+    const stuck = (): unknown => {
+      const error = new Error(
+        `a write of ${owner} waited ${this.#patience / 1000} s behind a write of ${this.#busy[phase].owner}; if it was opened inside that one, pass its tx on instead`,
+      );
+      return phase === 'write' && this.#unanswered > 0 ? this.#storage.named(error, 'away') : error;
+    };
+    const { since } = this.#busy[phase];
+    const isLate = phase === 'write' && this.#unanswered > 0 && performance.now() - since > this.#patience;
+    // Others have waited for the same answer already.
+    const first = isLate ? this.#patience / 10 : this.#patience;
+    return whileInProgress(earlier, this.#patience, () => this.#busy[phase].since, stuck, first);
+  }
+
+  /** Runs one statement of the open write. */
+  readonly #statement = async <T>(run: () => Promise<T>, unknown?: 'away'): Promise<T> => {
+    this.#busy.write.since = performance.now();
+    this.#unanswered++;
     try {
-      await Promise.race([earlier, stuck]);
+      return await this.#storage.run(run, unknown);
     } finally {
-      clearTimeout(timer);
+      this.#unanswered--;
+      this.#busy.write.since = performance.now();
+    }
+  };
+
+  async #begin(plannedAt: number): Promise<Connection> {
+    const connection = await this.#statement(() => this.#connections.begin(), 'away');
+    try {
+      await this.#settleDoubts();
+      // Planned with memory that may have lacked what the database has: it would write that twice.
+      if (plannedAt !== this.#readings) throw kernelErrors.DATABASE_AWAY();
+      return connection;
+    } catch (error) {
+      await execute(connection, 'ROLLBACK').catch(() => undefined);
+      throw error;
     }
   }
 
-  async #transact<T>(owner: string, work: (tx: Tx) => Promise<T>) {
+  /** Reads memory again that a commit without an answer may have changed; the previous state serves until then. */
+  async #settleDoubts(): Promise<void> {
+    if (this.#doubtful.size === 0) return;
+    for (const projection of this.#doubtful) await projection.refresh(this.#commitCount);
+    this.#doubtful.clear();
+    this.#readings++;
+  }
+
+  async #transact<T>(owner: string, plannedAt: number, work: (tx: Tx) => Promise<T>) {
     const { sequelize, sql } = this.#connections;
+    const connection = await this.#begin(plannedAt);
     const began = performance.now();
-    const connection = await this.#connections.begin();
     // Sequelize rolls back by itself after a deadlock, and would return the connection to the pool for reading.
     const transaction = Object.assign(new Transaction(sequelize, {}), {
       connection,
@@ -173,9 +226,10 @@ export class Writer {
       const requireOpen = (what: string): void => {
         if (t.finished !== undefined) throw new Error(`${what} is called with a tx that is over`);
       };
-      const requireHook = (hook: AnyHook): void => {
+      const required = <H extends AnyHook>(hook: H): H => {
         requireOpen(hook.id);
         hooks.require(hook);
+        return hook;
       };
       const given = (replacements: Record<string, unknown> | undefined) => ({
         transaction: t,
@@ -194,9 +248,9 @@ export class Writer {
         query: <R extends object>(statement: string, replacements?: Record<string, unknown>) =>
           sequelize.query<R>(statement, { ...given(replacements), type: QueryTypes.SELECT }),
         during: async (hook, payload) => {
-          requireHook(hook);
-          await this.#hooks.during(hook, payload, (owner) => {
-            const own = onlyOwnTables(transaction, owner);
+          await this.#hooks.during(required(hook), payload, (owner) => {
+            const tables = Object.values(owner.plugin?.tables ?? {}).map(({ name }) => name);
+            const own = onlyOwnTables(transaction, owner.name, tables);
             return { tx: open(own, owner.name), over: () => void (own.finished = 'commit') };
           });
         },
@@ -204,33 +258,34 @@ export class Writer {
           requireOpen('apply');
           changes.push([projection as unknown as Projection<object, unknown>, change]);
         },
-        after: (hook, payload) => {
-          requireHook(hook);
-          afters.push([hook as After<unknown>, payload]);
-        },
-        emit: (hook, payload) => {
-          requireHook(hook);
-          events.push([hook as Event<unknown>, payload]);
-        },
+        after: (hook, payload) => void afters.push([required(hook) as After<unknown>, payload]),
+        emit: (hook, payload) => void events.push([required(hook) as Event<unknown>, payload]),
       };
     };
     try {
-      const result = await work(open(transaction));
+      const tx = open(transaction);
+      const result = await work(tx);
+      await this.lastStep?.(tx);
       // Work that outlives its transaction must fail instead of running in the next one; the commit waits for statements that have begun.
       transaction.finished = 'commit';
-      await execute(connection, 'COMMIT');
+      await this.#statement(() => execute(connection, 'COMMIT'));
+      this.#storage.worked();
       return { result, commit: ++this.#commitCount, changes, afters, events };
     } catch (error) {
       const committing = transaction.finished === 'commit';
+      let thrown = error;
       transaction.finished = 'rollback';
       await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
-        // SQLite rolls back by itself when the disk fails.
-        if (isStorageFailure(error)) return;
-        this.#log.error('rollback failed', { owner, cause });
-        // A connection that is lost during the commit does not say whether the database has it.
-        if (committing) for (const [projection] of changes) void projection.distrust(error);
+        const failure = storageFailure(error);
+        if (!failure) this.#log.error('rollback failed', { owner, cause });
+        // SQLite has rolled back by itself when the disk failed. A connection that is lost during the commit does not say
+        // whether the database has it.
+        if (!committing || (isPanelError(failure) && failure.code === kernelErrors.STORAGE.code)) return;
+        thrown = kernelErrors.DATABASE_AWAY(UNANSWERED, { cause: error });
+        for (const [projection] of changes) this.#doubtful.add(projection);
+        void this.betweenWrites(owner, () => this.#settleDoubts()).catch(() => undefined);
       });
-      throw error;
+      throw thrown;
     } finally {
       const ms = performance.now() - began;
       if (ms > LONG_WRITE_MS) this.#log.warn('a write held the database long', { owner, ms: Math.round(ms) });
@@ -243,51 +298,20 @@ export class Writer {
     return turn?.phase === 'write' && !turn.over ? turn.owner : undefined;
   }
 
+  get isFailing(): boolean {
+    return this.#storage.isFailing;
+  }
+
+  /** While the database fails, writes something to find out whether it works again. */
+  async probe(): Promise<void> {
+    if (this.isFailing)
+      await this.write('kernel', (tx) => tx.run('UPDATE kernel_migrations SET ran_at = ran_at'));
+  }
+
   /** Rejects new writes and waits for the accepted ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writeQueue;
     await this.#deliveryQueue;
-  }
-}
-
-/** The database from the view of one plugin. */
-export class Database {
-  readonly #sequelize: Sequelize;
-  readonly #writer: Writer;
-  readonly #owner: string;
-  readonly #projections: Projection<object, unknown>[] = [];
-  /** SQL that differs between databases */
-  readonly sql: SqlWords;
-
-  constructor({ sequelize, sql }: Connections, writer: Writer, owner: string) {
-    this.#sequelize = sequelize;
-    this.sql = sql;
-    this.#writer = writer;
-    this.#owner = owner;
-  }
-  /** Runs one transaction: all of `work` or nothing. Inside it, nothing may leave the process (network, core, child processes). */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#writer.write(this.#owner, work);
-  }
-  /** Creates state in memory that follows the tables of this plugin; call it while the plugin is built. Loaded before `start`, changed with `tx.apply`. */
-  projection<S extends object, C>(source: ProjectionSource<S, C>): Projection<S, C> {
-    const projection = this.#writer.projection(this.#owner, source);
-    this.#projections.push(projection as unknown as Projection<object, unknown>);
-    return projection;
-  }
-  /** For the kernel. */
-  async loadProjections(): Promise<void> {
-    for (const projection of this.#projections) await projection.load();
-  }
-  /** Reads committed data; inside a write use `tx.query`. */
-  query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]> {
-    return this.#sequelize.query<R>(sql, { ...(replacements && { replacements }), type: QueryTypes.SELECT });
-  }
-  /** Throws when called inside a write: for functions that leave the process. */
-  refuseInsideWrite(what: string): void {
-    const owner = this.#writer.inside();
-    if (owner !== undefined)
-      throw new Error(`${what} inside a write of ${owner}: it would block the database until others answer`);
   }
 }

@@ -91,7 +91,23 @@ export const kernelErrors = defineErrors('kernel', {
   PLUGIN_OFF: [503, 'the plugin that serves this is not running'],
   PLUGIN_FAILED: [503, 'nothing was saved: a plugin that takes part in this change failed'],
   TIMEOUT: [503, 'the request took too long and was cancelled'],
-  STORAGE: [507, 'the panel cannot write to its disk; free space on it or check it, then try again'],
+  DEGRADED: [503, 'the panel cannot do all of its work'],
+  DATABASE_AWAY: [
+    503,
+    'the database does not answer, so nothing was saved; check that its server runs and can be reached, then try again',
+  ],
+  DATABASE_TAKEN: [
+    503,
+    'another panel uses the database, so nothing was saved; stop that one, then restart this one',
+  ],
+  DATABASE_READ_ONLY: [
+    503,
+    'the database is read-only, so nothing was saved; make it writable, then try again',
+  ],
+  STORAGE: [
+    507,
+    'the panel cannot write to its disk, so nothing was saved; free space on it or check it, then try again',
+  ],
 });
 
 /** The message of anything thrown. */
@@ -103,19 +119,20 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** codes of the operating system, SQLite, and MySQL or MariaDB: full, over quota, read-only, broken */
-const STORAGE_CODES =
-  /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_(?:FULL|READONLY|IOERR)|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
+/** codes of the operating system: full, over quota, read-only, broken */
+const DISK_CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO)$/;
+/** what the kernel makes of failures of the database, and of the question whether it works */
+const DATABASE_CODES = /^KERNEL_(?:STORAGE|DATABASE_\w+|DEGRADED)$/;
 
-/** Whether the disk caused this error, so that no plugin is at fault. */
-export function isStorageFailure(error: unknown): boolean {
-  if (!types.isNativeError(error)) return false;
+/** The failure of the database or the disk that caused this error, so that no plugin is at fault; undefined for other errors. The log has those of the database already. */
+export function storageFailure(error: unknown): PanelError | 'disk' | undefined {
+  if (!types.isNativeError(error)) return undefined;
   try {
-    const { code, cause, parent } = error as NodeJS.ErrnoException & { readonly parent?: unknown };
-    // Sequelize keeps the cause in `parent`.
-    return STORAGE_CODES.test(code ?? '') || isStorageFailure(cause ?? parent);
+    const { code, cause } = error as NodeJS.ErrnoException;
+    if (DISK_CODES.test(code ?? '')) return 'disk';
+    return isPanelError(error) && DATABASE_CODES.test(error.code) ? error : storageFailure(cause);
   } catch {
     // A getter threw, or the error is its own cause.
-    return false;
+    return undefined;
   }
 }

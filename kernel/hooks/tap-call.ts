@@ -1,13 +1,13 @@
 // Calls one tap: applies its time limits, attributes its failures, and accepts only what fits.
 import { TimeSlice } from '../../schema/time-slice.js';
 import type { Tx } from '../database/writer.js';
-import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
+import { isPanelError, storageFailure, kernelErrors } from '../errors/errors.js';
 import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
-import { checkTapResult, checkTapResultInSlices } from './tap-result.js';
+import { checkResult, checkResultInSlices } from '../../schema/checked-result.js';
 import type { Tap } from './kinds.js';
 import type { Stamped } from './registry.js';
 
@@ -130,7 +130,7 @@ export class TapCall {
       if (slice.isOver) await slice.next();
       const what = `item ${i + 1} of ${items.length}`;
       const isOld = item === items[i];
-      fit.push(isOld ? item : await checkTapResultInSlices(this.#tap.hook.shape, item, what));
+      fit.push(isOld ? item : await checkResultInSlices(this.#tap.hook.shape, item, what));
       const found = isOld ? undefined : problem?.(fit[i] as never, i);
       if (found !== undefined) throw new Error(`${what} does not fit: ${found}`);
     }
@@ -146,7 +146,7 @@ export class TapCall {
       await this.#call(payload, tx);
       this.#failures = 0;
     } catch (error) {
-      if (isRefusal(error) || isStorageFailure(error)) throw error;
+      if (isRefusal(error) || storageFailure(error)) throw error;
       this.#owner.fault(this.#where, error);
       if (!this.#owner.essential) this.#failures++;
       if (this.#failures >= FAILURES_IN_A_ROW)
@@ -179,7 +179,7 @@ export class TapCall {
     };
     await this.#call(add, context);
     if (count > MAX_ENTRIES) throw new Error(`it added ${count} entries; at most ${MAX_ENTRIES} are allowed`);
-    const fit = own.map((entry, i) => checkTapResult(shape, entry, `entry ${i + 1} of ${own.length}`));
+    const fit = own.map((entry, i) => checkResult(shape, entry, `entry ${i + 1} of ${own.length}`));
     for (const entry of fit) entries.push({ plugin, entry, ...(outside && { outside }) });
   }
 
@@ -188,7 +188,7 @@ export class TapCall {
     const ask = async (): Promise<unknown> => {
       const answer = (await this.#call(question)) ?? undefined;
       if (answer === undefined || this.#owner.essential) return answer;
-      return checkTapResult(this.#tap.hook.shape, answer, 'its answer');
+      return checkResult(this.#tap.hook.shape, answer, 'its answer');
     };
     return this.#attempt(ask, { refusable: true });
   }
@@ -214,7 +214,7 @@ export class TapCall {
         next.catch(() => undefined);
         throw new Error('a filter must be synchronous, but this one returned a promise');
       }
-      const fit = checkTapResult(this.#tap.hook.shape, next, 'its value');
+      const fit = checkResult(this.#tap.hook.shape, next, 'its value');
       const found = problem?.(fit as never);
       if (found !== undefined) throw new Error(`its value does not fit: ${found}`);
       return frozenItems(fit);

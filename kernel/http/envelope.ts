@@ -1,5 +1,5 @@
 // The only place that turns a result or an error into a reply: {success, msg, obj}, and on failure code and requestId too.
-import { isPanelError, isStorageFailure, kernelErrors } from '../errors/errors.js';
+import { isPanelError, storageFailure, kernelErrors } from '../errors/errors.js';
 
 export interface Failure {
   readonly status: number;
@@ -15,11 +15,13 @@ export const success = (msg: string, obj: unknown) => ({
 
 /** Known errors carry their own message; anything else is a bug and only says where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
-  const known = isPanelError(error) ? error : undefined;
-  const unknown = isStorageFailure(error) ? kernelErrors.STORAGE() : kernelErrors.INTERNAL();
-  const { status, code, message: msg, issues, headers } = known ?? unknown;
+  const storage = storageFailure(error);
+  const failed = storage === 'disk' ? kernelErrors.STORAGE() : storage;
+  const known = isPanelError(error) ? error : failed;
+  const { status, code, message: msg, issues, headers } = known ?? kernelErrors.INTERNAL();
   return {
-    expected: known !== undefined && status < 500,
+    // The log reports a failure of the database once.
+    expected: (known !== undefined && status < 500) || isPanelError(storage),
     status,
     headers,
     body: { success: false, msg, obj: issues.length ? { issues } : null, code, requestId },

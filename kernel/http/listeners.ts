@@ -8,6 +8,9 @@ import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../../net/allowed-hosts.js';
 import type { Certificate } from '../../net/certificate.js';
+import { ReplyWriter } from '../../net/reply-writer.js';
+import { SessionCookieNames } from '../auth/session-cookie.js';
+import type { Contributed } from '../container/token.js';
 import { Pipeline } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
@@ -17,7 +20,7 @@ import { nameProblem } from '../../net/route-name.js';
 import { fixedHeaders } from '../../net/fixed-headers.js';
 import { type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
-import { isOwnPath, type Mounted, type Owned, sortRoutes, strayPath } from './table.js';
+import { isOwnPath, type Mounted, type Owned, type RouteAdapter, sortRoutes, strayPath } from './table.js';
 import { UpgradeServer } from './upgrade.js';
 
 export interface ListenerApi {
@@ -27,6 +30,8 @@ export interface ListenerApi {
   mountAt(basePath: string): void;
   /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
   admitOnly(admits: (socket: Socket) => boolean): void;
+  /** Uses the current certificate for new connections; open ones keep theirs. */
+  renew(): void;
 }
 
 export interface ServedRoute {
@@ -41,6 +46,8 @@ export interface ListenerPlace {
   readonly port: number;
   /** variable that sets the port, for the message about a taken port */
   readonly portVariable?: string;
+  /** with it the listener serves HTTPS */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** The listeners, for plugins; provided by the kernel. */
@@ -78,24 +85,23 @@ interface Parts {
   /** folder that holds uploads until their requests are answered */
   readonly uploads: string;
 }
-interface Place extends ListenerPlace {
-  readonly certificate?: Certificate | undefined;
-}
 
 export class ListenerSet implements ListenersApi {
   readonly panel: Listener;
   readonly #parts: Parts;
-  readonly #place: Place;
-  readonly #open = new Map<string, Place & { readonly listener: Listener }>();
+  readonly #place: ListenerPlace;
+  readonly #open = new Map<string, ListenerPlace & { readonly listener: Listener }>();
   readonly proxies: Proxies;
   readonly upgrades: UpgradeServer;
+  readonly cookies = new SessionCookieNames();
+  adapters: readonly Contributed<RouteAdapter>[] = [];
   readonly #hosts: AllowedHosts;
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
   /** plugins whose routes are not in the table yet */
   readonly #awaited = new Set<Owner>();
 
-  constructor(parts: Parts, panel: Place) {
+  constructor(parts: Parts, panel: ListenerPlace) {
     this.#parts = parts;
     this.#place = panel;
     this.proxies = parts.proxies;
@@ -108,6 +114,7 @@ export class ListenerSet implements ListenersApi {
     });
     this.upgrades = new UpgradeServer(
       parts.sessions,
+      this.cookies,
       () => this.panel.basePath,
       (request) => this.#hosts.require(request),
     );
@@ -116,7 +123,7 @@ export class ListenerSet implements ListenersApi {
 
   #add(
     name: string,
-    where: Place,
+    where: ListenerPlace,
     errors: 'envelope' | 'status',
     helmet: Parameters<typeof fixedHeaders>[0] | undefined,
   ): Listener {
@@ -125,8 +132,12 @@ export class ListenerSet implements ListenersApi {
     const pipeline = new Pipeline({
       ...this.#parts,
       errors,
-      headers,
-      ...(helmet && { secureHeaders: [...headers, ...STRICT_TRANSPORT_SECURITY] }),
+      replies: new ReplyWriter({
+        proxies: this.proxies,
+        headers,
+        ...(helmet && { secureHeaders: [...headers, ...STRICT_TRANSPORT_SECURITY] }),
+      }),
+      cookies: this.cookies,
       ...(name === PANEL && { requireHost: (request) => this.#hosts.require(request) }),
       basePath: () => this.panel.basePath,
     });
@@ -186,8 +197,23 @@ export class ListenerSet implements ListenersApi {
   /** Checks the whole table, then replaces it on every listener. */
   mount(routes: readonly Owned[]): void {
     this.#routes = this.check(routes);
-    for (const [name, { listener }] of this.#open)
-      listener.mount(this.#routes.filter(({ route }) => route.listener === name));
+    for (const [name, { listener }] of this.#open) {
+      const own = this.#routes.filter(({ route }) => route.listener === name);
+      listener.mount(own);
+      if (name === PANEL) this.#adapt(own);
+    }
+  }
+
+  /** As the adapters serve them; an adapter that fails changes nothing. */
+  #adapt(routes: readonly Mounted[]): void {
+    for (const { value: adapt, fault } of this.adapters)
+      try {
+        const adapted = sortRoutes(adapt(routes));
+        this.panel.mount(adapted);
+        routes = adapted;
+      } catch (error) {
+        fault('adapter of routes', error);
+      }
   }
 
   remount(): void {

@@ -5,8 +5,10 @@ import type Joi from 'joi';
 import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
 import { requireCsrf } from '../auth/csrf.js';
 import { cookiesOf } from '../../net/cookies.js';
+import { jsonOf, plainOf } from '../../net/long-list.js';
 import { isSafe } from '../../net/same-origin.js';
-import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
+import type { SessionStore } from '../auth/session.js';
+import { SESSION_COOKIE, type SessionCookieNames } from '../auth/session-cookie.js';
 import { kernelErrors } from '../errors/errors.js';
 import { validate, validateInSlices } from '../errors/invalid.js';
 import type { HookRegistry } from '../hooks/registry.js';
@@ -14,21 +16,22 @@ import type { Owner } from '../plugin/owner.js';
 import type { RequestBody } from '../../net/body.js';
 import type { MultipartBody } from '../../net/multipart.js';
 import type { Proxies } from '../../net/proxies.js';
+import { JSON_TYPE, type ReplyWriter } from '../../net/reply-writer.js';
 import { replyStreamed, type Streamed } from '../../net/streamed-reply.js';
-import { isPinnable } from '../../net/transport-security.js';
 import { findUnknownKeys, withIgnored } from '../../schema/unknown-keys.js';
 import { RequestContext } from './request-context.js';
 import { failure, success } from './envelope.js';
-import { health } from './health.js';
+import { HEALTH_PATH } from './health.js';
 import { Answer } from './reply.js';
 import { bodyOf, uploadOf } from './request-body.js';
-import type { ReplyTools, Route } from './route.js';
+import type { Route } from './route.js';
+import { replyTools } from '../../net/reply-tools.js';
 import type { Log } from '../log/log.js';
 
 /** A reply that does not match the declaration of its route is a bug of the route. */
-function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): void {
+async function check({ method, path }: Route, schema: Joi.Schema, obj: unknown): Promise<void> {
   try {
-    validate(schema, JSON.parse(JSON.stringify(obj ?? null)), { closed: true });
+    validate(schema, await plainOf(obj ?? null), { closed: true });
   } catch (cause) {
     throw new Error(
       `the reply of ${method} ${String(path)} does not fit its declaration: ${(cause as Error).message}`,
@@ -50,10 +53,8 @@ export interface PipelineParts {
   readonly checkReplies: boolean;
   /** failures send an envelope, or only their status (for programs that look at nothing else) */
   readonly errors: 'envelope' | 'status';
-  /** on every reply, unless the route sets them: name, value, name, value … */
-  readonly headers: readonly string[];
-  /** instead of those on replies over TLS to a request under a host name */
-  readonly secureHeaders?: readonly string[];
+  readonly replies: ReplyWriter;
+  readonly cookies: SessionCookieNames;
   /** throws for a request under a host that the listener does not serve */
   readonly requireHost?: (request: Request) => void;
 }
@@ -82,10 +83,10 @@ export class Pipeline {
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
     // Watchdogs use any address.
-    if (route !== health) this.#parts.requireHost?.(request);
-    const cookies = cookiesOf(request, response);
+    if (route.path !== HEALTH_PATH) this.#parts.requireHost?.(request);
+    const cookies = this.#parts.cookies.read(cookiesOf(request, response));
     const context = new RequestContext(request, response, cookies, this.#parts.proxies, (secure) =>
-      this.#tools(response, secure),
+      replyTools(response, this.#parts.basePath(), secure, (name) => this.#parts.cookies.namesOf(name)),
     );
     response.on('timeout', () => {
       context.abort();
@@ -174,88 +175,41 @@ export class Pipeline {
     if (convert) context.ignored.delete('_csrf');
   }
 
-  #tools(response: Response, secure: boolean): ReplyTools {
-    const path = this.#parts.basePath();
-    return {
-      status: (code) => void response.status(code),
-      header: (name, value) => void response.setHeader(name, value),
-      cookie: (name, value, { maxAge, httpOnly = true }) =>
-        void response.cookie(name, value, {
-          path,
-          secure,
-          httpOnly,
-          sameSite: 'lax',
-          ...(maxAge !== undefined && { maxAge }),
-        }),
-      clearCookie: (name) => void response.clearCookie(name, { path, sameSite: 'lax' }),
-    };
-  }
-
   async #reply(route: Route, response: Response, result: unknown, context: RequestContext): Promise<void> {
     const { reply } = route;
     const { obj, msg } = result instanceof Answer ? result : { obj: result, msg: '' };
     const said = withIgnored(reply.kind === 'message' ? obj : msg, context.ignored);
     if (reply.kind === 'stream') {
       const streamed = result as Streamed;
-      if (reply.headers && this.#parts.checkReplies) check(route, reply.headers, streamed.headers);
-      await replyStreamed(response, reply.mediaType, streamed, context.signal, () =>
-        this.#setHeaders(response),
-      );
+      if (reply.headers && this.#parts.checkReplies) await check(route, reply.headers, streamed.headers);
+      await this.#stream(response, reply.mediaType, streamed, context.signal);
     } else if (reply.kind === 'folder') {
-      this.#setHeaders(response);
+      this.#parts.replies.setHeaders(response);
       const { path } = context.params as { path: string };
       if (!(await reply.folder.send(response.req, response, path))) throw kernelErrors.NOT_FOUND();
     } else if (reply.kind === 'raw')
-      this.#send(response, [], response.req.method === 'HEAD' ? undefined : (obj as string | Buffer));
-    else if (reply.kind === 'message') this.#json(response, success(said, null));
+      this.#parts.replies.send(
+        response,
+        [],
+        response.req.method === 'HEAD' ? undefined : (obj as string | Buffer),
+      );
+    else if (reply.kind === 'message')
+      this.#parts.replies.json(response, JSON.stringify(success(said, null)));
     else {
-      if (this.#parts.checkReplies) check(route, reply.schema, obj);
-      if (reply.kind === 'bare') this.#json(response, obj);
-      else if (msg === undefined) this.#json(response, obj, reply.unwrappedAs);
-      else this.#json(response, success(said, obj));
+      const isDeclared = !(result instanceof Answer) || result.isDeclared;
+      if (this.#parts.checkReplies && isDeclared) await check(route, reply.schema, obj);
+      const isBare = reply.kind === 'bare' || msg === undefined;
+      const json = jsonOf(isBare ? obj : success(said, obj));
+      const mediaType = isBare && reply.kind === 'payload' ? reply.unwrappedAs : undefined;
+      if (typeof json === 'string') this.#parts.replies.json(response, json, mediaType);
+      else await this.#stream(response, JSON_TYPE, { body: json }, context.signal);
     }
   }
 
-  #json(response: Response, body: unknown, mediaType = 'application/json; charset=utf-8'): void {
-    const text = JSON.stringify(body);
-    const length = Buffer.byteLength(text);
-    // All ASCII, so characters are bytes; Node sends Latin-1 faster.
-    this.#send(
-      response,
-      ['Content-Type', mediaType, 'Content-Length', String(length), 'Cache-Control', 'no-store'],
-      text,
-      length === text.length ? 'latin1' : 'utf8',
+  #stream(response: Response, mediaType: string, streamed: Streamed, signal: AbortSignal): Promise<void> {
+    return replyStreamed(response, mediaType, streamed, signal, () =>
+      this.#parts.replies.setHeaders(response),
     );
-  }
-
-  #headers(request: Request): readonly string[] {
-    const { headers, secureHeaders = headers, proxies } = this.#parts;
-    return proxies.isSecure(request) && isPinnable(proxies.requestHost(request)) ? secureHeaders : headers;
-  }
-
-  /** The headers of every reply, unless the route has set them. */
-  #setHeaders(response: Response): void {
-    const headers = this.#headers(response.req);
-    for (let i = 0; i < headers.length; i += 2)
-      if (!response.hasHeader(headers[i] as string))
-        response.setHeader(headers[i] as string, headers[i + 1] as string);
-  }
-
-  /** One call with all headers costs a fraction of many `setHeader` calls. Those remain for routes that set headers, and where Node computes the length. */
-  #send(
-    response: Response,
-    own: readonly string[],
-    body?: string | Buffer,
-    encoding: BufferEncoding = 'utf8',
-  ): void {
-    const headers = this.#headers(response.req);
-    if (own.includes('Content-Length') && response.getHeaderNames().length === 0)
-      response.writeHead(response.statusCode, [...headers, ...own]);
-    else {
-      this.#setHeaders(response);
-      for (let i = 0; i < own.length; i += 2) response.setHeader(own[i] as string, own[i + 1] as string);
-    }
-    response.end(body, encoding);
   }
 
   /** `blame` is called for errors that no input caused. */
@@ -288,7 +242,7 @@ export class Pipeline {
     }
     response.status(status);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (this.hasEnvelopes) this.#json(response, body);
-    else this.#send(response, ['Cache-Control', 'no-store']);
+    if (this.hasEnvelopes) this.#parts.replies.json(response, JSON.stringify(body));
+    else this.#parts.replies.send(response, ['Cache-Control', 'no-store']);
   }
 }

@@ -1,5 +1,6 @@
 // How a route replies, as data: an envelope, a value, a text, a stream, the files of a folder.
 import type Joi from 'joi';
+import type { Lengthy } from '../../net/long-list.js';
 import type { StaticFolder } from '../../net/static-folder.js';
 import type { Streamed } from '../../net/streamed-reply.js';
 import type { Static } from '../../schema/shape.js';
@@ -40,9 +41,12 @@ export const stream = <H extends Joi.Schema = never>(
 export class Answer<T> {
   readonly obj: T;
   readonly msg: string | undefined;
-  constructor(obj: T, msg?: string) {
+  /** false: `obj` is in the form of an older program, not in the declared one */
+  readonly isDeclared: boolean;
+  constructor(obj: T, msg?: string, isDeclared = true) {
     this.obj = obj;
     this.msg = msg;
+    this.isDeclared = isDeclared;
   }
 }
 /** An `obj` together with a `msg`, for payload routes that also have a message. */
@@ -54,9 +58,9 @@ export const unwrapped = <T>(obj: T): Answer<T> => new Answer(obj);
 type Sentence = string | void;
 /** The return type of a handler for a reply of this kind. */
 export type Returned<R> = R extends { kind: 'payload'; schema: infer S }
-  ? Static<S> | Answer<Static<S>>
+  ? Lengthy<Static<S>> | Answer<Lengthy<Static<S>>>
   : R extends { kind: 'bare'; schema: infer S }
-    ? Static<S>
+    ? Lengthy<Static<S>>
     : R extends { kind: 'message' }
       ? Sentence
       : R extends { kind: 'stream'; headers?: infer H }

@@ -2,7 +2,8 @@
 import type { Request, Response } from 'express';
 import { ANYONE, type Principal } from '../auth/principal.js';
 import type { Proxies } from '../../net/proxies.js';
-import type { ReplyTools, RequestInfo } from './route.js';
+import type { ReplyTools } from '../../net/reply-tools.js';
+import type { RequestInfo } from './route.js';
 
 /**
  * The argument of a handler. A class because of its getter: a literal with a getter gets its own hidden class each time,

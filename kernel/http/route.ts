@@ -4,23 +4,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
 import { sizeOf } from '../../net/body.js';
-import { fileBytes, type FileRule, type UploadedFile } from '../../net/multipart.js';
+import type { ReplyTools } from '../../net/reply-tools.js';
+import { fileBytes, type FileRule } from '../../net/multipart.js';
+import type { Files, Given } from '../../net/upload-fields.js';
 import type { Static } from '../../schema/shape.js';
 import type { ReplyKind, Returned } from './reply.js';
-
-export interface CookieOptions {
-  readonly maxAge?: number;
-  readonly httpOnly?: boolean;
-}
-
-/** Changes to a reply besides its value. */
-export interface ReplyTools {
-  status(code: number): void;
-  header(name: string, value: string): void;
-  /** The kernel sets SameSite=Lax, path and Secure; `maxAge` in ms. */
-  cookie(name: string, value: string, options: CookieOptions): void;
-  clearCookie(name: string): void;
-}
 
 export interface RequestInfo {
   /** kind `anyone`, without a name, where the route needs no login */
@@ -39,6 +27,10 @@ export interface RequestInfo {
   readonly reply: ReplyTools;
   /** Keys of the body that carry a value and that no schema knows, as `a` or `list[].b`; `msg` names them. A handler may add and remove names. */
   readonly ignored: Set<string>;
+  /** Only of a call with an `Idempotency-Key`. Call it inside the write: stores these facts (JSON) with the change, so that a repetition after a crash is answered from them. */
+  readonly note?: (facts: unknown) => void;
+  /** What the first call with this key has noted and committed before it was cut off: reply from it, and write nothing. */
+  readonly noted?: unknown;
 }
 
 /** Most bytes of a body: without a login, of most routes, for lists of 10,000 names, for lists of thousands of objects. */
@@ -66,7 +58,7 @@ export interface Route {
   readonly form: boolean;
   /** the body is only described: the handler receives the request (IncomingMessage) instead */
   readonly stream: boolean;
-  /** Callers may send `Idempotency-Key`: a repetition gets the first reply and is not handled again. */
+  /** Callers may send `Idempotency-Key`: a repetition gets the first reply and is not handled again. By default each POST that can be repeated: one that asks for a login, takes no stream and no files, and sends no stream. */
   readonly idempotent: boolean;
   /**
    * Most bytes of the body after decompression. By default 16 KiB where `auth` is `anyone` (and never more there), else
@@ -81,28 +73,6 @@ export interface Route {
   readonly errors: readonly ErrorFactory[];
   readonly handle: (input: never) => unknown;
 }
-
-/** A file of an upload; `T` is the type that the handler receives. */
-export interface FileField<T> extends FileRule {
-  readonly given?: T;
-}
-export interface FileOptions {
-  /** of one file */
-  readonly maxBytes: number;
-  /** allowed endings of its name: `['.db', '.sqlite']`. The sender chooses the name, so this proves nothing. */
-  readonly endings?: readonly string[];
-}
-/** Exactly one file. */
-export const file = (options: FileOptions): FileField<UploadedFile> => ({ ...options, most: 1, least: 1 });
-/** No file, one or several. */
-export const fileList = (
-  options: FileOptions & { readonly most: number },
-): FileField<readonly UploadedFile[]> => ({
-  ...options,
-  least: 0,
-});
-type Files = Readonly<Record<string, FileField<unknown>>>;
-type Given<F> = { readonly [K in keyof F]: F[K] extends FileField<infer T> ? T : never };
 
 interface Declared<
   P extends Joi.Schema,
@@ -157,7 +127,6 @@ export function route<
     listener = 'panel',
     form = false,
     stream = false,
-    idempotent = false,
     bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY,
     beforeBody,
     errors = [],
@@ -167,13 +136,16 @@ export function route<
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
     );
+  // A plugin in JavaScript may give none; the table refuses the route then, and names the plugin.
+  const replyKind = (rest.reply as ReplyKind | undefined)?.kind;
+  const isRead = !stream && !files && replyKind !== 'stream' && replyKind !== 'folder';
   return {
+    idempotent: rest.method === 'POST' && auth !== 'anyone' && isRead,
     ...rest,
     auth,
     listener,
     form,
     stream,
-    idempotent,
     bodyLimit,
     beforeBody,
     errors,

@@ -1,4 +1,5 @@
 // All routes of all plugins in one table: literal segments take precedence over parameters, and two routes for one request are a mistake.
+import { extensionPoint } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
@@ -11,6 +12,13 @@ export interface Owned {
 export interface Mounted extends Owned {
   readonly path: string;
 }
+
+/** Returns what is served instead of these routes: routes with another handling, and routes of other names. `listeners.routes()` shows none of it. */
+export type RouteAdapter = (routes: readonly Mounted[]) => readonly Owned[];
+/** Called at each mount with the routes of the panel's listener, for programs that know other names and bodies. Only for built-in plugins: an adapter may change routes of others. */
+export const RouteAdapters = extensionPoint<RouteAdapter>('kernel', 'RouteAdapters', (adapt, { outside }) =>
+  typeof adapt === 'function' && !outside ? undefined : 'it must be a function, and of a built-in plugin',
+);
 
 const shapeOf = ({ path, route }: Pick<Mounted, 'route' | 'path'>): string =>
   `${route.method} ${shapeOfPath(path)}`;

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../../net/same-origin.js';
 import type { Principal } from '../auth/principal.js';
-import { cookieOf } from '../../net/cookies.js';
-import { SESSION_COOKIE, type SessionStore } from '../auth/session.js';
+import type { SessionStore } from '../auth/session.js';
+import type { SessionCookieNames } from '../auth/session-cookie.js';
 import { type Contributed, extensionPoint } from '../container/token.js';
 import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/error.js';
@@ -45,6 +45,7 @@ const GRACE_MS = 500;
 
 export class UpgradeServer {
   readonly #sessions: SessionStore;
+  readonly #cookies: SessionCookieNames;
   readonly #basePath: () => string;
   readonly #requireHost: (request: IncomingMessage) => void;
   readonly #open = new Set<Open>();
@@ -53,10 +54,12 @@ export class UpgradeServer {
 
   constructor(
     sessions: SessionStore,
+    cookies: SessionCookieNames,
     basePath: () => string,
     requireHost: (request: IncomingMessage) => void,
   ) {
     this.#sessions = sessions;
+    this.#cookies = cookies;
     this.#basePath = basePath;
     this.#requireHost = requireHost;
     sessions.onEnd(() => {
@@ -96,7 +99,7 @@ export class UpgradeServer {
     const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
     this.#requireHost(request);
-    const session = this.#sessions.find(cookieOf(request.headers.cookie, SESSION_COOKIE));
+    const session = this.#sessions.find(this.#cookies.idIn(request.headers.cookie));
     if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection needs the session cookie');
     // Browsers always send the origin. Other programs send no cookies of a browser's user.
     const { origin, 'sec-fetch-site': site } = request.headers;

@@ -1,11 +1,11 @@
 // The plugin contract: one declaration, checked by the compiler, that the kernel can read before it runs any code.
 import type { Principal } from '../auth/principal.js';
 import type { Command } from '../command/command.js';
-import type { Configured, Sources, Variables } from '../config/variable.js';
+import type { Configured, Sources, Variables } from '../../schema/variable.js';
 import type { Contributed, Contribution, ExtensionPoint, Provision, Used, Uses } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 import type { TableModels, Tables } from '../../tables/table.js';
-import type { Database } from '../database/writer.js';
+import type { Database } from '../database/database.js';
 import type { AnyHook, Tap } from '../hooks/kinds.js';
 import type { Hooks } from '../hooks/registry.js';
 import type { Route } from '../http/route.js';

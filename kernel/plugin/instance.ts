@@ -1,7 +1,7 @@
 // One plugin at run time: its container, its queue of events, its faults.
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'; // without loading of files: 30 ms
 import type { Token, Uses } from '../container/token.js';
-import { isStorageFailure, kernelErrors } from '../errors/errors.js';
+import { storageFailure, kernelErrors } from '../errors/errors.js';
 import { EventQueue } from '../../timing/event-queue.js';
 import type { Clock } from '../../timing/clock.js';
 import type { Log } from '../log/log.js';
@@ -131,12 +131,11 @@ export class PluginInstance implements Owner {
     return this.#scope as never;
   }
 
-  /** Records a failure of this plugin; too many in a short time switch it off until the next start. A full disk is not its fault. */
+  /** Records a failure of this plugin; too many in a short time switch it off until the next start. A failure of the disk or the database is not its fault. */
   fault(where: string, error: unknown): void {
-    if (isStorageFailure(error)) {
-      this.log.error('the disk is not writable', { where, error });
-      return;
-    }
+    const storage = storageFailure(error);
+    if (storage === 'disk') this.log.error('the disk is not writable', { where, error });
+    if (storage) return;
     this.log.error('plugin fault', { where, error });
     const now = this.#clock.now();
     this.#faults.push(now);

@@ -5,6 +5,8 @@ import test from 'ava';
 import { definePlugin, Listeners, message, raw, route, shape } from '../index.js';
 import { Pipeline } from '../http/pipeline.js';
 import { Listener } from '../http/server.js';
+import { ReplyWriter } from '../../net/reply-writer.js';
+import { SessionCookieNames } from '../auth/session-cookie.js';
 import { Proxies } from '../../net/proxies.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
@@ -24,7 +26,8 @@ const alone = (errors: 'envelope' | 'status' = 'envelope') =>
     uploads: '/nowhere',
     checkReplies: false,
     errors,
-    headers: [],
+    replies: new ReplyWriter({ proxies: new Proxies([]), headers: [] }),
+    cookies: new SessionCookieNames(),
     basePath: () => '/',
   });
 

@@ -238,7 +238,7 @@ test('leaves a tap out after three failures in a row and logs it; a success rese
 
 test('does not count a full disk as a fault of the tap', async (t) => {
   const { note, both, world, state } = await boot(t, () => {
-    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+    throw kernelErrors.STORAGE();
   });
   for (const text of ['1', '2', '3', '4']) await t.throwsAsync(note(text));
   t.deepEqual(world.faults(), []);

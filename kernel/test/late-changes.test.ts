@@ -1,7 +1,7 @@
 // What a plugin whose start is late receives of writes that happen meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import type { Database } from '../database/writer.js';
+import type { Database } from '../database/database.js';
 import { after, tap } from '../hooks/kinds.js';
 import { bare, latch, until, World } from './world.js';
 

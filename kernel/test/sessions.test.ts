@@ -2,7 +2,7 @@
 import test from 'ava';
 import { definePlugin, Sessions, type SessionsApi } from '../index.js';
 import { sameSecret, SessionStore } from '../auth/session.js';
-import type { Database } from '../database/writer.js';
+import type { Database } from '../database/database.js';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { bare, people, until, World } from './world.js';
 

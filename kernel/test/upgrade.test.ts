@@ -8,6 +8,7 @@ import {
   contribute,
   kernelErrors,
   SESSION_COOKIE,
+  SessionCookies,
   Sessions,
   type SessionsApi,
   type Upgraded,
@@ -50,6 +51,7 @@ async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = 
   const connections: Upgraded[] = [];
   const echo = bare('echo', {
     contributes: () => [
+      contribute(SessionCookies, 'other'),
       contribute(Upgrades, {
         path: '/echo',
         open: (connection: Upgraded) => {
@@ -64,7 +66,8 @@ async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = 
   const clock = new FakeClock();
   const world = await World.boot([people, echo], { clock });
   t.teardown(() => world[Symbol.asyncDispose]());
-  const { cookie, 'x-csrf-token': token } = await world.login();
+  const { cookie: other, 'x-csrf-token': token } = await world.login();
+  const cookie = other.replace('other=', `${SESSION_COOKIE}=`);
   const call = (path: string, headers: Record<string, string> = {}): Caller => {
     const caller = new Caller(world.port, path, headers);
     t.teardown(() => caller.socket.destroy());
@@ -73,6 +76,13 @@ async function boot(t: ExecutionContext, open: (connection: Upgraded) => void = 
   return { world, clock, cookie, token, connections, call };
 }
 const isClosed = (caller: Caller): Promise<void> => until(() => caller.closed, 'the connection is closed');
+
+test('a further name of the session cookie opens a connection', async (t) => {
+  const { cookie, call } = await boot(t);
+  const caller = call('/echo', { cookie: cookie.replace(SESSION_COOKIE, 'other') });
+  await until(() => caller.status === 101, 'the reply');
+  t.is(caller.status, 101);
+});
 
 test('a plugin takes over the connection', async (t) => {
   const { cookie, connections, call } = await boot(t);

@@ -19,7 +19,8 @@ import {
   type Tx,
 } from '../index.js';
 import { connect } from '../database/connect.js';
-import { Database as PluginDatabase, Writer } from '../database/writer.js';
+import { Database as PluginDatabase } from '../database/database.js';
+import { Writer } from '../database/writer.js';
 import { HookRegistry } from '../hooks/registry.js';
 import { createLog } from '../../panel/log.js';
 import type { TapFunction } from '../hooks/kinds.js';

@@ -1,8 +1,14 @@
 // Hooks of logins, admins and API tokens, for other plugins.
-import { during, event, guard, type Principal } from '../../kernel/index.js';
+import { choose, during, event, guard, type Principal, type RequestInfo, word } from '../../kernel/index.js';
 
 /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
+/** Chooses the CSRF token of the session that a login is about to open; without an answer it is a new random one. A tap gives 32 to 64 characters and must prove that no page of another site could know or plant them. */
+export const sessionToken = choose<Pick<RequestInfo, 'ip' | 'headers' | 'cookies'>, string>(
+  'access/sessionToken',
+  // Shorter ones could be guessed.
+  word().min(32).max(64),
+);
 /** The `reason` of an attempt that was not checked because too many failed before it. */
 export const BLOCKED = 'too many failed attempts';
 /** Reports every attempt to log in; `reason` is empty on success. */

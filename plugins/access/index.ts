@@ -22,7 +22,7 @@ import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
 import { commands } from './commands.js';
-import { beforeLogin, duringAdminSave, duringTokenSave, loginAttempted } from './contract.js';
+import { beforeLogin, duringAdminSave, duringTokenSave, loginAttempted, sessionToken } from './contract.js';
 import { Credentials } from './credentials.js';
 import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
@@ -50,7 +50,7 @@ export default definePlugin({
   uses: { sessions: Sessions, allSettings: Settings },
   settings: twoFactorSettings,
   contributes: () => [contribute(UpdateKeys, confirmations)],
-  hooks: [beforeLogin, loginAttempted, duringAdminSave, duringTokenSave],
+  hooks: [beforeLogin, sessionToken, loginAttempted, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
       'WEIR_ADMIN_USERNAME',

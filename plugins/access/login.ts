@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.js';
 import type { Admin, Admins } from './admins.js';
 import type { Attempt, Attempts } from './attempts.js';
-import { beforeLogin, BLOCKED, loginAttempted } from './contract.js';
+import { beforeLogin, BLOCKED, loginAttempted, sessionToken } from './contract.js';
 import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import type { KnownAddresses } from './known-addresses.js';
@@ -91,7 +91,8 @@ export class Login {
         if (reason !== '') this.#report(username, ip, false, reason);
         throw error;
       });
-    const { id, session } = await this.#sessions.open(username, undefined, {
+    const token = await this.#hooks.choose(sessionToken, { ip, headers, cookies });
+    const { id, session } = await this.#sessions.open(username, token, {
       ip,
       userAgent: headers['user-agent'],
     });

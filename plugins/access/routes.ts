@@ -5,6 +5,7 @@ import {
   kernelErrors,
   list,
   message,
+  once,
   newCsrfToken,
   optional,
   payload,
@@ -154,7 +155,8 @@ export const routes = ({
     }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),
     errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED],
-    handle: ({ body, who }) => tokens.create(body.name, body.expiresAt ?? 0, who),
+    handle: (input) =>
+      once(input, (note) => tokens.create(input.body.name, input.body.expiresAt ?? 0, input.who, note)),
   }),
   route({
     method: 'POST',

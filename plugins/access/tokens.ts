@@ -18,6 +18,9 @@ type TokenRow = Row<typeof tables.tokens>;
 /** What the API shows of a token. */
 export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>;
 
+/** With its text, which only its digest is stored of. */
+export type NewToken = TokenView & { readonly token: string };
+
 /** Rows that were written, the digest of one that was deleted, or the last uses: Unix seconds by id. */
 type TokenEdit =
   | { readonly rows: readonly TokenRow[] }
@@ -94,7 +97,12 @@ export class Tokens {
   }
 
   /** Creates a token; its text is in this result and nowhere else. */
-  async create(name: string, expiresAt: number, who: Principal): Promise<TokenView & { token: string }> {
+  async create(
+    name: string,
+    expiresAt: number,
+    who: Principal,
+    note?: (facts: NewToken) => void,
+  ): Promise<NewToken> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
       throw errors.TOKEN_EXPIRED(undefined, { path: 'expiresAt' });
     // Two names that look alike would hide a token among those that the admin knows.
@@ -110,11 +118,13 @@ export class Tokens {
     };
     try {
       return await this.#db.write(async (tx) => {
-        const created = await this.#rows.create(values, { transaction: tx.t });
-        const row: TokenRow = { ...values, id: Number(created.get('id')) };
+        const stored = await this.#rows.create(values, { transaction: tx.t });
+        const row: TokenRow = { ...values, id: Number(stored.get('id')) };
         tx.apply(this.projection, { rows: [row] });
         await this.#report(tx, [{ kind: 'added', before: undefined, after: factsOf(row) }], who);
-        return { ...this.#view(row), token };
+        const created = { ...this.#view(row), token };
+        note?.(created);
+        return created;
       });
     } catch (error) {
       if (error instanceof UniqueConstraintError)

@@ -1,9 +1,9 @@
 // Converts joi schemas to JSON Schema 2020-12. Reports what JSON Schema cannot express, so that a description never omits a check silently.
 import type { Schema } from '../../kernel/index.js';
+import { type Draft, isJson, takesEmpty, typeOfAll } from './allowed-values.js';
 import { patternOf } from './pattern.js';
 
 export type JsonSchema = { readonly [key: string]: unknown };
-type Draft = Record<string, unknown>;
 
 /** joi's description of a schema, as far as it is used here. */
 export interface Described {
@@ -32,6 +32,9 @@ export interface Described {
   }[];
   readonly metas?: readonly Readonly<Record<string, unknown>>[];
   readonly examples?: readonly unknown[];
+  /** of booleans: what else stands for true and false */
+  readonly truthy?: readonly unknown[];
+  readonly falsy?: readonly unknown[];
 }
 
 const PARTS = new Set([
@@ -48,6 +51,8 @@ const PARTS = new Set([
   'examples',
   'preferences',
   'notes',
+  'truthy',
+  'falsy',
 ]);
 const FLAGS = new Set([
   'presence',
@@ -195,8 +200,12 @@ export class Describer {
         if (described.rules?.length)
           this.#report(`${at}: a custom check on a value of any type has no description; use describedAs(…)`);
         return {};
-      case 'boolean':
-        return { type: 'boolean' };
+      case 'boolean': {
+        const others = [...(described.truthy ?? []), ...(described.falsy ?? [])];
+        return others.length === 0
+          ? { type: 'boolean' }
+          : { anyOf: [{ type: 'boolean' }, { ...typeOfAll(others), enum: others }] };
+      }
       case 'string':
         return this.#rules(
           described,
@@ -296,35 +305,4 @@ export class Describer {
     });
     return { [flags?.['match'] === 'one' ? 'oneOf' : flags?.['match'] === 'all' ? 'allOf' : 'anyOf']: all };
   }
-}
-
-const isJson = (value: unknown): boolean =>
-  value !== undefined &&
-  typeof value !== 'function' &&
-  !(typeof value === 'object' && value !== null && ('special' in value || 'override' in value));
-
-/** Whether the empty text, which joi allows by name, fits the rules of the type anyway. */
-function takesEmpty({
-  minLength = 0,
-  pattern = '',
-  format,
-  anyOf,
-  contentEncoding,
-  not,
-  allOf,
-}: Draft): boolean {
-  return (
-    minLength === 0 &&
-    new RegExp(pattern as string, 'u').test('') &&
-    ![format, anyOf, contentEncoding, not, allOf].some((part) => part !== undefined)
-  );
-}
-
-function typeOfAll(values: readonly unknown[]): Draft {
-  const types = [
-    ...new Set(
-      values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value)),
-    ),
-  ];
-  return types.includes('object') ? {} : { type: types.length === 1 ? types[0] : types };
 }

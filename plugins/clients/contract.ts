@@ -14,6 +14,7 @@ import {
 import type { Applied } from '../engine/contract.js';
 import type { Baseline } from './groups/group-store.js';
 import type { RenewalTerms } from './model/renewal.js';
+import type { UniqueField } from './model/fields.js';
 import type { ClientRow } from './model/row.js';
 import { type AddClient, ClientPatch, PART_NAMES, type PartName } from './model/schema.js';
 import type { Schedule } from './model/value-schemas.js';
@@ -36,7 +37,12 @@ export interface ClientUsage {
 export interface ClientsApi {
   byId(id: number): ClientRow | undefined;
   byEmail(email: string): ClientRow | undefined;
+  /** Of several clients with this subId, the one that was first. */
   bySubId(subId: string): ClientRow | undefined;
+  /** The client that keeps this value of a field from all others. To the core two UUIDs can be the same: compare what you get. */
+  owner(field: UniqueField, value: string): ClientRow | undefined;
+  /** All clients with this subId, by id, where an import gave it to several; undefined nearly always. */
+  sharing(subId: string): readonly ClientRow[] | undefined;
   /** All clients, by id. Only for work on all of them: a change of a few must not cost a pass over all. */
   all(): Iterable<Readonly<ClientRow>>;
   /** Ids of enabled clients that are expired at this moment (Unix ms). */
@@ -74,6 +80,16 @@ export interface ClientChange {
   readonly setsUsage?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
+export interface WithheldUsersApi {
+  /** Withholds the users of these clients and of these inbounds, and none of before; resolves when the core follows. */
+  replace(users: {
+    readonly clients: ReadonlySet<number>;
+    readonly inbounds: ReadonlySet<number>;
+  }): Promise<void>;
+}
+export const WithheldUsers = token<WithheldUsersApi>('clients', 'WithheldUsers');
 
 /** A client whose expiry is over and that can renew. */
 export type Renewable = RenewalTerms & Pick<ClientRow, 'id' | 'email' | 'expiryTime'>;

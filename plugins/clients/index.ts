@@ -1,9 +1,9 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
+import { Invariants } from '../invariants/contract.js';
 import {
   beforeInboundSave,
   clientlessReason,
-  describeInbounds,
   duringInboundSave,
   InboundClients,
   InboundEdits,
@@ -17,6 +17,7 @@ import {
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
   Clients,
+  WithheldUsers,
   duringClientSave,
   duringGroupSave,
   prepareClientSave,
@@ -36,9 +37,10 @@ import { exportImportRoutes } from './import/export-import-routes.js';
 import { inboundImportRoutes } from './import/inbound-import.js';
 import { SentClientsPlanner } from './import/sent-clients.js';
 import { ClientLists } from './lists/client-lists.js';
-import { describe } from './lists/inbound-stats.js';
+import { clientsOf } from './lists/inbound-clients.js';
 import { listRoutes } from './lists/list-routes.js';
 import { ShownUsage } from './lists/shown-usage.js';
+import { clientInvariants } from './model/invariants.js';
 import { PartsOfClients } from './model/client-parts.js';
 import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
@@ -84,19 +86,24 @@ export default definePlugin({
     importing: singleton(ClientImport),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, usage, periods }) => [
+  provides: ({ store, service, usage, periods, coreUsers }) => [
     provide(Clients, store),
+    provide(WithheldUsers, coreUsers),
     provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ coreUsers, sentClients }) => [
+  contributes: ({ coreUsers, sentClients, store, shown, db }) => [
+    ...clientInvariants(store, db).map((invariant) => contribute(Invariants, invariant)),
     contribute(CoreUsers, coreUsers),
-    contribute(InboundClients, { plan: (sent) => sentClients.plan(sent) }),
+    contribute(InboundClients, {
+      plan: (sent) => sentClients.plan(sent),
+      show: (inboundId, shownIn) => clientsOf(inboundId, shownIn, store.roster, shown),
+    }),
   ],
-  taps: ({ store, shown, inbounds, credentials }) => [
+  taps: ({ store, inbounds, credentials }) => [
     // Looks through the clients only where an inbound stops taking any.
     tap(beforeInboundSave, ({ before, after }) => {
       const reason = clientlessReason(inbounds.protocol(after.protocol), after);
@@ -122,7 +129,6 @@ export default definePlugin({
       for (const { before, after } of changes)
         if (before && after && before.protocol !== after.protocol) await credentials.renew(tx, after);
     }),
-    tap(describeInbounds, (rows, { whole }) => describe(rows, store.roster, shown, whole)),
   ],
   routes: (scope) => [
     ...listRoutes(scope),

@@ -54,11 +54,34 @@ export function hostOf(text: string): Host | undefined {
   return isIP(url) === 4 ? { address: url } : undefined;
 }
 
-/** Resolves with the addresses that the system has for a name now; none when it has none, or answers too late. */
-export async function addressesOf(name: string): Promise<string[]> {
-  const found = await Promise.race([
-    lookup(name, { all: true }).catch(() => []),
-    sleep(LOOKUP_LIMIT_MS, [], { ref: false }),
-  ]);
-  return found.map(({ address }) => plainAddress(address));
+/**
+ * Looks names up for one call: each once, and all within one limit. A list of names whose servers are slow must not hold
+ * up its caller, nor the threads that the database uses as well.
+ */
+export class Lookups {
+  readonly #found = new Map<string, Promise<string[]>>();
+  readonly #end: number;
+
+  constructor(limitMs = LOOKUP_LIMIT_MS) {
+    this.#end = performance.now() + limitMs;
+  }
+
+  /** Resolves with the addresses that the system has for a name now; none when it has none, or answers too late. */
+  of(name: string): Promise<string[]> {
+    const known = this.#found.get(name);
+    if (known) return known;
+    const found = this.#look(name);
+    this.#found.set(name, found);
+    return found;
+  }
+
+  async #look(name: string): Promise<string[]> {
+    const left = this.#end - performance.now();
+    if (left <= 0) return [];
+    const found = await Promise.race([
+      lookup(name, { all: true }).catch(() => []),
+      sleep(left, [], { ref: false }),
+    ]);
+    return found.map(({ address }) => plainAddress(address));
+  }
 }

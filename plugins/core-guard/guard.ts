@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { type ListenersApi, messageOf } from '../../kernel/index.js';
-import { addressesOf, reachOf } from './address.js';
+import { Lookups, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
 import { fileKey, fileValue } from './config-files.js';
@@ -60,8 +60,9 @@ export class Guard implements CoreGuardApi {
 
   async examine(part: ConfigPart, beside: Beside): Promise<Finding[]> {
     const findings: Finding[] = [];
+    const lookups = new Lookups();
     for (const place of walk(part))
-      for (const { text, destination } of await this.#objections(place, part, beside, true))
+      for (const { text, destination } of await this.#objections(place, part, beside, lookups))
         findings.push({
           path: place.path,
           message: `${place.path}: ${text}`,
@@ -72,18 +73,19 @@ export class Guard implements CoreGuardApi {
 
   async problem(part: ConfigPart, beside: Beside): Promise<string | undefined> {
     for (const place of walk(part)) {
-      const objections = await this.#objections(place, part, beside, false);
+      const objections = await this.#objections(place, part, beside);
       const hard = objections.find(({ destination }) => destination === undefined);
       if (hard) return `${place.path}: ${hard.text}`;
     }
     return undefined;
   }
 
-  async #objections(place: Place, part: ConfigPart, beside: Beside, saving: boolean): Promise<Objection[]> {
+  /** `lookups`: of a save. */
+  async #objections(place: Place, part: ConfigPart, beside: Beside, lookups?: Lookups): Promise<Objection[]> {
     const { value, twin } = place;
     const texts = [
       twin === undefined ? undefined : 'the core takes this key and another one of this object for the same',
-      await this.#fileProblem(place, saving),
+      await this.#fileProblem(place, lookups !== undefined),
       await this.#listenProblem(place),
       // Only inbounds listen.
       'listen' in part ? serverProblem(place) : undefined,
@@ -92,7 +94,7 @@ export class Guard implements CoreGuardApi {
     const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
     for (const { as, to } of dialed(place)) {
       const objection =
-        as === 'relay' ? await this.#relayProblem(value, to, beside, saving) : this.#serverProblem(to);
+        as === 'relay' ? await this.#relayProblem(value, to, beside, lookups) : this.#serverProblem(to);
       if (objection) objections.push(objection);
     }
     return objections;
@@ -135,7 +137,7 @@ export class Guard implements CoreGuardApi {
     written: unknown,
     to: Destination,
     beside: Beside,
-    saving: boolean,
+    lookups: Lookups | undefined,
   ): Promise<Objection | undefined> {
     if (to.kind === 'nothing') return undefined;
     if (to.kind === 'unreadable')
@@ -150,8 +152,8 @@ export class Guard implements CoreGuardApi {
         return {
           text: `port ${to.port} is ${owner}, where a name may lead to at any time; write an address`,
         };
-      if (!saving || this.#named.has(nameOf(to))) return undefined;
-      const found = (await addressesOf(to.name)).find((address) => reachOf(address) !== 'public');
+      if (!lookups || this.#named.has(nameOf(to))) return undefined;
+      const found = (await lookups.of(to.name)).find((address) => reachOf(address) !== 'public');
       return found === undefined
         ? undefined
         : { text: `${nameOf(to)} is ${found}, which is not public; ${NAME_IT}`, destination: nameOf(to) };

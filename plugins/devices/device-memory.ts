@@ -23,6 +23,12 @@ export class DeviceMemory {
     return memory;
   }
 
+  /** For comparisons with another one. */
+  *comparedParts(): Iterable<readonly [part: string, value: unknown]> {
+    for (const [clientId, devices] of this.#byClient) yield [`client ${clientId}`, new Set(devices)];
+    yield ['number of devices', this.#size];
+  }
+
   /** number of devices of all clients */
   get size(): number {
     return this.#size;

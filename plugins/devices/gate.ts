@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock, Hooks } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
-import type { FetchGate, GateDecision } from '../subscription/contract.js';
+import type { DevicePlaces, FetchGate, GateDecision } from '../subscription/contract.js';
 import { type DeviceOfClient, deviceRefused } from './contract.js';
 import type { DeviceStore } from './device-store.js';
 import { descriptionOf, fingerprintOf, hashOf } from './sighting.js';
@@ -20,13 +20,6 @@ const NO_PLACE = decision(true, 'X-Hwid-Active', 'X-Hwid-Max-Devices-Reached', '
 /** Refused devices of one batch; each costs about 2 KB. */
 const MOST_REFUSED = 1000;
 
-interface HwidStatus {
-  readonly active: boolean;
-  readonly full: boolean;
-  readonly limit: number;
-  readonly registered: number;
-  readonly remaining: number;
-}
 /** A limit acts while its client is enabled: a disabled one gets no working link anyway. */
 const limitOf = ({ enable, limitHwid }: ClientRow): number => (enable ? limitHwid : 0);
 
@@ -84,7 +77,8 @@ export class DeviceGate implements FetchGate {
     this.#hooks.emit(deviceRefused, { devices });
   }
 
-  status(client: ClientRow): HwidStatus {
+  /** What an app reads before it fetches. */
+  places(client: ClientRow): DevicePlaces {
     const limit = limitOf(client);
     if (limit <= 0) return { active: false, full: false, limit: 0, registered: 0, remaining: 0 };
     const registered = this.#store.count(client.id);

@@ -1,6 +1,6 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
-import { FetchGates, Subscription } from '../subscription/contract.js';
+import { FetchGates } from '../subscription/contract.js';
 import { deviceAdded, deviceRefused } from './contract.js';
 import { devicePart, devicesOf } from './device-part.js';
 import { DeviceStore } from './device-store.js';
@@ -13,7 +13,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Records the devices that fetch a subscription, and refuses those beyond the limit of the client.',
-  uses: { clients: Clients, subscription: maybe(Subscription) },
+  uses: { clients: Clients },
   hooks: [deviceAdded, deviceRefused],
   tables,
   migrations,

@@ -1,27 +1,10 @@
-// Routes of devices: for admins, and the status that an app reads before it fetches.
-import {
-  bare,
-  bool,
-  int,
-  kernelErrors,
-  list,
-  message,
-  payload,
-  route,
-  type Route,
-  shape,
-  text,
-  word,
-} from '../../kernel/index.js';
+// Routes of devices, for admins.
+import { int, list, message, payload, route, type Route, shape, text, word } from '../../kernel/index.js';
 import { clientErrors, type ClientRow, type ClientsApi } from '../clients/contract.js';
-import type { SubscriptionApi } from '../subscription/contract.js';
 import type { DeviceStore } from './device-store.js';
 import { errors } from './errors.js';
-import type { DeviceGate } from './gate.js';
 import { fingerprintOf } from './sighting.js';
 
-/** The format whose path the status has, as apps expect it. */
-const FORMAT = 'links';
 const email = word().example('ada@example.org');
 const Device = shape({
   id: int(),
@@ -36,13 +19,10 @@ const Device = shape({
 
 interface Needs {
   readonly store: DeviceStore;
-  readonly gate: DeviceGate;
   readonly clients: ClientsApi;
-  /** undefined while there are no subscriptions */
-  readonly subscription: SubscriptionApi | undefined;
 }
 
-export const deviceRoutes = ({ store, gate, clients, subscription }: Needs): Route[] => {
+export const deviceRoutes = ({ store, clients }: Needs): Route[] => {
   const find = (name: string): ClientRow => {
     const row = clients.byEmail(name);
     if (!row) throw clientErrors.NOT_FOUND(`there is no client ${name}`, { path: 'email' });
@@ -87,25 +67,5 @@ export const deviceRoutes = ({ store, gate, clients, subscription }: Needs): Rou
         return 'device deleted';
       },
     }),
-    ...(subscription ? [statusRoute(gate, clients, subscription)] : []),
   ];
 };
-
-/** What an app reads before it fetches. */
-const statusRoute = (gate: DeviceGate, clients: ClientsApi, subscription: SubscriptionApi): Route =>
-  route({
-    method: 'GET',
-    listener: 'subscription',
-    auth: 'anyone',
-    path: () => `${subscription.pathOf(FORMAT) ?? '/off/hwid-status/'}{subid}/hwid-status`,
-    name: 'subscription.deviceStatus',
-    doc: 'Returns how many devices may still fetch a subscription. It registers none.',
-    params: shape({ subid: word() }),
-    reply: bare(shape({ active: bool(), full: bool(), limit: int(), registered: int(), remaining: int() })),
-    handle: ({ params: { subid }, reply }) => {
-      const client = subscription.pathOf(FORMAT) === undefined ? undefined : clients.bySubId(subid);
-      if (!client?.enable) throw kernelErrors.NOT_FOUND();
-      reply.header('Cache-Control', 'no-store');
-      return gate.status(client);
-    },
-  });

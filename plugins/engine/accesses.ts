@@ -52,10 +52,14 @@ export class Accesses implements CoreAccessApi {
   }
 
   #report(batch: readonly LoggedConnection[]): void {
-    const connections = batch.flatMap(({ name, ...peer }): AcceptedPeer[] => {
+    const connections: AcceptedPeer[] = [];
+    for (const { name, address, port, at } of batch) {
       const user = userOf(name);
-      return user ? [{ ...user, ...peer }] : [];
-    });
+      if (!user) continue;
+      const { clientId, inboundId } = user;
+      const peer = { clientId, inboundId, address, port };
+      connections.push(at === undefined ? peer : { ...peer, at });
+    }
     for (const listener of this.#followers) {
       try {
         listener(connections);

@@ -31,6 +31,8 @@ export class ConfigUsers {
   #next: Promise<Applied> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begunAt = -Infinity;
+  /** users of the replacement that is under way */
+  #inReplacement = 0;
 
   constructor({ users, inbounds, reconcile, planNotApplied }: Needs) {
     this.#users = users;
@@ -74,10 +76,12 @@ export class ConfigUsers {
     const applied = await this.#reconcile(() => {
       users = [...this.#waiting.values()];
       this.#waiting = new Map();
+      this.#inReplacement = users.length;
       // Callers from here on get the next replacement.
       this.#next = undefined;
       this.#begunAt = performance.now();
     });
+    this.#inReplacement = 0;
     if (this.#planNotApplied()) {
       for (const ref of users) this.#waiting.set(userName(ref), ref);
       return applied;
@@ -95,6 +99,11 @@ export class ConfigUsers {
   /** Inbounds with users in their config that were marked: users changed while the core started. */
   #marked(): number[] {
     return [...this.#users.marked].filter((inboundId) => this.#storesUsersOf(inboundId));
+  }
+
+  /** Users whose change the core does not have yet. */
+  get onTheWay(): number {
+    return this.#waiting.size + this.#inReplacement;
   }
 
   /** Whether the core lacks changes: failed ones, or ones that came while it started. */

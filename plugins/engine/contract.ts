@@ -18,6 +18,8 @@ export interface EngineStatus {
   readonly version: string;
   /** Unix ms; 0 when no core runs */
   readonly startedAt: number;
+  /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
+  readonly usersOnTheWay: number;
 }
 
 /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
@@ -40,6 +42,8 @@ export interface UserRef {
 export interface Applied {
   readonly pending: boolean;
   readonly reason: string;
+  /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
+  readonly onTheWay?: { readonly users: number; readonly ms: number };
 }
 /** The core has the change. */
 export const DONE: Applied = { pending: false, reason: '' };
@@ -49,7 +53,7 @@ export const describeResult = (done: string, { pending, reason }: Applied): stri
 
 export interface EngineApi {
   status(): EngineStatus;
-  /** Reconciles these users with the core. Call it after the commit. Never rejects. */
+  /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
   reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
   /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. */
   reconcileConfig(): Promise<Applied>;

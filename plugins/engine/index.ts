@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  contribute,
   afterKernelOpen,
   afterPluginStart,
   beforeKernelStop,
@@ -24,6 +25,7 @@ import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Online } from './online.js';
 import { Accounts } from './accounts.js';
+import { AfterOutage } from './after-outage.js';
 import {
   beforeCoreReload,
   beforeCoreStop,
@@ -36,6 +38,8 @@ import {
   Engine,
   usersRemoved,
 } from './contract.js';
+import { Invariants } from '../invariants/contract.js';
+import { coreHasUsers } from './invariants.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
@@ -96,6 +100,7 @@ export default definePlugin({
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
+    afterOutage: singleton(AfterOutage),
     accesses: singleton(Accesses),
     online: singleton(Online),
     check: singleton(PluginConfigCheck),
@@ -105,6 +110,12 @@ export default definePlugin({
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreCheck, check),
+  ],
+  contributes: ({ supervisor, accounts }) => [
+    contribute(
+      Invariants,
+      coreHasUsers({ running: () => supervisor.reader && supervisor.parts(), accounts }),
+    ),
   ],
   start: ({ listeners, config, log }) => {
     if (config.private === 'allow') return;
@@ -159,8 +170,11 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses }) => [
-    job('retry', '5s', () => supervisor.retryPending()),
+  jobs: ({ supervisor, accesses, afterOutage }) => [
+    job('retry', '5s', async () => {
+      await afterOutage.check();
+      await supervisor.retryPending();
+    }),
     job('accesses', '1s', () => accesses.catchUp()),
     job('trim-logs', '1m', async () => {
       await accesses.catchUp();

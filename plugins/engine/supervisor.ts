@@ -23,6 +23,7 @@ import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
 import { countersOfUsers, USER_PREFIX } from './user-name.js';
+import { UserChanges } from './user-changes.js';
 import { UserReconciler } from './user-reconciler.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
@@ -39,6 +40,7 @@ export class Supervisor implements EngineApi {
   readonly #users: UserReconciler;
   readonly #inbounds: InboundReconciler;
   readonly #configUsers: ConfigUsers;
+  readonly #changes: UserChanges;
   /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
@@ -48,6 +50,8 @@ export class Supervisor implements EngineApi {
   readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
+  /** for comparisons with the core, while `reader` is there */
+  readonly parts = () => ({ driver: this.#driver, users: this.#users, inbounds: this.#inbounds });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
@@ -67,6 +71,14 @@ export class Supervisor implements EngineApi {
       reconcile: (begin) => this.#reconcile(begin),
       planNotApplied: () => this.#planNotApplied || !this.#state.running,
     });
+    this.#changes = new UserChanges({
+      users: this.#users,
+      inbounds: this.#inbounds,
+      configUsers: this.#configUsers,
+      desired,
+      driver: () => (this.#state.running ? this.#driver : undefined),
+      notNow: () => this.#state.notNow(),
+    });
   }
 
   status(): ReturnType<EngineApi['status']> {
@@ -77,6 +89,7 @@ export class Supervisor implements EngineApi {
         : this.#state.reason,
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
+      usersOnTheWay: this.#changes.onTheWay,
     };
   }
 
@@ -162,18 +175,7 @@ export class Supervisor implements EngineApi {
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileUsers');
-    const driver = this.#driver;
-    if (!driver || !this.#state.running) {
-      // A start may have read these users already: compare them after it.
-      for (const { inboundId } of users) this.#users.mark(inboundId);
-      return users.length === 0 ? DONE : this.#state.notNow();
-    }
-    const { inConfig, byApi } = this.#configUsers.divide(users);
-    const applied = await Promise.all([
-      this.#users.applyAll(driver, this.#inbounds.planned, byApi),
-      this.#configUsers.change(inConfig),
-    ]);
-    return applied.find(({ pending }) => pending) ?? DONE;
+    return this.#changes.reconcile(users);
   }
 
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
@@ -188,7 +190,7 @@ export class Supervisor implements EngineApi {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
-    const users = countersOfUsers(await this.#driver.counters(USER_PREFIX));
+    const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
     // If the core was replaced meanwhile, these figures belong to the previous one.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;
   }
@@ -248,7 +250,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, leave = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
-    this.#configUsers.cancel();
+    this.#changes.cancel();
     return this.#queue.run(async () => {
       if (leave) return this.#driver?.detach();
       if (this.#driver) await this.#gracefulStop(this.#driver, reason);

@@ -15,11 +15,29 @@ const rejection = (user: CoreUser, error: unknown): string => {
   return `${user.name}: ${error.message}`;
 };
 
+/** Some calls at a time, with a turn of the event loop between; rejects with the first failure, once no call runs. */
+async function each<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void> {
+  const slice = new TimeSlice();
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    if (at > 0) await slice.next();
+    const outcomes = await Promise.allSettled(items.slice(at, at + AT_ONCE).map(call));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+}
+
 const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
   if (!a) return false;
-  const keys = new Set([...Object.keys(a.account), ...Object.keys(b.account)]);
-  return [...keys].every((key) => (a.account[key] ?? '') === (b.account[key] ?? ''));
+  const isSame = (key: string): boolean => (a.account[key] ?? '') === (b.account[key] ?? '');
+  return Object.keys(a.account).every(isSame) && Object.keys(b.account).every(isSame);
 };
+
+/** The same for equal accounts; what is empty counts as absent. */
+const accountText = ({ account }: CoreUser): string =>
+  JSON.stringify(
+    Object.entries(account)
+      .filter(([, value]) => (value ?? '') !== '')
+      .sort(),
+  );
 
 /** The inbounds that the core should run, by id. */
 type Inbounds = ReadonlyMap<number, InboundIdentity>;
@@ -79,33 +97,42 @@ export class UserReconciler {
     return applied.find(({ pending }) => pending) ?? DONE;
   }
 
-  /** Adds, replaces or removes these users of one inbound. */
+  /** Adds, replaces or removes these users of one inbound, a portion after the other: other calls get their turn between them. */
   async apply(
     driver: CoreDriver,
     tag: string,
     inboundId: number,
     refs: readonly UserRef[],
   ): Promise<Applied> {
-    return this.queues.run(tag, async () => {
-      const slice = new TimeSlice();
-      for (let at = 0; at < refs.length; at += AT_ONCE) {
-        // Several inbounds may change at the same time: yield between their calls.
-        if (refs.length > AT_ONCE) await slice.next();
-        const gone: UserRef[] = [];
-        const outcomes = await Promise.allSettled(
-          refs.slice(at, at + AT_ONCE).map(async (ref) => {
-            const user = this.#desired.one(ref);
-            if (user) return driver.putUser(tag, user);
-            await driver.removeUser(tag, userName(ref));
-            gone.push(ref);
-          }),
-        );
-        if (gone.length > 0) this.#removed(gone);
-        const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-        if (failed) return this.#failed(tag, inboundId, failed.reason);
-      }
-      return DONE;
-    });
+    const slice = new TimeSlice();
+    for (let at = 0; at < refs.length; at += AT_ONCE) {
+      // Several inbounds may change at the same time: yield between their calls.
+      if (refs.length > AT_ONCE) await slice.next();
+      const portion = refs.slice(at, at + AT_ONCE);
+      const applied = await this.queues.run(tag, () => this.#applyPortion(driver, tag, inboundId, portion));
+      if (applied.pending) return applied;
+    }
+    return DONE;
+  }
+
+  async #applyPortion(
+    driver: CoreDriver,
+    tag: string,
+    inboundId: number,
+    refs: readonly UserRef[],
+  ): Promise<Applied> {
+    const gone: UserRef[] = [];
+    const outcomes = await Promise.allSettled(
+      refs.map(async (ref) => {
+        const user = this.#desired.one(ref);
+        if (user) return driver.putUser(tag, user);
+        await driver.removeUser(tag, userName(ref));
+        gone.push(ref);
+      }),
+    );
+    if (gone.length > 0) this.#removed(gone);
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    return failed ? this.#failed(tag, inboundId, failed.reason) : DONE;
   }
 
   /** Compares the users of marked inbounds. */
@@ -117,22 +144,49 @@ export class UserReconciler {
     }
   }
 
+  /** Names of users that the core has in vain, lacks, or has with another account. Changes nothing. */
+  async differences(driver: CoreDriver, inbound: InboundIdentity) {
+    return this.queues.run(inbound.tag, async () => {
+      const running = new Map(
+        (await driver.users(inbound.tag, inbound.protocol)).map((user) => [user.name, user]),
+      );
+      const slice = new TimeSlice();
+      const found: { readonly name: string; readonly how: 'missing' | 'surplus' | 'different' }[] = [];
+      const names = new Set<string>();
+      for (const user of [...this.#desired.valid(inbound)]) {
+        if (slice.isOver) await slice.next();
+        names.add(user.name);
+        const there = running.get(user.name);
+        if (!there) found.push({ name: user.name, how: 'missing' });
+        else if (!sameAccount(there, user)) found.push({ name: user.name, how: 'different' });
+      }
+      for (const name of running.keys()) if (!names.has(name)) found.push({ name, how: 'surplus' });
+      return found;
+    });
+  }
+
   /** Compares all users of an inbound with the desired state; for starts, and after failures. */
   async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<void> {
     const { tag, id: inboundId, protocol } = inbound;
     return this.queues.run(tag, async () => {
       try {
         const running = new Map((await driver.users(tag, protocol)).map((user) => [user.name, user]));
-        // Read all at once: later changes wait in the queue.
-        const desired = [...this.#desired.valid(inbound)];
-        const missing = desired.filter((user) => !sameAccount(running.get(user.name), user));
-        const names = new Set(desired.map(({ name }) => name));
-        const surplus = [...running.keys()].filter((name) => !names.has(name));
-        for (const name of surplus) await driver.removeUser(tag, name);
+        // Read all at once: later changes wait in the queue. None of the 100,000 is held longer than it takes to compare it.
+        const missing: CoreUser[] = [];
+        for (const user of this.#desired.valid(inbound)) {
+          if (sameAccount(running.get(user.name), user)) running.delete(user.name);
+          else missing.push(user);
+        }
+        const changing = new Set(missing.map(({ name }) => name));
+        const surplus = [...running.keys()].filter((name) => !changing.has(name));
+        await each(surplus, (name) => driver.removeUser(tag, name));
         if (surplus.length > 0) this.#removed(surplus.flatMap((name) => userOf(name) ?? []));
         const rejected: string[] = [];
-        for (const user of missing)
+        const put = async (user: CoreUser): Promise<void> => {
           await driver.putUser(tag, user).catch((error: unknown) => rejected.push(rejection(user, error)));
+        };
+        await each(missing, put);
+        await each(this.#heirs(inbound, running), put);
         const changed = surplus.length + missing.length - rejected.length;
         if (changed > 0) this.#log.info('reconciled users of an inbound', { tag, changed });
         // Rejected users are not retried again: their next change is reported by its own call.
@@ -147,6 +201,13 @@ export class UserReconciler {
         this.#failed(tag, inboundId, error);
       }
     });
+  }
+
+  /** Users with an account that the core has just taken from another: it forgets the secret with any of its users. */
+  #heirs(inbound: InboundIdentity, taken: ReadonlyMap<string, CoreUser>): CoreUser[] {
+    if (taken.size === 0) return [];
+    const accounts = new Set([...taken.values()].map(accountText));
+    return [...this.#desired.valid(inbound)].filter((user) => accounts.has(accountText(user)));
   }
 
   #failed(tag: string, inboundId: number, error: unknown): Applied {

@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  job,
   message,
   provide,
   route,
@@ -10,23 +11,38 @@ import {
   word,
 } from '../../kernel/index.js';
 import { clientErrors, ClientParts, Clients, duringClientSave } from '../clients/contract.js';
+import { LinkReader } from '../link-reader/contract.js';
+import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { ClientEntries } from '../subscription/contract.js';
 import { ExternalLinks } from './contract.js';
+import { ExternalEntries } from './entries.js';
 import { errors } from './errors.js';
 import { LinkStore } from './link-store.js';
 import { checkedLinks, checkedList, type NewLink, ReplaceLinks } from './sent-links.js';
+import { linkSettings } from './settings.js';
+import { SourceFetcher } from './source-fetcher.js';
+import { SourceStore } from './source-store.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
   name: 'external-links',
   version: '0.1.0',
   api: 1,
-  about: 'Stores entries of other servers that belong to the subscription of a client.',
-  uses: { clients: Clients },
+  about: 'Entries of other servers that belong to the subscription of a client.',
+  uses: { clients: Clients, reader: LinkReader, outgoing: Outgoing },
+  settings: linkSettings,
   tables,
   migrations,
-  services: { store: singleton(LinkStore) },
+  services: {
+    store: singleton(LinkStore),
+    sources: singleton(SourceStore),
+    entries: singleton(ExternalEntries),
+    fetcher: singleton(SourceFetcher),
+  },
   provides: ({ store }) => [provide(ExternalLinks, store)],
-  contributes: ({ store }) => [
+  contributes: ({ store, entries, fetcher }) => [
+    contribute(ClientEntries, entries),
+    contribute(OutgoingHosts, fetcher.access),
     contribute(ClientParts, {
       name: 'externalLinks',
       check: checkedList,
@@ -52,12 +68,17 @@ export default definePlugin({
       if (sent.length > 0) await store.add(tx, sent);
     }),
   ],
-  routes: ({ store, clients }) => [
+  jobs: ({ fetcher }) => [job('fetch-subscriptions', '1m', (signal) => fetcher.run(signal))],
+  // Nobody waits for it: what a fetch needs earlier, it reads itself.
+  start: ({ entries, sources }) => {
+    void entries.readAhead(...[...sources.all()].map(({ links }) => links));
+  },
+  routes: ({ store, clients, entries }) => [
     route({
       method: 'POST',
       path: '/panel/api/clients/{email}/externalLinks',
       name: 'clients.setExternalLinks',
-      doc: 'Replaces the external links of a client; clients/get shows them.',
+      doc: 'Replaces the external links of a client; clients/get shows them. The message names links that only lists of links can have, and why.',
       params: shape({ email: word().example('ada@example.org') }),
       body: ReplaceLinks,
       reply: message(),
@@ -67,7 +88,7 @@ export default definePlugin({
         if (!client) throw clientErrors.NOT_FOUND(`there is no client ${email}`, { path: 'email' });
         const links = checkedLinks(body.externalLinks);
         await store.replace(client.id, links);
-        return `${links.length} external links saved`;
+        return [`${links.length} external links saved`, ...entries.unread(links)].join('; ');
       },
     }),
   ],

@@ -18,6 +18,8 @@ interface LinkOfClient extends NewLink {
 }
 
 const NONE: readonly ExternalLink[] = [];
+/** In one statement. */
+const MOST_IDS = 1000;
 const SELECT = `SELECT id, client_id AS "clientId", kind, value, remark, enable, expiry_time AS "expiryTime", name_prefix AS "namePrefix",
   last_fetch_at AS "lastFetchAt", last_fetch_error AS "lastFetchError", sort_index AS "sortIndex", created_at AS "createdAt"
   FROM client_external_links`;
@@ -71,6 +73,23 @@ export class LinkStore implements ExternalLinksApi {
 
   of(clientId: number): readonly ExternalLink[] {
     return this.projection.state.get(clientId) ?? NONE;
+  }
+
+  /** The links of all clients that have some. */
+  all(): Iterable<readonly ExternalLink[]> {
+    return this.projection.state.values();
+  }
+
+  /** Records a fetch of these rows; those that were deleted meanwhile are skipped. */
+  async fetched(tx: Tx, links: readonly ExternalLink[], at: number, error: string): Promise<void> {
+    for (let i = 0; i < links.length; i += MOST_IDS) {
+      const some = links.slice(i, i + MOST_IDS);
+      await tx.run(
+        'UPDATE client_external_links SET last_fetch_at = :at, last_fetch_error = :error WHERE id IN (:ids)',
+        { at, error, ids: some.map(({ id }) => id) },
+      );
+      await this.#apply(tx, [...new Set(some.map(({ clientId }) => clientId))]);
+    }
   }
 
   /** Replaces the links of a client. One that stays, with the same kind and value, keeps its id, its creation and its last fetch. */

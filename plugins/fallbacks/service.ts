@@ -166,18 +166,12 @@ export class FallbackService {
   /** Inbounds of this panel are always allowed; `core-guard` decides about all others. */
   async #refuseDestinations(master: Inbound, wanted: readonly NewFallback[]): Promise<void> {
     const inbounds = this.#inbounds.list();
-    const issues: Issue[] = [];
-    for (const [i, { childId, dest }] of wanted.entries()) {
-      if (childId !== 0) continue;
-      const path = `fallbacks.${i}.dest`;
-      const found = await this.#guard.examine(
-        { listen: master.listen, settings: { fallbacks: [{ dest }] } },
-        {
-          inbounds,
-        },
-      );
-      issues.push(...found.map(({ path: at, message }) => ({ path, message: message.replace(at, path) })));
-    }
+    const settings = { fallbacks: wanted.map(({ childId, dest }) => (childId === 0 ? { dest } : {})) };
+    const found = await this.#guard.examine({ listen: master.listen, settings }, { inbounds });
+    const issues = found.map(({ path: at, message }): Issue => {
+      const path = at.replace('settings.', '');
+      return { path, message: message.replace(at, path) };
+    });
     if (issues.length > 0)
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
   }

@@ -77,7 +77,7 @@ export class HostService {
     this.#queue = needs.queue;
   }
 
-  add(sent: AddHosts, who: Principal): Promise<Saved> {
+  add(sent: AddHosts, who: Principal, note?: (facts: Saved) => void): Promise<Saved> {
     return this.#queue.run(async () => {
       const groupId = sent.groupId || newGroupId();
       if (this.#store.get(groupId)) throw errors.GROUP_TAKEN(undefined, { path: 'groupId' });
@@ -88,20 +88,26 @@ export class HostService {
       this.#check.rows(rows, inboundIds);
       const now = this.#clock.now();
       const plan = planRows({ rows: [], port: 0 }, { rows, port: fields.port });
+      const saved = (group: HostGroup): Saved => ({
+        rows: rowViews(group),
+        notes: this.#check.notes(fields, inboundIds),
+      });
       const group = await this.#write(who, undefined, async (tx) => {
         await this.#groups.create(
           { groupId, createdAt: now, updatedAt: now, ...fields },
           { transaction: tx.t },
         );
-        return {
+        const added = {
           groupId,
           createdAt: now,
           updatedAt: now,
           fields,
           rows: await writeRows(tx, groupId, plan, now),
         };
+        note?.(saved(added));
+        return added;
       });
-      return { rows: rowViews(group), notes: this.#check.notes(fields, inboundIds) };
+      return saved(group);
     });
   }
 

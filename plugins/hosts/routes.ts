@@ -2,6 +2,7 @@ import {
   LIST_BODY,
   list,
   message,
+  once,
   payload,
   route,
   type Route,
@@ -41,9 +42,8 @@ const addRoute = (path: string, name: string, doc: string, service: HostService)
     body: AddHosts,
     reply: payload(list(RowReply)),
     errors: [errors.GROUP_TAKEN, inboundErrors.NOT_FOUND],
-    idempotent: true,
-    handle: async ({ body, who }) => {
-      const { rows, notes } = await service.add(body, who);
+    handle: async (input) => {
+      const { rows, notes } = await once(input, (note) => service.add(input.body, input.who, note));
       return withMessage(`hosts added${notes}`, rows);
     },
   });

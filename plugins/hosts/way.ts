@@ -101,6 +101,9 @@ function maskFor(base: FinalMask | undefined, own: FinalMask | undefined): Final
   return { ...given({ tcp, udp }), ...(udpHop && { udpHop }) };
 }
 
+/** Said, because formats may have a setting for entries that say nothing. */
+const NO_MUX: Mux = { concurrency: -1, xudpConcurrency: -1 };
+
 /** XTLS Vision over plain TCP needs TLS or REALITY right below it. */
 function accountFor({ account, transport }: EntryTemplate, security: string): EntryTemplate['account'] {
   return account.protocol === 'vless' && transport.kind === 'tcp' && security === 'none'
@@ -133,7 +136,7 @@ export function entryFor(entry: EntryTemplate, { fields, address, port }: WayHos
   const security = securityFor(entry.security, fields, server);
   const { mux: baseMux, finalMask: baseMask, ...base } = entry;
   const { mux: ownMux, finalMask: ownMask, socket } = textsOf(fields);
-  const mux = ownMux === 'off' ? undefined : (ownMux ?? baseMux);
+  const mux = ownMux === 'off' ? NO_MUX : (ownMux ?? baseMux);
   const finalMask = maskFor(baseMask, ownMask);
   const { vlessRoute, altIpVersion, serverDescription } = fields;
   return {

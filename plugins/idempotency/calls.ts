@@ -1,48 +1,46 @@
-// Handles a call once for each key: stores the key before the call, and the reply after it, before the caller gets it.
-import { Op } from 'sequelize';
+// Handles a call once for each key: stores the key before the call, how far it came with each of its transactions, and
+// the reply after it, before the caller gets it.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  type Clock,
   type Database,
   type Log,
   PanelError,
   type Replays,
   type RequestInfo,
   type Route,
-  type TableModel,
+  storageFailure,
+  type Tx,
 } from '../../kernel/index.js';
+import type { CallStore } from './call-store.js';
 import { errors } from './errors.js';
 import { digestOf, fingerprintOf } from './fingerprint.js';
 import { keyOf } from './key.js';
 import { Recorder, replay } from './recorded.js';
-import type { CallRow, tables } from './tables.js';
-
-/** How long a reply is stored, in ms. */
-export const KEPT_MS = 86_400_000;
-/** Limits of one caller. */
-export const MOST_CALLS = 10_000;
-export const MOST_BYTES = 32 * 1024 * 1024;
-/** A larger reply is not stored. */
-export const LARGEST_REPLY = 1024 * 1024;
+import type { CallRow } from './tables.js';
 
 type Input = RequestInfo & { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
+/** A call that this process handles now. */
+interface UnderWay {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly caller: string;
+  /** facts that the next transaction stores */
+  noted: string | undefined;
+  isOver: boolean;
+}
+
 export class IdempotentCalls implements Replays {
   readonly #db: Database;
-  readonly #rows: TableModel<typeof tables.calls>;
-  readonly #clock: Clock;
+  readonly #store: CallStore;
   readonly #log: Log;
-  /** fingerprints of the calls that this process handles now, by id */
-  readonly #underWay = new Map<string, string>();
+  readonly #underWay = new Map<string, UnderWay>();
+  /** The call that running code belongs to. Tracking slows down every promise of the process, so it is off while no call with a key runs. */
+  readonly #current = new AsyncLocalStorage<UnderWay>();
 
-  constructor({
-    db,
-    tables: { calls },
-    clock,
-    log,
-  }: { db: Database; tables: { calls: TableModel<typeof tables.calls> }; clock: Clock; log: Log }) {
+  constructor({ db, store, log }: { db: Database; store: CallStore; log: Log }) {
     this.#db = db;
-    this.#rows = calls;
-    this.#clock = clock;
+    this.#store = store;
     this.#log = log;
   }
 
@@ -61,92 +59,92 @@ export class IdempotentCalls implements Replays {
     const input: Input = given;
     const header = input.headers['idempotency-key'];
     if (header === undefined) return route.handle(given);
-    const key = keyOf(header);
     const caller = digestOf(input.who.kind, input.who.name);
     const path = typeof route.path === 'function' ? route.path() : route.path;
-    const id = digestOf(caller, route.method, path, key);
+    const id = digestOf(route.method, path, keyOf(header));
     const fingerprint = await fingerprintOf([input.params, input.query, input.body]);
     const other = this.#underWay.get(id);
-    if (other !== undefined && other !== fingerprint) throw errors.OTHER_REQUEST();
-    if (other !== undefined) throw errors.UNDER_WAY(undefined, { headers: { 'Retry-After': '1' } });
-    this.#underWay.set(id, fingerprint);
+    if (other) {
+      refuseOther(other, caller, fingerprint);
+      throw errors.UNDER_WAY(undefined, { headers: { 'Retry-After': '1' } });
+    }
+    const call: UnderWay = { id, caller, fingerprint, noted: undefined, isOver: false };
+    this.#underWay.set(id, call);
     try {
-      const earlier = await this.#find(id);
-      if (earlier) return this.#again(earlier, fingerprint, input);
-      await this.#begin({ id, caller, fingerprint });
-      return await this.#first(id, route, input);
+      const earlier = await this.#store.find(id);
+      if (earlier) refuseOther(earlier, caller, fingerprint);
+      if (earlier && earlier.stage !== '') return await this.#again(earlier, call, route, input);
+      // Nothing of an earlier call is committed, whatever ended it.
+      if (!earlier) await this.#store.begin({ id, caller, fingerprint });
+      return await this.#run(call, route, input);
     } finally {
+      call.isOver = true;
       this.#underWay.delete(id);
+      if (this.#underWay.size === 0) this.#current.disable();
     }
   }
 
-  #oldest(): number {
-    return this.#clock.now() - KEPT_MS;
-  }
-
-  async #find(id: string): Promise<CallRow | undefined> {
-    const row = (await this.#rows.findByPk(id, { raw: true })) as unknown as CallRow | null;
-    return row && Number(row.beganAt) > this.#oldest() ? row : undefined;
-  }
-
-  #again({ fingerprint, reply }: CallRow, sent: string, input: Input): unknown {
-    if (fingerprint !== sent) throw errors.OTHER_REQUEST();
+  #again({ stage, reply }: CallRow, call: UnderWay, route: Route, input: Input): unknown {
     // This process does not handle the call: the panel was killed, or the call failed.
-    if (reply === null) throw errors.UNKNOWN();
+    if (stage === 'part' || reply === null) throw errors.UNKNOWN();
     if (reply === '') throw errors.NOT_KEPT();
-    return replay(reply, input.reply);
+    return stage === 'noted'
+      ? this.#run(call, route, input, JSON.parse(reply) as unknown)
+      : replay(reply, input.reply);
   }
 
-  async #begin(call: Pick<CallRow, 'id' | 'caller' | 'fingerprint'>): Promise<void> {
-    await this.#db.write(async (tx) => {
-      // Our own statement: the index holds all three columns, and up to 10,000 rows are summed before each call.
-      const [kept] = await tx.query<{ calls: number; bytes: number | string | null }>(
-        'SELECT COUNT(*) AS calls, SUM(size) AS bytes FROM idempotent_calls WHERE caller = :caller AND began_at > :oldest',
-        { caller: call.caller, oldest: this.#oldest() },
-      );
-      if (kept && (Number(kept.calls) >= MOST_CALLS || Number(kept.bytes ?? 0) >= MOST_BYTES))
-        throw errors.TOO_MANY();
-      await this.#rows.upsert(
-        { ...call, beganAt: this.#clock.now(), size: 0, reply: null },
-        { transaction: tx.t },
-      );
-    });
-  }
-
-  async #first(id: string, route: Route, input: Input): Promise<unknown> {
+  /** With `noted` the change is committed already, and the handler only replies. */
+  async #run(call: UnderWay, route: Route, input: Input, noted?: unknown): Promise<unknown> {
     const recorder = new Recorder();
+    const note = (facts: unknown): void => void (call.noted = JSON.stringify(facts));
     let result: unknown;
     try {
-      result = await route.handle(recorder.record(input) as never);
+      result = await this.#current.run(call, () =>
+        route.handle(recorder.record(input, { note, noted }) as never),
+      );
     } catch (error) {
-      // A refusal has changed nothing, so the key can be used again. Any other failure may have changed something.
-      if (error instanceof PanelError && error.status < 500)
-        await this.#note(id, (tx) => this.#rows.destroy({ where: { id }, transaction: tx }));
+      // A refusal has changed nothing, so the key can be used for another request. One that comes after the change frees no key.
+      if (error instanceof PanelError && error.status < 500 && noted === undefined)
+        await this.#write(call, (tx) => this.#store.forget(tx, call.id));
       throw error;
     }
-    const text = recorder.textOf(result);
-    const reply = text === undefined || text.length > LARGEST_REPLY ? '' : text;
-    await this.#note(id, (tx) =>
-      this.#rows.update({ reply, size: Buffer.byteLength(reply) }, { where: { id }, transaction: tx }),
-    );
+    call.isOver = true;
+    await this.#write(call, (tx) => this.#store.mark(tx, call.id, 'done', recorder.textOf(result) ?? ''));
     return result;
   }
 
-  /** The call is done, so its caller gets the reply even if this write fails; a repeated call then gets IDEMPOTENCY_UNKNOWN. */
-  async #note(
-    id: string,
-    write: (tx: Parameters<Parameters<Database['write']>[0]>[0]['t']) => Promise<unknown>,
-  ) {
+  /** The last step of a transaction of any plugin. */
+  async settle(tx: Tx): Promise<void> {
+    if (this.#underWay.size === 0) return;
+    const call = this.#current.getStore();
+    if (!call || call.isOver) return;
+    const { id, noted } = call;
+    call.noted = undefined;
+    if (noted === undefined) await this.#store.markBegun(tx, id);
+    else await this.#store.mark(tx, id, 'noted', noted);
+  }
+
+  /** The call is done, so its caller gets the reply even if this write fails; a repetition is then answered from what the call has noted. */
+  async #write({ id }: UnderWay, write: (tx: Tx) => Promise<void>): Promise<void> {
     try {
-      await this.#db.write((tx) => write(tx.t));
+      await this.#db.write(write);
     } catch (error) {
-      this.#log.error('could not store the reply to an idempotent call', { call: id, error });
+      // The kernel reports failures of the database.
+      if (!storageFailure(error))
+        this.#log.error('could not store the reply to an idempotent call', { call: id, error });
     }
   }
 
-  /** Deletes replies that are older than a day. */
-  async sweep(): Promise<void> {
-    const where = { beganAt: { [Op.lte]: this.#oldest() } };
-    await this.#db.write(({ t: transaction }) => this.#rows.destroy({ where, transaction }));
+  sweep(): Promise<void> {
+    return this.#store.sweep();
   }
+}
+
+function refuseOther(
+  earlier: Pick<UnderWay, 'caller' | 'fingerprint'>,
+  caller: string,
+  fingerprint: string,
+): void {
+  if (earlier.caller !== caller) throw errors.OTHER_CALLER();
+  if (earlier.fingerprint !== fingerprint) throw errors.OTHER_REQUEST();
 }

@@ -7,6 +7,7 @@ export const errors = defineErrors('idempotency', {
     'the first call with this Idempotency-Key was cut off, and may have been done or not; look, and use a new key',
   ],
   NOT_KEPT: [409, 'the call with this Idempotency-Key was done, and its reply was too large to be kept'],
+  OTHER_CALLER: [422, 'this Idempotency-Key was used by another caller; use a new key'],
   OTHER_REQUEST: [422, 'this Idempotency-Key was used for another request; use a new key'],
   TOO_MANY: [
     429,

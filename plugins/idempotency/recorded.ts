@@ -14,8 +14,8 @@ export class Recorder {
   #status: number | undefined;
   readonly #headers: [string, string][] = [];
 
-  /** The input for the handler, otherwise unchanged, with its getters. */
-  record<I extends RequestInfo>(input: I): I {
+  /** The input for the handler with what is `added`, otherwise unchanged, with its getters. */
+  record<I extends RequestInfo>(input: I, added: Pick<RequestInfo, 'note' | 'noted'>): I {
     const { reply } = input;
     const noting: RequestInfo['reply'] = {
       ...reply,
@@ -28,8 +28,9 @@ export class Recorder {
         reply.header(name, value);
       },
     };
+    const own: Partial<RequestInfo> = { ...added, reply: noting };
     return new Proxy(input, {
-      get: (target, key) => (key === 'reply' ? noting : (Reflect.get(target, key, target) as unknown)),
+      get: (target, key) => Reflect.get(key in own ? own : target, key, key in own ? own : target) as unknown,
     });
   }
 

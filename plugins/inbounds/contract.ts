@@ -19,6 +19,7 @@ import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
 import type { ClientsPlan, SentClients } from './sent-clients.js';
+import type { ClientsShownIn, ShownClients } from './shown-clients.js';
 import { programProblem, protocolProblem, viewsShape } from './contributed/shapes.js';
 import type { StreamView } from './stream/stream.js';
 
@@ -86,9 +87,11 @@ export { type EntryBase, isUnspecified } from './entry/base.js';
 export { completeEntry, type Completion, valueFor, withRoute } from './entry/complete.js';
 export { EntryTemplateShape, FinalMaskShape, MuxShape, SocketShape } from './entry/shape.js';
 export { finalMaskOf } from './entry/read-masks.js';
+export { xhttpOf } from './stream/xhttp.js';
 export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export type { ClientsPlan, SentClients } from './sent-clients.js';
+export type { ClientsShownIn, ShownClients } from './shown-clients.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
 /** A transport protocol of the operating system: a port of one is free for the other. */
@@ -113,8 +116,8 @@ export interface Protocol {
     sent: Readonly<Record<string, unknown>>,
     before: Readonly<Record<string, unknown>> | undefined,
   ): Record<string, unknown>;
-  /** Returns `settings` in the form of the core's config, without clients. */
-  coreSettings(settings: Readonly<Record<string, unknown>>): JsonObject;
+  /** Returns `settings` in the form of the core's config, without clients. `stream` is for settings that depend on the transport. */
+  coreSettings(settings: Inbound['settings'], stream: Inbound['streamSettings']): JsonObject;
   /** The protocol's name in the core's config, if it differs. */
   readonly coreName?: string;
   /** Returns the name of the account type (`AccountTypes` of the engine), if it is not the protocol's name. */
@@ -212,19 +215,26 @@ export interface InboundsApi {
 }
 export const Inbounds = token<InboundsApi>('inbounds', 'Inbounds');
 
-/** The plugin that owns clients plans here what to do with those that callers send inside an inbound. Rejects if one of them cannot be stored. */
-export const InboundClients = extensionPoint<{ plan(sent: SentClients): Promise<ClientsPlan> }>(
+export interface InboundClientsApi {
+  /** Plans what to do with clients that callers send inside an inbound. Rejects if one of them cannot be stored. */
+  plan(sent: SentClients): Promise<ClientsPlan>;
+  show(inboundId: number, shownIn: ClientsShownIn): ShownClients;
+}
+/** The plugin that owns clients stores those that come with an inbound, and shows them. */
+export const InboundClients = extensionPoint<InboundClientsApi>(
   'inbounds',
   'InboundClients',
-  ({ plan }, _, others) =>
-    typeof plan !== 'function'
-      ? 'it needs a function plan'
+  ({ plan, show }, _, others) =>
+    typeof plan !== 'function' || typeof show !== 'function'
+      ? 'it needs the functions plan and show'
       : others[0] && `${others[0].plugin} stores the clients of inbounds already`,
 );
 
 export interface AddOptions {
   /** Written in the same transaction, after the inbound. */
   readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
+  /** Called last in the transaction. */
+  readonly committing?: ((added: Added) => void) | undefined;
   /** takes the names of keys that nothing reads */
   readonly ignored?: Set<string>;
   /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
@@ -312,7 +322,7 @@ export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly state: string;
   readonly settings: Record<string, unknown>;
 }
-/** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. */
+/** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. Clients are added afterwards, behind `clientStats` of taps. */
 export const describeInbounds = filter<readonly InboundView[], { readonly whole: boolean }>(
   'inbounds/describeInbounds',
   viewsShape,

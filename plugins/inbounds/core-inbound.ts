@@ -19,7 +19,7 @@ export function coreInbound(
     // The core asks for a port beside an address only.
     ...(!isSocket(listen) && { port }),
     protocol: protocol.coreName ?? protocol.name,
-    settings: change(protocol.coreSettings(settings), inbound),
+    settings: change(protocol.coreSettings(settings, streamSettings), inbound),
     streamSettings: protocol.coreStream?.(coreStream(streamSettings), settings) ?? coreStream(streamSettings),
     sniffing,
   } as unknown as JsonObject;

@@ -4,12 +4,12 @@ import {
   LARGE_BODY,
   list,
   message,
+  once,
   payload,
   route,
   type Route,
   withMessage,
   shape,
-  TimeSlice,
 } from '../../kernel/index.js';
 import { describeResult } from '../engine/contract.js';
 import { errors } from './errors.js';
@@ -22,6 +22,7 @@ import {
   InboundOption,
   InboundReply,
   SortIndex,
+  Stats,
   UpdateInbound,
 } from './schema.js';
 import type { InboundLimits } from './limits.js';
@@ -57,20 +58,18 @@ export const routes = ({
     path: '/panel/api/inbounds/list',
     name: 'inbounds.list',
     doc: 'All inbounds, without their settings.',
+    query: Stats,
     reply: payload(list(InboundReply)),
-    handle: async () => {
-      // Yields, so that many such requests do not block others.
-      await new TimeSlice().next();
-      return views.list();
-    },
+    handle: ({ query }) => views.list(query),
   }),
   route({
     method: 'GET',
     path: '/panel/api/inbounds/list/slim',
     name: 'inbounds.listSlim',
     doc: 'All inbounds with their settings; of clients only email, enable and comment.',
+    query: Stats,
     reply: payload(list(InboundReply)),
-    handle: () => views.slim(),
+    handle: ({ query }) => views.slim(query),
   }),
   route({
     method: 'GET',
@@ -86,9 +85,10 @@ export const routes = ({
     name: 'inbounds.get',
     doc: 'One inbound with its settings and clients.',
     params: InboundId,
+    query: Stats,
     reply: payload(InboundReply),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => views.get(params.id),
+    handle: ({ params, query }) => views.get(params.id, query),
   }),
   route({
     method: 'POST',
@@ -100,9 +100,11 @@ export const routes = ({
     bodyLimit: LARGE_BODY,
     reply: payload(InboundReply),
     errors: [...refusals, errors.CLIENTS_APART],
-    idempotent: true,
-    handle: async ({ body, who, ignored }) => {
-      const { id, applied, note } = await service.add(body, who, { ignored });
+    handle: async (input) => {
+      const { body, who, ignored } = input;
+      const { id, applied, note } = await once(input, (committing) =>
+        service.add(body, who, { ignored, committing }),
+      );
       const counted = COUNTED.filter((key) => ignored.has(key));
       leaveIn(ignored, [...counted, ...views.withoutShown(ignored, id)]);
       return withMessage(describeResult(`inbound added${note}${views.note(id)}`, applied), views.get(id));

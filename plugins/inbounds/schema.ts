@@ -12,6 +12,7 @@ import {
   shape,
   type Static,
   text,
+  withDefault,
 } from '../../kernel/index.js';
 import { amount, hiddenNames, inboundRecord, jsonNames, optionNames, pick, valueSchemas } from './fields.js';
 
@@ -64,6 +65,13 @@ const shown = Object.fromEntries(
     .filter(([name]) => !hiddenNames.includes(name as never))
     .map(([name, schema]) => [name, jsonNames.includes(name as never) ? nullable(schema) : schema]),
 ) as unknown as Shown;
+
+/** Off, a reply has no `clientStats`: with 100,000 clients these are most of it. */
+export const Stats = shape({
+  stats: withDefault(bool().truthy('1').falsy('0'), true).description(
+    '0 or false: clientStats is empty; for programs that do not need what each client used',
+  ),
+});
 
 /** Open: other plugins add fields. */
 export const InboundReply = shape({

@@ -63,7 +63,7 @@ export class InboundService {
 
   async add(sent: AddInbound, who: Principal, options: AddOptions = {}): Promise<Added> {
     const body = await this.#prepared(sent, undefined, who);
-    const { ignored = new Set(), also } = options;
+    const { ignored = new Set(), also, committing } = options;
     const { id, kept, clients } = await this.#queue.run(async () => {
       const now = this.#clock.now();
       const wanted: Draft = inboundRecord.create({ ...body, countedSince: now });
@@ -89,6 +89,7 @@ export class InboundService {
         async (tx, inbound) => {
           await clients.write(tx, inbound);
           await also?.(tx, inbound);
+          committing?.({ id: inbound.id, applied: DONE, kept, note: clients.note });
         },
       );
       return { id: saved.id, kept, clients };

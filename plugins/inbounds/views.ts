@@ -1,6 +1,12 @@
 // Inbounds as replies show them, with what other plugins know of them.
-import { type Hooks, PanelError } from '../../kernel/index.js';
-import { describeInbounds, type InboundView } from './contract.js';
+import { type Hooks, LongList, PanelError, type PluginContext } from '../../kernel/index.js';
+import {
+  type ClientsShownIn,
+  describeInbounds,
+  InboundClients,
+  type InboundView,
+  type ShownClients,
+} from './contract.js';
 import { errors } from './errors.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
@@ -14,26 +20,46 @@ const NULLS = Object.fromEntries(jsonNames.map((name) => [name, null])) as Recor
   null
 >;
 
+const NONE = LongList.of([], () => ({}));
+const NO_CLIENTS: ShownClients = { stats: NONE, clients: NONE };
+
+const together = <T>(first: readonly T[], then: LongList<T>): LongList<T> =>
+  first.length === 0
+    ? then
+    : new LongList(async function* () {
+        yield first;
+        yield* then.portions();
+      });
+
 export class InboundViews {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
   readonly #programs: Programs;
   readonly #identity: PanelIdentityApi;
+  readonly #contributions: PluginContext['contributions'];
 
   constructor({
     hooks,
     store,
     programs,
     identity,
-  }: { hooks: Hooks; store: InboundStore; programs: Programs; identity: PanelIdentityApi }) {
+    contributions,
+  }: {
+    hooks: Hooks;
+    store: InboundStore;
+    programs: Programs;
+    identity: PanelIdentityApi;
+    contributions: PluginContext['contributions'];
+  }) {
     this.#hooks = hooks;
     this.#store = store;
     this.#programs = programs;
     this.#identity = identity;
+    this.#contributions = contributions;
   }
 
-  /** Without `whole`, JSON fields are null. */
-  #view(inbounds: readonly Inbound[], whole: boolean) {
+  /** Without their clients. */
+  #described(inbounds: readonly Inbound[], whole: boolean): readonly InboundView[] {
     const rows: InboundView[] = inbounds.map((inbound) => ({
       ...without(inbound, hiddenNames),
       ...this.#store.usage(inbound.id),
@@ -43,15 +69,27 @@ export class InboundViews {
       originNodeGuid: this.#identity.guid,
       state: this.#programs.state(inbound),
     }));
-    return this.#hooks.refine(describeInbounds, rows, { whole }).map((row) => ({
-      ...row,
-      ...(!whole && NULLS),
-      clientStats: row.clientStats as Record<string, unknown>[],
-    }));
+    return this.#hooks.refine(describeInbounds, rows, { whole });
   }
 
-  list() {
-    return this.#view(this.#store.list(), false);
+  /** Lists show JSON fields as null. Without `withStats`, `clientStats` is empty. */
+  #view(inbounds: readonly Inbound[], shownIn: ClientsShownIn, withStats: boolean) {
+    const [owner] = this.#contributions(InboundClients);
+    return this.#described(inbounds, shownIn !== 'list').map((row) => {
+      const { stats, clients } = owner?.value.show(row.id, shownIn) ?? NO_CLIENTS;
+      const others = row.clientStats as Record<string, unknown>[];
+      return {
+        ...row,
+        ...(shownIn === 'list'
+          ? NULLS
+          : { settings: { ...row.settings, ...((owner ?? shownIn === 'slim') && { clients }) } }),
+        clientStats: withStats ? together(others, stats) : [],
+      };
+    });
+  }
+
+  list({ stats }: { readonly stats: boolean }) {
+    return this.#view(this.#store.list(), 'list', stats);
   }
 
   options() {
@@ -59,19 +97,8 @@ export class InboundViews {
   }
 
   /** With settings, but of each client only who it is: no secrets of clients. */
-  slim() {
-    return this.#view(this.#store.list(), true).map((row) => {
-      const { clients } = row.settings ?? {};
-      return {
-        ...row,
-        settings: {
-          ...row.settings,
-          clients: (Array.isArray(clients) ? (clients as Record<string, unknown>[]) : []).map(
-            ({ email, enable, comment }) => ({ email, enable, comment }),
-          ),
-        },
-      };
-    });
+  slim({ stats }: { readonly stats: boolean }) {
+    return this.#view(this.#store.list(), 'slim', stats);
   }
 
   /** What the admin should know about it, to stand behind the message of a reply: how its program is doing, and what its protocol says of its settings. Empty when there is nothing. */
@@ -90,8 +117,8 @@ export class InboundViews {
     }
   }
 
-  get(id: number) {
-    const [row] = this.#view([this.#store.find(id)], true);
+  get(id: number, { stats }: { readonly stats: boolean } = { stats: true }) {
+    const [row] = this.#view([this.#store.find(id)], 'whole', stats);
     if (!row) throw errors.NOT_FOUND();
     return row;
   }
@@ -99,7 +126,7 @@ export class InboundViews {
   /** Those of these keys that no reply about the inbound has: programs send back what they were shown, also of other plugins. */
   withoutShown(keys: ReadonlySet<string>, id: number): string[] {
     if (keys.size === 0) return [];
-    const shown = this.get(id);
+    const [shown = {}] = this.#described([this.#store.find(id)], true);
     return [...keys].filter((key) => !(key in shown));
   }
 }

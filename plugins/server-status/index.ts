@@ -1,5 +1,6 @@
 import { definePlugin, job, maybe, payload, provide, route, shape, singleton } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
+import { PanelIdentity } from '../settings/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
 import { Presence } from '../traffic/contract.js';
 import { ServerStatus } from './contract.js';
@@ -12,14 +13,14 @@ import {
   MetricName,
 } from './history.js';
 import { Machine } from './machine.js';
-import { StatusReply, StatusReport } from './status.js';
+import { StatusReply, StatusReport, VERSION } from './status.js';
 
 export default definePlugin({
   name: 'server-status',
-  version: '0.1.0',
+  version: VERSION,
   api: 1,
   about: 'Shows the status of the machine and the core.',
-  uses: { engine: Engine, series: maybe(TimeSeries), presence: maybe(Presence) },
+  uses: { engine: Engine, identity: PanelIdentity, series: maybe(TimeSeries), presence: maybe(Presence) },
   services: {
     machine: singleton(Machine),
     report: singleton(StatusReport),

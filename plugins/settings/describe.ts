@@ -20,7 +20,8 @@ export function describeSettings(
   keysBeside: readonly Readonly<Record<string, Schema>>[],
 ) {
   const all: Record<string, Schema> = {};
-  const update: Record<string, Schema> = Object.assign({}, ...keysBeside);
+  const beside: Record<string, Schema> = Object.assign({}, ...keysBeside);
+  const update: Record<string, Schema> = { ...beside };
   for (const name of store.names()) {
     const known = store.known(name);
     if (!known) continue;
@@ -33,11 +34,11 @@ export function describeSettings(
     update[clearOf(name)] = optional(bool()).description(`true clears ${name}`);
   }
   all['pinned'] = mapOf(word()).description('settings that the environment sets, each with its variable');
-  // The service checks the body itself, because a blank secret means "unchanged".
+  // The service checks the settings of a body itself, because a blank secret means "unchanged".
   return {
     all: custom<Record<string, unknown>>(shape(all)),
     update: describedAs(
-      openObject(),
+      custom<Record<string, unknown>>(openObject().keys(beside)),
       shape(update).example({ sessionMaxAge: 720, sessionMaxLifetime: 43_200 }),
     ),
   };

@@ -49,7 +49,8 @@ export class SettingsService {
   }
 
   /** Changes the settings that are sent; checks all of them before it writes any. Returns what changed, and what plugins add to the reply. */
-  async update(sent: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<SettingsUpdate> {
+  async update(body: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<SettingsUpdate> {
+    const sent = this.#byOwnNames(body);
     const issues: Issue[] = [];
     const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
@@ -95,6 +96,16 @@ export class SettingsService {
       changed: Object.keys(changes),
       reply: told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null,
     };
+  }
+
+  /** A setting that was sent by its name and by its alias has the value of its name. */
+  #byOwnNames(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const sent = { ...body };
+    for (const name of this.#store.names()) {
+      const { alias } = this.#store.known(name) ?? {};
+      if (alias !== undefined && alias in body && !(name in body)) sent[name] = body[alias];
+    }
+    return sent;
   }
 
   /** Returns why changes cannot be saved after a tap has edited them. */

@@ -1,10 +1,10 @@
 // Share links, one per line: the format that every client program reads.
-import { setImmediate as breathe } from 'node:timers/promises';
 import {
   bool,
   definePlugin,
   contribute,
   list,
+  LongList,
   payload,
   route,
   shape,
@@ -24,8 +24,8 @@ import {
 } from '../subscription/contract.js';
 
 const FORMAT = 'links';
-/** Yields to the event loop after this many clients. */
-const SLICE = 500;
+/** Clients of which the links are made at once. */
+const PORTION = 16;
 
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
@@ -69,6 +69,7 @@ export default definePlugin({
           return link({ client, server, authority, name, fragment });
         };
       },
+      note: (name) => `socks://127.0.0.1:1080#${encodeFragment(name)}`,
       body: (links) => {
         let plain = '';
         for (const link of links) plain += `${link}\n`;
@@ -109,13 +110,14 @@ export default definePlugin({
       name: 'inbounds.allLinks',
       doc: 'Returns the share links of all clients over all enabled inbounds.',
       reply: payload(list(text())),
-      handle: async ({ host }) => {
-        const links: string[] = [];
-        for (const [i, client] of [...clients.all()].entries()) {
-          if (i % SLICE === SLICE - 1) await breathe();
-          links.push(...subscription.entries(FORMAT, client, host));
-        }
-        return links;
+      handle: ({ host }) => {
+        const all = [...clients.all()];
+        return new LongList(function* () {
+          for (let from = 0; from < all.length; from += PORTION)
+            yield all
+              .slice(from, from + PORTION)
+              .flatMap((client) => subscription.entries(FORMAT, client, host, 'inbounds'));
+        });
       },
     }),
   ],

@@ -11,6 +11,9 @@ import { streamParams } from './stream-params.js';
 function userInfo({ account }: EntryTemplate<ShadowsocksAccount>): (client: ClientIdentity) => string {
   const password = textFor(account.password);
   const { method, serverKey } = account;
+  // SIP022 forbids base64 where the password is base64 itself.
+  if (serverKey === undefined && typeof method === 'string' && method.startsWith('2022-'))
+    return (client) => `${escapeComponent(method)}:${escapeComponent(password(client))}`;
   if (serverKey === undefined)
     return (client) => Buffer.from(`${valueFor(method, client)}:${password(client)}`).toString('base64url');
   if (typeof method === 'function' || typeof serverKey === 'function')

@@ -58,6 +58,8 @@ export function vmessLink(entry: EntryTemplate<VmessAccount>): WriteLink {
     tls: security.kind,
     // The JSON has no fields for REALITY.
     ...(security.kind === 'tls' && tlsParams(security)),
+    // v2rayN's newer versions read it; others ignore it.
+    insecure: security.kind === 'tls' && security.allowInsecure ? '1' : undefined,
     fm: finalMask && compactJson(maskObject(finalMask)),
     port,
   };

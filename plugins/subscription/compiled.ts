@@ -20,8 +20,8 @@ import {
 } from './contract.js';
 import { type CompiledEntry, compileEntry } from './entries.js';
 import { contained } from './formats.js';
-import { pathsOf } from './format-paths.js';
-import { containedRenderer } from './renderers.js';
+import { pathsOf, STANDARD_PATH } from './format-paths.js';
+import { containedRenderer, type Wording, wordingOf } from './renderers.js';
 import { compileHostRemark, compileRemark, type RemarkTemplate } from './remark/template.js';
 import { SelectedEntries } from './selected-entries.js';
 import { listenerSettings, type subscriptionSettings } from './settings.js';
@@ -42,6 +42,8 @@ export class Compiled {
     { order: Map<number, number>; entries: SelectedEntries }
   >();
   formats: readonly Format[] = [];
+  /** Changes when formats and renderers may write other words than before. */
+  words = {};
   #renderers: readonly Renderer[] = [];
   /** path prefix → format */
   prefixes = new Map<string, Format>();
@@ -83,7 +85,13 @@ export class Compiled {
   }
 
   async inbounds(): Promise<void> {
+    this.words = {};
     for (const inbound of this.#inbounds.list()) await this.inbound(inbound);
+  }
+
+  /** How a format writes an entry that belongs to no inbound. */
+  wording(format: Format, entry: EntryTemplate): Wording {
+    return wordingOf(format, entry, this.#renderers);
   }
 
   /** A format or a renderer may return another value after its start. */
@@ -97,6 +105,7 @@ export class Compiled {
     const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
     this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
     this.#hostRemarks.clear();
+    this.words = {};
     this.timeZone = timeZoneOf(this.#allSettings.read(panelSettings).timeLocation);
     const { subEnable } = this.#allSettings.read(listenerSettings);
     this.prefixes = pathsOf(subEnable ? this.formats : [], this.prefixes, ({ name }, by) =>
@@ -117,6 +126,11 @@ export class Compiled {
     const compiled = compileHostRemark(text, { identityOnAllLinks });
     this.#hostRemarks.set(text, compiled);
     return compiled;
+  }
+
+  /** The format whose path is the usual one of subscriptions. */
+  get standard(): Format | undefined {
+    return this.formats.find(({ pathSetting }) => pathSetting === STANDARD_PATH);
   }
 
   /** The path of a format; undefined while it is disabled or another one has its path. */
@@ -194,11 +208,16 @@ export class Compiled {
     formats: () => this.formats.map(({ name }) => name),
   };
 
+  /** The place of an inbound in the order of subscriptions. */
+  placeOf(inboundId: number): number {
+    return this.#order.get(inboundId) ?? 0;
+  }
+
   /** Entries of these inbounds in the order of the subscription of this client. The arrays are shared. */
   entriesOf(inboundIds: readonly number[], clientId: number): readonly CompiledEntry[] {
     const known = this.#selections.get(inboundIds);
     if (known?.order === this.#order) return known.entries.of(clientId);
-    const place = (id: number) => this.#order.get(id) ?? 0;
+    const place = (id: number) => this.placeOf(id);
     const entries = new SelectedEntries(
       inboundIds.toSorted((a, b) => place(a) - place(b)).flatMap((id) => this.#entries.get(id) ?? []),
     );

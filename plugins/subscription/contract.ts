@@ -9,8 +9,19 @@ import {
   type Inbound,
   type ProxyEntry,
 } from '../inbounds/contract.js';
+import type { DevicePlaces } from './pages.js';
 import { formatProblem, headersShape, rendererProblem, wayShape } from './shapes.js';
 
+export { compileJson, type JsonTemplate } from './compiled-json.js';
+export {
+  type DevicePlaces,
+  type PageReply,
+  type PageRequest,
+  type PageView,
+  type StatusView,
+  type SubscriptionPage,
+  SubscriptionPages,
+} from './pages.js';
 export { encodeFragment } from './remark/fragment.js';
 export { randomPath } from './settings.js';
 
@@ -49,17 +60,42 @@ export interface AnyFormat {
   prefix(): string | undefined;
   /** Name of the setting with the path, if there is one: it then cannot be set to the path of another format. */
   readonly pathSetting?: string;
+  /** The public URL before the id, such as that of a proxy; undefined or '': the path of the format at the usual place. */
+  publicUrl?(): string | undefined;
+  /** For `?view=raw`, which asks for a download, such as `subscription.json`. Programs take the title of a fetch with such a format as the name of the profile. */
+  readonly fileName?: string;
   /** Why the format cannot express an entry, such as `Surge has no REALITY`; undefined when it can. Such an entry is left out and counted in `leftOut`, unless a renderer can write it. */
   cannot(entry: EntryTemplate): string | undefined;
 }
-/** A format that writes each entry by itself, such as a list of links. */
+/** A format that writes each entry by itself, such as a list of links or a document of many parts. */
 export interface ListFormat extends AnyFormat {
-  /** Compiles what is the same for all clients; called when an entry changes, its result for every fetch. */
+  /** Names are keys in its documents: entries with the same name get `name-2`, `name-3`, and none is empty. */
+  readonly uniqueNames?: boolean;
+  /** Compiles what is the same for all clients; called when an entry changes, its result for every fetch. `compileJson` helps. */
   compile(entry: EntryTemplate): WriteEntry;
+  /** An entry that connects nowhere: its name tells the user something, such as that the time is over. */
+  note?(name: string): string;
   /** Joins the written entries to the body. */
-  body(entries: readonly string[]): string;
+  body(entries: readonly string[], subscription: Written): string;
 }
-/** A format that writes all entries of a subscription into one document, such as a config file. */
+/** What a list contains beside the texts. */
+export interface Written {
+  readonly client: ClientRow;
+  /** by position: the name of each entry */
+  readonly names: readonly string[];
+  /** by position: where each entry comes from */
+  readonly sources: readonly EntrySource[];
+  /** the program that fetches, as its `User-Agent` says; '' for none and for the panel. Do not match it with patterns that may take long. */
+  readonly agent: string;
+}
+/** One object per way to an inbound, the same at every fetch until the way changes. That of a note has the `inboundId` 0. */
+export interface EntrySource {
+  /** 0: an entry of the client that leads to no inbound here (`ClientEntries`) */
+  readonly inboundId: number;
+  /** undefined when the plugin of its protocol failed, and for an entry that only exists as a text */
+  readonly template: EntryTemplate | undefined;
+}
+/** A format that writes all entries of a subscription into one document from complete entries; simple, and slower than a list with `compileJson`. */
 export interface DocumentFormat extends AnyFormat {
   /** Writes the document of one client; called for every fetch. */
   document(entries: readonly DocumentEntry[], subscription: { readonly client: ClientRow }): string;
@@ -112,6 +148,24 @@ export const Formats = extensionPoint<Format>(
   },
 );
 
+/** An entry of one client that leads to no inbound of this panel, such as a link to another server. The same object at every fetch until it changes: formats compile it once. */
+export interface ClientEntry {
+  /** Without functions, and with a server. Read when the first format needs it; undefined: only the formats of `texts` have the entry. */
+  readonly template: EntryTemplate | undefined;
+  /** Its name in the subscription; remark templates do not apply. A function is called for every fetch. */
+  readonly name: string | ((client: ClientRow) => string);
+  /** by name of a list format: the text there, in place of what the format would write; called for every fetch */
+  readonly texts?: Readonly<Record<string, (name: string) => string>>;
+}
+export interface ClientEntrySource {
+  /** Synchronous, from memory, and quick where a client has none: called for every fetch. A failure is a 503, because programs forget entries that are missing. */
+  of(client: ClientRow): readonly ClientEntry[];
+}
+/** Entries of clients that lead to no inbound of this panel; they stand after all others. */
+export const ClientEntries = extensionPoint<ClientEntrySource>('subscription', 'ClientEntries', ({ of }) =>
+  typeof of === 'function' ? undefined : 'a source of entries needs a function of',
+);
+
 /** The host in links where an inbound has no address of its own: that of the request, or one that the caller names, which takes precedence over WEIR_PUBLIC_HOST. */
 export type LinkHost = string | { readonly named: string };
 
@@ -128,8 +182,8 @@ export interface SubscriptionApi {
   proxies(client: ClientRow, host: LinkHost): ProxyEntry[];
   /** The entries that a format cannot express, of enabled inbounds, with the reason. */
   leftOut(): readonly LeftOut[];
-  /** One rendered text per entry, with the names for the panel; none for a format that writes documents. */
-  entries(format: string, client: ClientRow, host: LinkHost): string[];
+  /** One rendered text per entry, with the names for the panel; none for a format that writes documents. `inbounds` leaves out what leads to no inbound here. */
+  entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[];
   /** The path before the subId, of a format that is served; for further paths of a subscription. */
   pathOf(format: string): string | undefined;
   /** The URL of this client's subscription; undefined while the format is disabled. */
@@ -144,10 +198,12 @@ export interface GateDecision {
   /** pairs of name and value; return the same frozen list each time, because each other list is checked each time */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
-/** Decides on each fetch of a known client, without leaving the fast path. */
+/** Decides on each fetch of a known client, without leaving the fast path. Of several clients with one subId it gets their sum, with the id of the first. */
 export interface FetchGate {
   /** Synchronous and short; writes nothing to the database. Undefined: nothing to say. A gate that throws is skipped; a PanelError is the reply. */
   check(client: ClientRow, headers: IncomingHttpHeaders): GateDecision | undefined;
+  /** The places that its limit leaves the client, for the status and the page; registers none. Undefined: it counts no devices. */
+  places?(client: ClientRow): DevicePlaces | undefined;
 }
 /** Gates of subscriptions, called for GET and HEAD, after `beforeSubscription`. */
 export const FetchGates = extensionPoint<FetchGate>('subscription', 'FetchGates', ({ check }) =>

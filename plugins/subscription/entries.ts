@@ -2,7 +2,7 @@
 import { kernelErrors, type PanelError } from '../../kernel/index.js';
 import { type EntryTemplate, type Inbound, viewStream } from '../inbounds/contract.js';
 import { type Place, placeFor } from './address.js';
-import type { Format, Renderer, WriteEntry } from './contract.js';
+import type { EntrySource, Format, Renderer, WriteEntry } from './contract.js';
 import { isDocument } from './formats.js';
 import { wordingOf } from './renderers.js';
 import type { RemarkTemplate } from './remark/template.js';
@@ -10,6 +10,7 @@ import type { RemarkTemplate } from './remark/template.js';
 export interface CompiledEntry {
   /** its name after the first link, where all clients share it; computed on first use */
   later?: { readonly remark: RemarkTemplate; readonly name: string };
+  readonly source: EntrySource;
   readonly inboundId: number;
   readonly inboundRemark: string;
   readonly hostRemark: string;
@@ -81,6 +82,7 @@ export function compileEntry(
   }
   const { network, security } = viewStream(inbound.streamSettings);
   return {
+    source: { inboundId: inbound.id, template: entry },
     inboundId: inbound.id,
     inboundRemark: inbound.remark,
     hostRemark,

@@ -4,26 +4,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Clock,
   type Hooks,
-  kernelErrors,
+  isLoopback,
   type ListenersApi,
-  PanelError,
-  raw,
-  type RequestInfo,
-  type Route,
-  route,
-  shape,
-  word,
+  type LiveSettings,
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
+import type { Chooser } from './choice.js';
 import type { Compiled } from './compiled.js';
 import { beforeSubscription, type Format, type GateDecision, subscriptionHeaders } from './contract.js';
 import type { Gates } from './gates.js';
+import type { Info } from './info.js';
+import type { Misses } from './misses.js';
 import { OneWrite } from './one-write.js';
-import { headersProblem } from './shapes.js';
-import type { Rendered, Renderer } from './renderer.js';
+import type { Renderer } from './renderer.js';
+import type { subscriptionSettings } from './settings.js';
+import { isKnown, listOf } from './slow-fetch.js';
+import { subscriberOf } from './subscriber.js';
+import { acceptsHtml, targetOf } from './target.js';
 
-/** Characters that need no escape in a path; ids with others take the slow path. */
-const PLAIN_ID = /^[A-Za-z0-9._~@+-]+$/;
+/** No route has this path: a request that is sent there is answered as any other for what is not there. */
+const NOWHERE = '/.';
+
 export class FetchHandler {
   readonly #compiled: Compiled;
   readonly #renderer: Renderer;
@@ -32,9 +33,11 @@ export class FetchHandler {
   readonly #hooks: Hooks;
   readonly #clock: Clock;
   readonly #listeners: ListenersApi;
+  readonly #settings: LiveSettings<typeof subscriptionSettings>;
+  readonly #chooser: Chooser;
+  readonly #info: Info;
+  readonly #misses: Misses;
   readonly #oneWrite = new OneWrite();
-  /** Rendered for unknown ids too, so that these take as long as known ones. */
-  #decoy: ClientRow | undefined;
 
   constructor(needs: {
     compiled: Compiled;
@@ -44,6 +47,10 @@ export class FetchHandler {
     hooks: Hooks;
     clock: Clock;
     listeners: ListenersApi;
+    settings: LiveSettings<typeof subscriptionSettings>;
+    chooser: Chooser;
+    info: Info;
+    misses: Misses;
   }) {
     this.#compiled = needs.compiled;
     this.#renderer = needs.renderer;
@@ -52,110 +59,113 @@ export class FetchHandler {
     this.#hooks = needs.hooks;
     this.#clock = needs.clock;
     this.#listeners = needs.listeners;
+    this.#settings = needs.settings;
+    this.#chooser = needs.chooser;
+    this.#info = needs.info;
+    this.#misses = needs.misses;
   }
 
   /** Runs before Express; false passes the request on. */
   readonly fast = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const { method, url = '' } = request;
-    if (
-      (method !== 'GET' && method !== 'HEAD') ||
-      this.#hooks.isUsed(beforeSubscription) ||
-      this.#hooks.isUsed(subscriptionHeaders)
-    )
-      return false;
-    for (const [prefix, format] of this.#compiled.served) {
-      if (!url.startsWith(prefix)) continue;
-      const id = url.slice(prefix.length);
-      if (PLAIN_ID.test(id)) return this.#answer(request, response, format, id);
+    const wait = this.#misses.waitOf(request, this.#clock.now());
+    if (wait > 0) {
+      refuse(response, 429, [['Retry-After', String(wait)]]);
+      return true;
     }
+    if (this.#isOtherHost(request)) {
+      refuse(response, 403, []);
+      return true;
+    }
+    const { method, url = '' } = request;
+    if (method === 'GET' || method === 'HEAD')
+      for (const [prefix, format] of this.#compiled.served)
+        if (url.startsWith(prefix)) return this.#below(request, response, format, url.slice(prefix.length));
+    this.#countMiss(request, response);
     return false;
   };
 
-  #answer(request: IncomingMessage, response: ServerResponse, format: Format, id: string): boolean {
-    const client = this.#clients.bySubId(id);
-    const shown = client ?? this.#decoy;
-    if (!shown) return false;
-    this.#decoy = shown;
-    const decision = client && this.#gates.check(client, request.headers);
-    if (decision?.refused) {
-      notFound(response, decision.headers);
+  /** Requests for other hosts are not for subscriptions: programs that scan addresses send them. */
+  #isOtherHost(request: IncomingMessage): boolean {
+    const { subDomain } = this.#settings.read();
+    if (subDomain === '') return false;
+    const host = this.#listeners.proxies.requestHost(request);
+    return host.toLowerCase() !== subDomain.toLowerCase() && !isLoopback(host);
+  }
+
+  #below(request: IncomingMessage, response: ServerResponse, format: Format, rest: string): boolean {
+    const target = targetOf(rest);
+    if (target === 'elsewhere') {
+      this.#countMiss(request, response);
+      return false;
+    }
+    const client = target && this.#clients.bySubId(target.id);
+    if (!client) {
+      // As fast as any other path, byte by byte the same reply.
+      request.url = NOWHERE;
+      this.#countMiss(request, response);
+      return false;
+    }
+    const { query, isDeviceStatus } = target;
+    const isSlow =
+      isDeviceStatus ||
+      query !== undefined ||
+      this.#hooks.isUsed(beforeSubscription) ||
+      this.#hooks.isUsed(subscriptionHeaders) ||
+      (acceptsHtml(request.headers.accept) && this.#info.hasPage);
+    return this.#answer(request, response, format, client, isSlow);
+  }
+
+  #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    format: Format,
+    client: ClientRow,
+    isSlow: boolean,
+  ): boolean {
+    const { headers, method } = request;
+    const choice = this.#chooser.of(format, headers['user-agent'] ?? '', undefined);
+    if (choice.isBlocked) {
+      request.url = NOWHERE;
+      return false;
+    }
+    if (isSlow) return false;
+    const now = this.#clock.now();
+    const subscriber = subscriberOf(this.#clients, client, now);
+    const decision = this.#gates.check(subscriber.client, headers);
+    const host = this.#listeners.proxies.requestHost(request);
+    const answer = decision?.refused
+      ? this.#renderer.overLimit(choice.wanted, subscriber, host)
+      : this.#renderer.render(choice.wanted, subscriber, host);
+    if (!answer) {
+      refuse(response, 404, decision?.headers ?? []);
       return true;
     }
-    const answer = this.#renderer.render(format, shown, this.#listeners.proxies.requestHost(request));
     if (decision) answer.own.push(...decision.headers.flat());
-    const isHead = request.method === 'HEAD';
-    if (!client) {
-      notFound(response, []);
-    } else if (isHead) {
+    answer.own.push(...choice.headers);
+    if (isKnown(answer.etag, headers['if-none-match'])) response.writeHead(304, listOf(answer)).end();
+    else if (method === 'HEAD')
       response
         .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])
         .end();
-    } else {
-      const now = this.#clock.now();
-      this.#oneWrite.send(request, response, answer, now);
-      this.#clients.fetched(client.id, now);
+    else this.#oneWrite.send(request, response, answer, now);
+    if (method === 'GET' && !decision?.refused) {
+      if (!subscriber.sharing) this.#clients.fetched(client.id, now);
+      else for (const { id } of subscriber.sharing) this.#clients.fetched(id, now);
     }
     return true;
   }
 
-  /** One route per format, with every hook. */
-  routes(): Route[] {
-    return this.#compiled.formats.map((format) =>
-      route({
-        method: 'GET',
-        listener: 'subscription',
-        auth: 'anyone',
-        path: () => `${this.#compiled.pathOf(format) ?? `/off/${format.name}/`}{subid}`,
-        doc: `Returns a subscription in the format ${format.name}.`,
-        params: shape({ subid: word() }),
-        reply: raw(),
-        handle: (input) => this.#slow(format, input.params.subid, input),
-      }),
-    );
-  }
-
-  async #slow(
-    format: Format,
-    subId: string,
-    { ip, host, method, headers: sent, reply }: RequestInfo,
-  ): Promise<string> {
-    const client = this.#compiled.pathOf(format) === undefined ? undefined : this.#clients.bySubId(subId);
-    if (!client) throw kernelErrors.NOT_FOUND();
-    try {
-      await this.#hooks.check(beforeSubscription, {
-        subId,
-        email: client.email,
-        ip,
-        agent: sent['user-agent'] ?? '',
-        headers: sent,
-      });
-    } catch (cause) {
-      // Client programs only look at the status, and only know this one. 503 is for failures.
-      throw cause instanceof PanelError && cause.status < 500
-        ? kernelErrors.NOT_FOUND(undefined, { cause, headers: cause.headers })
-        : cause;
-    }
-    const decision = this.#gates.check(client, sent);
-    if (decision?.refused)
-      throw kernelErrors.NOT_FOUND(undefined, { headers: Object.fromEntries(decision.headers) });
-    const answer = this.#renderer.render(format, client, host);
-    const own = pairsOf(listOf(answer));
-    if (decision) for (const [name, value] of decision.headers) own.push([name, value]);
-    const headers = this.#hooks.refine(subscriptionHeaders, own, { client }, headersProblem);
-    for (const [name, value] of headers) reply.header(name, value);
-    reply.header('Content-Length', String(Buffer.byteLength(answer.body)));
-    if (method === 'GET') this.#clients.fetched(client.id, this.#clock.now());
-    return answer.body;
+  #countMiss(request: IncomingMessage, response: ServerResponse): void {
+    response.once('finish', () => {
+      if (response.statusCode === 404) this.#misses.record(request, this.#clock.now());
+    });
   }
 }
 
-/** Sends exactly the bytes of the slow path's 404, with the same order of headers: any difference would reveal the secret prefix. */
-function notFound(response: ServerResponse, headers: GateDecision['headers']): void {
-  response.statusCode = 404;
+/** Sends exactly the bytes of the slow path's refusal, with the same order of headers: any difference would reveal the secret prefix. */
+function refuse(response: ServerResponse, status: number, headers: GateDecision['headers']): void {
+  response.statusCode = status;
   for (const [name, value] of headers) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');
   response.end();
 }
-const listOf = ({ fixed, own }: Rendered): string[] => [...fixed.list, ...own];
-const pairsOf = (flat: readonly string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string]);

@@ -2,6 +2,9 @@
 import { errors } from './errors.js';
 import type { Format } from './contract.js';
 
+/** The setting with the path of the format that is the usual one of subscriptions, and that `subURI` is for. */
+export const STANDARD_PATH = 'subPath';
+
 /**
  * Assigns paths to formats. If two have the same path, one is not served: a duplicate route would be an error of the
  * whole listener, and no subscription would be served. The format that had the path before keeps it.

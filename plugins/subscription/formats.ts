@@ -1,21 +1,28 @@
 // Formats of other plugins: a failing one breaks only its own subscriptions.
 import { type Contributed, inspect, urlPath } from '../../kernel/index.js';
-import type { DocumentEntry, DocumentFormat, Format } from './contract.js';
+import type { DocumentEntry, DocumentFormat, Format, ListFormat, Written } from './contract.js';
 import { GuardedCalls } from './guarded-calls.js';
 
 const PATH = urlPath();
 /** Other characters in a path have a meaning for the router, and no listener could be mounted. */
 const isPath = (value: unknown): boolean => value === undefined || 'value' in inspect(PATH, value);
 
+const isUrl = (value: unknown): boolean =>
+  value === undefined || value === '' || (typeof value === 'string' && URL.canParse(value));
+
 export const isDocument = (format: Format): format is DocumentFormat => 'document' in format;
 
 export function contained({ value: format, fault }: Contributed<Format>): Format {
-  const { name, contentType, pathSetting } = format;
+  const { name, contentType, pathSetting, fileName } = format;
   const guarded = new GuardedCalls(`the format ${name}`, fault);
   const common = {
     name,
     contentType,
     ...(pathSetting !== undefined && { pathSetting }),
+    ...(fileName !== undefined && { fileName }),
+    ...(format.publicUrl && {
+      publicUrl: () => guarded.ask('publicUrl', isUrl, () => format.publicUrl?.())?.answer,
+    }),
     prefix: () => guarded.ask('prefix', isPath, () => format.prefix())?.answer,
     cannot: (entry: Parameters<Format['cannot']>[0]) => guarded.reason(() => format.cannot(entry)),
   };
@@ -24,10 +31,13 @@ export function contained({ value: format, fault }: Contributed<Format>): Format
     const document = (given: Given): string => format.document(...given);
     return { ...common, document: (...given) => guarded.text('document', document, given) };
   }
-  const body = (entries: readonly string[]): string => format.body(entries);
+  const note = (text: string): string => (format as Required<ListFormat>).note(text);
+  const body = (given: readonly [readonly string[], Written]): string => format.body(...given);
   return {
     ...common,
+    ...(format.uniqueNames === true && { uniqueNames: true }),
+    ...(format.note && { note: (text: string) => guarded.text('note', note, text) }),
     compile: (entry) => guarded.writer(() => format.compile(entry)),
-    body: (entries) => guarded.text('body', body, entries),
+    body: (...given) => guarded.text('body', body, given),
   };
 }

@@ -1,8 +1,10 @@
 import {
   afterPluginStart,
+  canonicalAddress,
   composeStartupSummary,
   definePlugin,
   contribute,
+  job,
   Listeners,
   provide,
   singleton,
@@ -19,7 +21,11 @@ import {
   SettingGroups,
   Settings,
 } from '../settings/contract.js';
+import { AgentChoices } from './agents/choices.js';
 import { reachableHost } from './address.js';
+import { OwnCertificate, refuseBadPair } from './certificate.js';
+import { Chooser } from './choice.js';
+import { OwnEntries } from './client-entries.js';
 import { Compiled } from './compiled.js';
 import {
   beforeSubscription,
@@ -32,9 +38,17 @@ import {
 import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
 import { Gates } from './gates.js';
+import { Info } from './info.js';
+import { Misses } from './misses.js';
+import { previewRoutes } from './preview.js';
+import { PublicUrls } from './public-urls.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
+import { SlowFetch } from './slow-fetch.js';
 import { listenerSettings, subscriptionSettings, subscriptionVariables } from './settings.js';
+
+/** The value of the setting for a configured host; blank where it is a name, which is used then. */
+const listenOf = (host: string): string => (host === '0.0.0.0' ? '' : (canonicalAddress(host) ?? ''));
 
 export default definePlugin({
   name: 'subscription',
@@ -47,19 +61,34 @@ export default definePlugin({
   config: subscriptionVariables,
   services: {
     compiled: singleton(Compiled),
+    own: singleton(OwnEntries),
     rendered: singleton(RenderedEntries),
     renderer: singleton(Renderer),
+    certificate: singleton(OwnCertificate),
+    publicUrls: singleton(PublicUrls),
     gates: singleton(Gates),
+    agentChoices: singleton(AgentChoices),
+    chooser: singleton(Chooser),
+    info: singleton(Info),
+    misses: singleton(Misses),
+    slowFetch: singleton(SlowFetch),
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  contributes: ({ config: { publicHost, port }, configSource }) => [
+  contributes: ({ config: { publicHost, host, port }, configSource }) => [
     contribute(SettingGroups, {
       group: listenerSettings,
       pinned: {
+        subListen:
+          configSource.host === 'environment'
+            ? { value: listenOf(host), variable: 'WEIR_SUB_HOST' }
+            : undefined,
         subPort: configSource.port === 'environment' ? { value: port, variable: 'WEIR_SUB_PORT' } : undefined,
       },
-      defaults: { subPort: configSource.port === 'file' ? port : undefined },
+      defaults: {
+        subListen: configSource.host === 'file' ? listenOf(host) : undefined,
+        subPort: configSource.port === 'file' ? port : undefined,
+      },
     }),
     contribute(ListenerPorts, {
       listener: 'subscription',
@@ -70,7 +99,7 @@ export default definePlugin({
       settings: ['subDomain' satisfies keyof typeof subscriptionSettings],
     }),
   ],
-  taps: ({ compiled, listeners, config, allSettings, settings }) => [
+  taps: ({ compiled, listeners, config, allSettings, settings, certificate, misses }) => [
     tap(composeDefaultSettings, (add) => {
       const { subEnable } = allSettings.read(listenerSettings);
       add({ subEnable, subURI: settings.read().subURI });
@@ -91,19 +120,30 @@ export default definePlugin({
     tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), {
       strict: true,
     }),
-    tap(afterSettingsSave, () => {
+    tap(beforeSettingsSave, ({ changes, values }) => refuseBadPair(changes, values), { strict: true }),
+    tap(afterSettingsSave, async ({ keys }) => {
+      if (keys.has('subMissLimit')) misses.clear();
+      if (keys.has('subCertFile') || keys.has('subKeyFile')) await certificate.follow();
       const paths = () => [...compiled.prefixes].flatMap(([prefix, { name }]) => [prefix, name]).join();
       const before = paths();
       compiled.settingsChanged();
       if (paths() !== before) listeners.remount();
     }),
     tap(composeStartupSummary, (add) => {
-      const [prefix] = compiled.prefixes.keys();
-      add({ subUrl: `http://${reachableHost(config)}:${listeners.port('subscription')}${prefix ?? '/'}` });
+      const standard = compiled.served.find(([, format]) => format === compiled.standard);
+      const [prefix] = standard ?? compiled.served[0] ?? [];
+      const scheme = certificate.isOn ? 'https' : 'http';
+      const { subListen } = allSettings.read(listenerSettings);
+      const host = reachableHost({ ...config, host: subListen || config.host });
+      add({ subUrl: `${scheme}://${host}:${listeners.port('subscription')}${prefix ?? '/'}` });
     }),
   ],
-  routes: ({ fetchHandler }) => fetchHandler.routes(),
-  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions }) => {
+  routes: (scope) => [...scope.slowFetch.routes(), ...previewRoutes(scope)],
+  jobs: ({ certificate, misses, clock }) => [
+    job('certificate', '1m', () => certificate.follow()),
+    job('misses', '1m', () => misses.sweep(clock.now())),
+  ],
+  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions, certificate }) => {
     for (const { value, fault } of contributions(WaySources)) {
       try {
         value.start(compiled.wayOutput);
@@ -112,10 +152,18 @@ export default definePlugin({
       }
     }
     await compiled.all();
-    listeners.declare(
+    await certificate.start();
+    const { subListen, subPort } = allSettings.read(listenerSettings);
+    const listener = listeners.declare(
       'subscription',
-      { host: config.host, port: allSettings.read(listenerSettings).subPort, portVariable: 'WEIR_SUB_PORT' },
+      {
+        host: subListen || config.host,
+        port: subPort,
+        portVariable: 'WEIR_SUB_PORT',
+        certificate: certificate.isOn ? certificate : undefined,
+      },
       fetchHandler.fast,
     );
+    certificate.use(listener);
   },
 });

@@ -1,7 +1,7 @@
 // Sends a reply as one string in one write. Node's own `end` passes head, body and an empty rest to the socket as three
 // parts of a gathered write, which costs a quarter of a whole request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FixedHeaders } from './renderer.js';
+import type { FixedHeaders } from './headers.js';
 
 /** Undocumented internals of Node's response. If they differ, every reply takes the ordinary way. */
 interface Inner {

@@ -2,42 +2,127 @@
 import { type Clock, kernelErrors } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import { completeEntry, type ProxyEntry } from '../inbounds/contract.js';
+import type { OwnEntries } from './client-entries.js';
 import type { Compiled } from './compiled.js';
-import type { DocumentEntry } from './contract.js';
+import type { DocumentEntry, DocumentFormat, EntrySource, ListFormat, Written } from './contract.js';
 import type { CompiledEntry } from './entries.js';
+import type { RemarkTemplate } from './remark/template.js';
 import type { RemarkInput } from './remark/tokens.js';
+import { stateOf, type Subscriber } from './subscriber.js';
+
+export interface WrittenList {
+  readonly lines: string[];
+  readonly written: Written;
+}
+export interface NamedLine {
+  readonly name: string;
+  readonly line: string;
+}
+export interface ListOptions {
+  /** names for the panel */
+  readonly display: boolean;
+  /** of the program that fetches; '' for the panel */
+  readonly agent: string;
+  /** leaves out what leads to no inbound */
+  readonly only?: 'inbounds' | undefined;
+  /** also for the panel only clients whose links work */
+  readonly working?: true;
+}
+/** The entries of a subscription; of several clients, with the client of each. */
+interface Owned {
+  readonly entries: readonly CompiledEntry[];
+  readonly owners?: readonly ClientRow[];
+}
 
 export class RenderedEntries {
   readonly #compiled: Compiled;
+  readonly #own: OwnEntries;
   readonly #clock: Clock;
 
-  constructor({ compiled, clock }: { compiled: Compiled; clock: Clock }) {
+  constructor({ compiled, own, clock }: { compiled: Compiled; own: OwnEntries; clock: Clock }) {
     this.#compiled = compiled;
+    this.#own = own;
     this.#clock = clock;
   }
 
-  /** `host` comes from `hostFor`; `display` selects the names for the panel. */
-  lines(format: string, client: ClientRow, host: string, display: boolean): string[] {
+  /** `host` comes from `hostFor`. */
+  list(
+    format: ListFormat,
+    subscriber: Subscriber,
+    host: string,
+    { display, agent, only, working = display ? undefined : true }: ListOptions,
+  ): WrittenList {
     const now = this.#clock.now();
-    const rendered: string[] = [];
-    for (const entry of this.#compiled.entriesOf(client.inboundIds, client.id)) {
-      const write = entry.writers[format];
+    const { name: formatName, uniqueNames } = format;
+    const taken = uniqueNames ? new Map<string, number>() : undefined;
+    const lines: string[] = [];
+    const names: string[] = [];
+    const sources: EntrySource[] = [];
+    const { entries, owners } = this.#entriesOf(subscriber, now, working === true);
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i] as CompiledEntry;
+      const client = owners ? (owners[i] as ClientRow) : subscriber.client;
+      const write = entry.writers[formatName];
       if (!write || (entry.hidden && !display)) continue;
       const { server, authority } = entry.place(host);
-      const name = display
+      const shown = display
         ? this.#compiled.remark.display(this.#input(entry, client, now, 'display'))
-        : this.#name(entry, client, now, rendered.length === 0);
+        : this.#name(entry, client, now, lines.length === 0);
+      const name = taken ? uniqueName(shown, `${entry.protocol}-${authority}`, taken) : shown;
       const line = write({ client, server, authority, name });
-      if (line !== '') rendered.push(line);
+      if (line === '') continue;
+      lines.push(line);
+      names.push(name);
+      sources.push(entry.source);
     }
-    return rendered;
+    for (const client of only ? [] : this.#ownersIn(subscriber, now, working === true))
+      for (const own of this.#own.of(client)) {
+        const write = own.in(format)?.write;
+        if (!write) continue;
+        const { server, authority } = own.place;
+        const shown = own.name(client);
+        const name = taken ? uniqueName(shown, `${own.protocol}-${authority}`, taken) : shown;
+        const line = write({ client, server, authority, name });
+        if (line === '') continue;
+        lines.push(line);
+        names.push(name);
+        sources.push(own.source);
+      }
+    return { lines, written: { client: subscriber.client, names, sources, agent } };
   }
 
-  parts(format: string, client: ClientRow, host: string): DocumentEntry[] {
+  #ownersIn({ client, sharing }: Subscriber, now: number, working: boolean): readonly ClientRow[] {
+    if (!sharing) return [client];
+    return sharing.filter((one) => !working || stateOf({ client: one }, now) === 'working');
+  }
+
+  /** Of several clients those of one inbound stand together, in the order of the clients. */
+  #entriesOf(subscriber: Subscriber, now: number, working: boolean): Owned {
+    const { client, sharing } = subscriber;
+    if (!sharing) return { entries: this.#compiled.entriesOf(client.inboundIds, client.id) };
+    const pairs = this.#ownersIn(subscriber, now, working).flatMap((owner) =>
+      this.#compiled.entriesOf(owner.inboundIds, owner.id).map((entry) => ({ entry, owner })),
+    );
+    const placed = pairs.toSorted(
+      (a, b) => this.#compiled.placeOf(a.entry.inboundId) - this.#compiled.placeOf(b.entry.inboundId),
+    );
+    return { entries: placed.map(({ entry }) => entry), owners: placed.map(({ owner }) => owner) };
+  }
+
+  /** The name of an entry that belongs to no inbound. */
+  noteName(remark: RemarkTemplate, client: ClientRow): string {
+    const { timeZone } = this.#compiled;
+    const none = { inboundRemark: '', hostRemark: '', protocol: '', network: '', security: '' };
+    return remark.first({ ...none, client, now: this.#clock.now(), timeZone });
+  }
+
+  parts(format: DocumentFormat, subscriber: Subscriber, host: string): DocumentEntry[] {
     const now = this.#clock.now();
     const parts: DocumentEntry[] = [];
-    for (const compiled of this.#compiled.entriesOf(client.inboundIds, client.id)) {
-      const part = compiled.parts[format];
+    const { entries, owners } = this.#entriesOf(subscriber, now, true);
+    for (const [i, compiled] of entries.entries()) {
+      const client = owners ? (owners[i] as ClientRow) : subscriber.client;
+      const part = compiled.parts[format.name];
       if (!part || compiled.hidden) continue;
       if (part.failed) throw part.failed;
       const entry = this.#complete(
@@ -49,6 +134,15 @@ export class RenderedEntries {
       const rendered = part.renderer?.render?.(entry);
       parts.push({ entry, ...(rendered && { rendered }) });
     }
+    for (const client of this.#ownersIn(subscriber, now, true))
+      for (const own of this.#own.of(client)) {
+        const way = own.in(format);
+        if (!way || !own.template) continue;
+        const { server } = own.place;
+        const entry = completeEntry(own.template, { client, server, name: own.name(client) });
+        const rendered = way.renderer?.render?.(entry);
+        parts.push({ entry, ...(rendered && { rendered }) });
+      }
     return parts;
   }
 
@@ -94,4 +188,19 @@ export class RenderedEntries {
     const input = { inboundRemark, hostRemark, protocol, network, security, client, now, timeZone };
     return own ? { ...input, hostRemark: own[kind]({ ...input, hostRemark: '' }) } : input;
   }
+}
+
+/** `name`, or `name-2`, `name-3` … when it is taken. `taken` holds the last number that each name has been given. */
+function uniqueName(shown: string, otherwise: string, taken: Map<string, number>): string {
+  const wanted = shown.trim() === '' ? otherwise : shown;
+  let number = taken.get(wanted) ?? 0;
+  let name = wanted;
+  if (number > 0) {
+    do name = `${wanted}-${++number}`;
+    while (taken.has(name));
+    taken.set(wanted, number);
+    number = 0;
+  }
+  taken.set(name, number + 1);
+  return name;
 }

@@ -1,14 +1,17 @@
 // Renders one fetch: headers and body for one client, from the compiled parts. Both paths send exactly this.
-import { validateHeaderValue } from 'node:http';
-import type { Clock, ListenersApi, LiveSettings, SettingValues } from '../../kernel/index.js';
-import { type ClientRow, depletionOf } from '../clients/contract.js';
+import { hash } from 'node:crypto';
+import type { Clock, LiveSettings } from '../../kernel/index.js';
+import type { ClientRow } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
-import { bracketed, hostFor } from './address.js';
 import type { Compiled } from './compiled.js';
-import type { Format, LeftOut, LinkHost, SubscriptionApi } from './contract.js';
+import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
 import { isDocument } from './formats.js';
-import type { RenderedEntries } from './rendered-entries.js';
+import { type FixedHeaders, type SettledHeaders, settleHeaders, userInfo } from './headers.js';
+import type { PublicUrls } from './public-urls.js';
+import type { NamedLine, RenderedEntries } from './rendered-entries.js';
+import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
+import { type State, stateOf, type Subscriber } from './subscriber.js';
 
 export interface Rendered {
   /** the same for every client */
@@ -16,184 +19,157 @@ export interface Rendered {
   /** name, value, name, value …, the fastest form for Node; a new list for each fetch */
   readonly own: string[];
   readonly body: string;
+  /** Changes with the body. */
+  readonly etag: string;
+  /** its name */
+  readonly format: string;
 }
-export interface FixedHeaders {
-  /** name, value, name, value … */
-  readonly list: readonly string[];
-  /** the same, encoded for the wire */
-  readonly text: string;
+/** What a fetch asks for. */
+export interface Wanted {
+  /** The first with an entry for this client; the last one in any case. */
+  readonly formats: readonly [Format, ...Format[]];
+  readonly agent: string;
 }
-
-/** Headers that depend on the settings, computed when these change. */
-interface SettledHeaders {
-  readonly settings: SettingValues<typeof subscriptionSettings>;
-  readonly fixed: FixedHeaders;
-  readonly personal: readonly (readonly [name: string, value: (client: ClientRow) => string])[];
-}
-
-const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
-const identity: Readonly<Record<string, (client: ClientRow) => string>> = {
-  EMAIL: (c) => c.email,
-  ID: (c) => c.uuid,
-  SHORT_ID: (c) => c.uuid.slice(0, 8),
-  SUB_ID: (c) => c.subId,
-  TELEGRAM_ID: (c) => (c.tgId === 0 ? '' : String(c.tgId)),
-};
-/** Headers know only these five tokens; in links their values are escaped as in forms. */
-const expand = (template: string, client: ClientRow, escaped: (text: string) => string): string =>
-  template.includes('{{')
-    ? template
-        .replaceAll(/\{\{(EMAIL|ID|SHORT_ID|SUB_ID|TELEGRAM_ID)\}\}/g, (_, name: string) =>
-          escaped(identity[name]?.(client) ?? ''),
-        )
-        .trim()
-    : template;
-const asIs = (text: string): string => text;
-/** Halves of surrogate pairs, which older databases may contain, cannot be escaped. */
-const wellFormed = (text: string): string => text.replaceAll(/\p{Cs}/gu, '\uFFFD');
-const inUrl = (text: string): string => encodeURIComponent(wellFormed(text)).replaceAll('%20', '+');
+/** Why a subscription has no link, with the setting that says it. */
+export type NoteReason = Exclude<State, 'working'> | 'devices';
+const NOTES = {
+  expired: ['subExpiredTemplate', 'Expired'],
+  depleted: ['subTrafficDepletedTemplate', 'Traffic Depleted'],
+  disabled: ['subDisabledTemplate', 'Disabled'],
+  devices: ['subDeviceLimitTemplate', ''],
+} as const;
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
   readonly #rendered: RenderedEntries;
   readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #clock: Clock;
-  readonly #config: { readonly publicHost?: string | undefined; readonly port: number };
-  readonly #listeners: ListenersApi;
+  readonly #urls: PublicUrls;
   readonly #settled = new WeakMap<Format, SettledHeaders>();
-  /** Nearly all fetches use the same host. */
-  #lastHost: { readonly asked: string; readonly subDomain: string; readonly host: string } | undefined;
+  /** by template of a note */
+  readonly #notes = new Map<string, RemarkTemplate>();
 
-  constructor({
-    compiled,
-    rendered,
-    settings,
-    clock,
-    config,
-    listeners,
-  }: {
+  constructor(needs: {
     compiled: Compiled;
     rendered: RenderedEntries;
     settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
-    config: { publicHost?: string | undefined; port: number };
-    listeners: ListenersApi;
+    publicUrls: PublicUrls;
   }) {
-    this.#compiled = compiled;
-    this.#rendered = rendered;
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#config = config;
-    this.#listeners = listeners;
+    this.#compiled = needs.compiled;
+    this.#rendered = needs.rendered;
+    this.#settings = needs.settings;
+    this.#clock = needs.clock;
+    this.#urls = needs.publicUrls;
   }
 
   /** A disabled, expired or depleted client gets its headers and no working link. */
-  render(format: Format, client: ClientRow, requestHost: string): Rendered {
-    const now = this.#clock.now();
+  render(wanted: Wanted, subscriber: Subscriber, requestHost: string): Rendered {
+    const { client } = subscriber;
+    const host = this.#urls.host(requestHost);
+    const state = stateOf(subscriber, this.#clock.now());
+    let body: string | undefined;
+    let [format] = wanted.formats;
+    if (state !== 'working') body = this.#noteBody(format, client, state, wanted.agent);
+    for (let i = 0; body === undefined && i < wanted.formats.length; i++) {
+      format = wanted.formats[i] as Format;
+      body = this.#body(format, subscriber, host, wanted.agent, i === wanted.formats.length - 1);
+    }
+    return this.#complete(format, client, host, body ?? '');
+  }
+
+  /** The reply to a device beyond the limit: one entry that says so. Undefined where the settings or the format have none. */
+  overLimit(wanted: Wanted, { client }: Subscriber, requestHost: string): Rendered | undefined {
+    const [format] = wanted.formats;
+    if (isDocument(format) || this.#note(format, client, 'devices') === undefined) return undefined;
+    const body = this.#noteBody(format, client, 'devices', wanted.agent);
+    return this.#complete(format, client, this.#urls.host(requestHost), body);
+  }
+
+  #complete(format: Format, client: ClientRow, host: string, body: string): Rendered {
     // Every change creates a new object.
     const settings = this.#settings.read();
-    const works = client.enable && depletionOf(client, now) === undefined;
-    const host = this.#host(requestHost, settings.subDomain);
     const known = this.#settled.get(format);
     const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
-    const own = ['Subscription-Userinfo', userInfo(client)];
-    for (const [name, value] of personal) own.push(name, value(client));
-    const body = works ? this.#body(format, client, host) : emptyBody(format, client);
-    return { fixed, own, body };
+    const etag = `"${hash('sha1', body, 'base64url')}"`;
+    const own = ['Subscription-Userinfo', userInfo(client), 'ETag', etag];
+    for (const [name, value] of personal) own.push(name, value(client, host));
+    return { fixed, own, body, etag, format: format.name };
   }
 
-  #body(format: Format, client: ClientRow, host: string): string {
-    return isDocument(format)
-      ? format.document(this.#rendered.parts(format.name, client, host), { client })
-      : format.body(this.#rendered.lines(format.name, client, host, false));
+  /** Undefined for an empty one, unless it is the last choice. */
+  #body(format: Format, subscriber: Subscriber, host: string, agent: string, isLast: boolean) {
+    const { client } = subscriber;
+    if (isDocument(format)) {
+      const parts = this.#rendered.parts(format, subscriber, host);
+      return parts.length > 0 || isLast ? format.document(parts, { client }) : undefined;
+    }
+    const { lines, written } = this.#rendered.list(format, subscriber, host, { display: false, agent });
+    return lines.length > 0 || isLast ? format.body(lines, written) : undefined;
   }
 
-  entries(format: string, client: ClientRow, host: LinkHost): string[] {
-    return this.#rendered.lines(format, client, this.#hostOfLinks(host), true);
+  #noteBody(format: Format, client: ClientRow, reason: NoteReason, agent: string): string {
+    if (isDocument(format)) return format.document([], { client });
+    const note = this.#note(format, client, reason);
+    if (!note) return format.body([], { client, names: [], sources: [], agent });
+    const sources = [{ inboundId: 0, template: undefined }];
+    return format.body([note.line], { client, names: [note.name], sources, agent });
+  }
+
+  #note(format: ListFormat, client: ClientRow, reason: NoteReason): NamedLine | undefined {
+    const settings = this.#settings.read();
+    if (!settings.subInfoNodeEnable || !format.note) return undefined;
+    const [setting, otherwise] = NOTES[reason];
+    const template = settings[setting];
+    let remark = this.#notes.get(template);
+    if (!remark) {
+      this.#notes.clear();
+      remark = compileRemark(template, { identityOnAllLinks: false }, () => otherwise);
+      this.#notes.set(template, remark);
+    }
+    const name = template.trim() === '' ? otherwise : this.#rendered.noteName(remark, client);
+    return name === '' ? undefined : { name, line: format.note(name) };
+  }
+
+  entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[] {
+    const found = this.formatOf(format);
+    if (!found || isDocument(found)) return [];
+    const options = { display: true, agent: '', only } as const;
+    return this.#rendered.list(found, { client }, this.#urls.host(host), options).lines;
+  }
+  /** The same with the names, of all clients of a subscription whose links work. */
+  namedEntries(format: string, subscriber: Subscriber, host: LinkHost): { name: string; link: string }[] {
+    const found = this.formatOf(format);
+    if (!found || isDocument(found) || stateOf(subscriber, this.#clock.now()) !== 'working') return [];
+    const options = { display: true, agent: '', working: true } as const;
+    const { lines, written } = this.#rendered.list(found, subscriber, this.#urls.host(host), options);
+    return lines.map((link, i) => ({ name: written.names[i] as string, link }));
   }
   proxies(client: ClientRow, host: LinkHost): ProxyEntry[] {
-    return this.#rendered.proxies(client, this.#hostOfLinks(host));
+    return this.#rendered.proxies(client, this.#urls.host(host));
   }
   leftOut(): LeftOut[] {
     return this.#compiled.leftOut();
   }
 
-  pathOf(format: string): string | undefined {
-    const found = this.#compiled.formats.find(({ name }) => name === format);
+  formatOf(name: string): Format | undefined {
+    return this.#compiled.formats.find((format) => format.name === name);
+  }
+  pathOf(name: string): string | undefined {
+    const found = this.formatOf(name);
     return found && this.#compiled.pathOf(found);
   }
-
-  url(format: string, { subId }: ClientRow, host: LinkHost): string | undefined {
-    const found = this.#compiled.formats.find(({ name }) => name === format);
-    const prefix = found && this.#compiled.pathOf(found);
-    if (!found || prefix === undefined) return undefined;
-    const { subURI } = this.#settings.read();
-    if (subURI !== '') return `${publicPrefix(subURI, found, prefix)}${encodeURIComponent(subId)}`;
-    return `http://${this.#hostOfLinks(host)}:${this.#listeners.port('subscription') || this.#config.port}${prefix}${encodeURIComponent(subId)}`;
-  }
-
-  #hostOfLinks(host: LinkHost): string {
-    if (typeof host !== 'string') return bracketed(host.named);
-    return this.#host(host, this.#settings.read().subDomain);
-  }
-
-  #host(asked: string, subDomain: string): string {
-    const last = this.#lastHost;
-    if (last?.asked === asked && last.subDomain === subDomain) return last.host;
-    const host = hostFor(asked, { publicHost: this.#config.publicHost, subDomain });
-    this.#lastHost = { asked, subDomain, host };
-    return host;
+  url(name: string, { subId }: ClientRow, host: LinkHost): string | undefined {
+    const found = this.formatOf(name);
+    return found && this.#urls.of(found, subId, this.#urls.host(host));
   }
 
   #settle(format: Format, settings: SettledHeaders['settings']): SettledHeaders {
-    const settled = settle(format, settings);
+    const settled = settleHeaders(format, settings, ({ subId }, host) => {
+      const standard = this.#compiled.standard ?? format;
+      return `${this.#urls.of(standard, subId, host) ?? this.#urls.of(format, subId, host) ?? ''}?html=1`;
+    });
     this.#settled.set(format, settled);
     return settled;
   }
 }
-
-/** The setting with the path of the format that `subURI` is for. */
-const STANDARD_PATH = 'subPath';
-/** Where users reach this format: `subURI` is the place of the standard one, the others have their paths on the same host. */
-function publicPrefix(subURI: string, format: Format, prefix: string): string {
-  if (format.pathSetting === STANDARD_PATH) return subURI.endsWith('/') ? subURI : `${subURI}/`;
-  return new URL(prefix, subURI).href;
-}
-
-const emptyBody = (format: Format, client: ClientRow): string =>
-  isDocument(format) ? format.document([], { client }) : format.body([]);
-
-function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
-  return `upload=${up}; download=${down}; total=${totalGB}; expire=${expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0}`;
-}
-
-function settle({ contentType }: Format, settings: SettledHeaders['settings']): SettledHeaders {
-  const { subUpdates, subTitle, subSupportUrl, subProfileUrl, subAnnounce } = settings;
-  const text = (template: string) => (client: ClientRow) =>
-    `base64:${base64(expand(template, client, asIs))}`;
-  const url = (template: string) => (client: ClientRow) => headerSafe(expand(template, client, inUrl));
-  const templates = [
-    ['Profile-Title', subTitle, text],
-    ['Support-Url', subSupportUrl, url],
-    ['Profile-Web-Page-Url', subProfileUrl, url],
-    ['Announce', subAnnounce, text],
-  ] as const;
-  // The path is a secret and the body contains credentials: no cache may store them.
-  const fixed = [
-    ['Content-Type', contentType],
-    ['Cache-Control', 'no-store'],
-    ['X-Content-Type-Options', 'nosniff'],
-    ['Profile-Update-Interval', String(subUpdates)],
-  ] as const;
-  for (const [name, value] of fixed) validateHeaderValue(name, value);
-  return {
-    settings,
-    fixed: { list: fixed.flat(), text: fixed.map(([name, value]) => `${name}: ${value}\r\n`).join('') },
-    personal: templates.flatMap(([name, template, make]) =>
-      template === '' ? [] : [[name, make(template)] as const],
-    ),
-  };
-}
-
-/** Header values are Latin-1 on the wire; other characters are escaped as in a URL. */
-const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);

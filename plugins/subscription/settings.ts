@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
   bool,
+  canonicalAddress,
   hostName,
   int,
+  oneOf,
   optional,
   text,
   variable,
@@ -10,6 +12,7 @@ import {
   word,
   setting,
 } from '../../kernel/index.js';
+import { agentSettings } from './agents/settings.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** A prefix that is hard to guess: `/`, 16 letters and digits, `/`. */
@@ -17,9 +20,9 @@ export const randomPath = (): string =>
   `/${[...randomBytes(16)].map((byte) => LETTERS[byte % LETTERS.length]).join('')}/`;
 
 /** A value of a header, which is one line; halves of surrogate pairs cannot be encoded. */
-const headerText = () =>
+const headerText = (most = 1024) =>
   text()
-    .max(1024)
+    .max(most)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|\t)*$/u, 'text of one line without control characters');
 /** Schemes of pages and messengers; none that runs code when it is opened (`javascript:`, `data:`). */
 const SCHEMES = [
@@ -82,9 +85,28 @@ const publicUrl = () =>
         });
   });
 
+/** A template of remarks. */
+const template = () =>
+  text()
+    .max(1024)
+    .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
+const path = () =>
+  text()
+    .max(4096)
+    .pattern(/^(?:\/[^\p{Cc}]*)?$/u, 'an absolute path');
+
 /** Settings that the environment may set. */
 export const listenerSettings = {
   subEnable: setting(bool(), true, 'serve subscriptions; otherwise every fetch is answered with 404'),
+  subListen: setting(
+    text().custom((value: string, state) =>
+      value === '' || canonicalAddress(value) !== undefined
+        ? value
+        : state.error('any.custom', { error: new Error('it must be an IP address, or empty for all') }),
+    ),
+    '',
+    'address of the subscription server, from the next start of the panel on; empty for all addresses',
+  ),
   subPort: setting(
     int().min(0).max(65_535),
     2096,
@@ -102,12 +124,46 @@ export const subscriptionSettings = {
   subTitle: setting(headerText(), '', 'name of the subscription in client programs'),
   subSupportUrl: setting(link(), '', 'support page or contact for users'),
   subProfileUrl: setting(link(), '', 'web page of the subscription'),
+  subProfileMode: setting(
+    oneOf('', 'none', 'builtin', 'custom'),
+    '',
+    'web page that programs are told: none, that of this panel (builtin), or subProfileUrl (custom); empty: subProfileUrl if it is set',
+  ),
   subAnnounce: setting(headerText(), '', 'message that client programs display'),
-  subDomain: setting(host(), '', 'host of the links if neither inbound nor request has one'),
+  subDomain: setting(
+    host(),
+    '',
+    'the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one',
+  ),
+  subCertFile: setting(path(), '', 'PEM certificate of the subscription server, which then serves HTTPS'),
+  subKeyFile: setting(path(), '', 'PEM key of that certificate'),
+  subMissLimit: setting(
+    int().min(0).max(1_000_000),
+    100,
+    'requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit',
+  ),
+  subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
+  subRoutingRules: setting(headerText(8192), '', 'value of the header Routing, such as a link of app H'),
+  subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
+  subInfoNodeEnable: setting(
+    bool(),
+    false,
+    'send one entry whose name tells the user why there is no working link, instead of an empty list',
+  ),
+  subExpiredTemplate: setting(template(), '⏳ {{EMAIL}}: Expired', 'that name when the time is over'),
+  subTrafficDepletedTemplate: setting(
+    template(),
+    '🚫 {{EMAIL}}: Traffic Depleted',
+    'that name when the traffic is used up',
+  ),
+  subDisabledTemplate: setting(template(), '🚫 {{EMAIL}}: Disabled', 'that name when an admin disabled it'),
+  subDeviceLimitTemplate: setting(
+    template(),
+    '📵 {{EMAIL}}: Too many devices',
+    'that name for a device beyond the limit; empty: 404, which some programs explain themselves',
+  ),
   remarkTemplate: setting(
-    text()
-      .max(1024)
-      .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters'),
+    template(),
     '{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D',
     'name of each link',
   ),
@@ -116,6 +172,7 @@ export const subscriptionSettings = {
     false,
     'show the name of the client on every link, not only on the first',
   ),
+  ...agentSettings,
 } as const;
 
 const port = () => int().min(0).max(65_535);

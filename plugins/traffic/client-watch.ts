@@ -4,6 +4,7 @@ import {
   type Log,
   messageOf,
   type Principal,
+  storageFailure,
   TimeSlice,
   type Tx,
 } from '../../kernel/index.js';
@@ -54,14 +55,17 @@ export class ClientWatch {
   /** Call it before limits are applied, so that a client that renews is never disabled. A failure is logged: limits must not wait for it. */
   async run(now: number): Promise<void> {
     await this.#renewDue(now).catch((error: unknown) =>
-      this.#log.error('clients could not be renewed; the next poll retries', { reason: messageOf(error) }),
+      this.#report('clients could not be renewed; the next poll retries', error),
     );
     await this.#resetDue(now).catch((error: unknown) => {
       this.#quarter = undefined;
-      this.#log.error('the traffic of clients could not be reset; the next poll retries', {
-        reason: messageOf(error),
-      });
+      this.#report('the traffic of clients could not be reset; the next poll retries', error);
     });
+  }
+
+  /** The kernel reports failures of the database. */
+  #report(problem: string, error: unknown): void {
+    if (!storageFailure(error)) this.#log.error(problem, { reason: messageOf(error) });
   }
 
   async #renewDue(now: number): Promise<void> {

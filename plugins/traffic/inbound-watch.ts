@@ -1,5 +1,5 @@
 // Finds inbounds that reached a limit or the end of a period. Checks those that moved bytes, and all of them when time may have changed something.
-import { type Hooks, type Log, messageOf, type Principal } from '../../kernel/index.js';
+import { type Hooks, type Log, messageOf, type Principal, storageFailure } from '../../kernel/index.js';
 import type { ClientEditsApi, ClientUsage } from '../clients/contract.js';
 import {
   type Inbound,
@@ -62,6 +62,8 @@ export class InboundWatch {
       );
     } catch (error) {
       this.#quarter = undefined;
+      // The kernel reports failures of the database.
+      if (storageFailure(error)) return;
       this.#log.error('the traffic of inbounds could not be reset at the end of its period; retrying', {
         ids,
         reason: messageOf(error),

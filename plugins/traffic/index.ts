@@ -6,9 +6,11 @@ import {
   Clients,
   duringClientSave,
   PresenceSources,
+  WithheldUsers,
 } from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
+import { Invariants } from '../invariants/contract.js';
 import { afterSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
 import { ClientWatch } from './client-watch.js';
@@ -24,10 +26,13 @@ import {
   trafficReset,
 } from './contract.js';
 import { DeletedClients } from './deleted-clients.js';
+import { readingsFollow } from './invariants.js';
 import { InboundWatch } from './inbound-watch.js';
+import { LimitsInMemory } from './limits-in-memory.js';
 import { OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
 import { Preview } from './preview.js';
+import { ReadingJournal } from './reading-journal.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 
@@ -43,6 +48,7 @@ export default definePlugin({
     clients: Clients,
     periods: ClientPeriods,
     edits: ClientEdits,
+    withheld: WithheldUsers,
     inbounds: Inbounds,
     limits: InboundLimits,
     settings: Settings,
@@ -61,16 +67,21 @@ export default definePlugin({
   tables,
   migrations,
   services: {
+    journal: singleton(ReadingJournal),
     baselines: singleton(Baselines),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
     clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
+    limitsInMemory: singleton(LimitsInMemory),
     poll: singleton(Poll),
     preview: singleton(Preview),
   },
   provides: ({ online }) => [provide(Presence, online)],
-  contributes: ({ online }) => [contribute(PresenceSources, online)],
+  contributes: ({ online, baselines, engine }) => [
+    contribute(PresenceSources, online),
+    contribute(Invariants, readingsFollow(baselines, engine)),
+  ],
   taps: ({ poll, baselines, online, watch, clientWatch, deletedClients }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),

@@ -7,6 +7,8 @@ import {
   messageOf,
   type Principal,
   SerialQueue,
+  storageFailure,
+  TimeSlice,
 } from '../../kernel/index.js';
 import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
@@ -16,8 +18,15 @@ import type { ClientWatch } from './client-watch.js';
 import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
+import type { LimitsInMemory } from './limits-in-memory.js';
 import type { OnlineClients } from './online.js';
+import type { ReadingJournal } from './reading-journal.js';
 
+/** The bytes of a poll; until they are written, all that the database lacks. */
+interface Counted {
+  readonly usage: readonly ClientUsage[];
+  readonly isWritten: boolean;
+}
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
 /** Taps may multiply bytes; the database and the API have whole bytes only. */
@@ -33,10 +42,12 @@ export class Poll {
   readonly #clients: ClientsApi;
   readonly #inbounds: InboundsApi;
   readonly #baselines: Baselines;
+  readonly #journal: ReadingJournal;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
   readonly #clientWatch: ClientWatch;
   readonly #deleted: DeletedClients;
+  readonly #limits: LimitsInMemory;
   readonly #queue = new SerialQueue();
   /** The next poll checks all clients: the previous panel may have crashed between bytes and limits, and no limits were applied to the last bytes of a stopped core. */
   #first = true;
@@ -51,10 +62,12 @@ export class Poll {
     clients: ClientsApi;
     inbounds: InboundsApi;
     baselines: Baselines;
+    journal: ReadingJournal;
     online: OnlineClients;
     watch: InboundWatch;
     clientWatch: ClientWatch;
     deletedClients: DeletedClients;
+    limitsInMemory: LimitsInMemory;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -65,10 +78,12 @@ export class Poll {
     this.#clients = needs.clients;
     this.#inbounds = needs.inbounds;
     this.#baselines = needs.baselines;
+    this.#journal = needs.journal;
     this.#online = needs.online;
     this.#watch = needs.watch;
     this.#clientWatch = needs.clientWatch;
     this.#deleted = needs.deletedClients;
+    this.#limits = needs.limitsInMemory;
   }
 
   /** Runs one poll at a time: two that overlapped would both count from the same baseline. */
@@ -87,18 +102,31 @@ export class Poll {
   async #run(): Promise<void> {
     const at = this.#clock.now();
     const counted = await this.#count(at);
-    const usage = counted ?? [];
-    // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
-    await this.#watch.resetDue(at);
-    await this.#clientWatch.run(at);
-    await this.#enforce(usage, at);
-    await this.#watch.enforce(usage, at, this.#first);
+    const usage = counted?.usage ?? [];
+    if (counted && !counted.isWritten) return this.#limits.apply(usage, at);
+    try {
+      // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
+      await this.#watch.resetDue(at);
+      await this.#clientWatch.run(at);
+      await this.#enforce(usage, at);
+      await this.#watch.enforce(usage, at, this.#first);
+    } catch (error) {
+      if (!storageFailure(error)) throw error;
+      this.#first = true;
+      if (counted) await this.#limits.apply([], at);
+      return;
+    }
     this.#first = false;
-    if (counted) this.#hooks.emit(trafficCounted, { at, usage });
+    if (counted) {
+      // Without a reading it is unknown what the database lacks: who is withheld stays so.
+      await this.#limits.end();
+      this.#hooks.emit(trafficCounted, { at, usage });
+    }
+    await this.#journal.moveOn();
   }
 
   /** Resolves with the bytes counted; undefined when no core answered. */
-  async #count(at: number): Promise<readonly ClientUsage[] | undefined> {
+  async #count(at: number): Promise<Counted | undefined> {
     const counters = await this.#engine.counters().catch((error: unknown) => {
       this.#log.warn('the core did not answer the poll; its counters keep running, so no bytes are lost', {
         reason: messageOf(error),
@@ -112,29 +140,36 @@ export class Poll {
     return this.#add(counters, at);
   }
 
-  async #add(counters: CoreCounters, at: number): Promise<readonly ClientUsage[]> {
+  async #add(counters: CoreCounters, at: number): Promise<Counted> {
     this.#deleted.forgetIfNew(counters.epoch);
-    const { readings, usage: moved } = this.#baselines.compare(
+    const { readings, usage: moved } = await this.#baselines.compare(
       counters,
       (id) => this.#clients.byId(id) !== undefined || this.#deleted.has(id),
     );
     const { live: usage, kept } = this.#deleted.divide(moved);
     this.#online.moved(usage, at);
-    if (readings.length === 0) return [];
+    if (readings.length === 0) return { usage: [], isWritten: true };
     const refined = this.#hooks.refine(trafficDeltas, usage, { at }, (next) => this.#stray(usage, next));
     const counted =
       refined === usage
         ? usage
         : refined.map((entry) => ({ ...entry, up: wholeBytes(entry.up), down: wholeBytes(entry.down) }));
-    await this.#db.write(async (tx) => {
+    const write = this.#db.write(async (tx) => {
       const { live, kept: late } = await this.#deleted.divideIn(tx, counted);
       await this.#clients.addUsage(tx, live, at);
       await this.#clients.addKeptUsage(tx, [...kept, ...late], at);
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       await this.#baselines.save(tx, readings);
     });
+    try {
+      await write;
+    } catch (error) {
+      if (!storageFailure(error)) throw error;
+      this.#baselines.notSaved(readings);
+      return { usage: counted, isWritten: false };
+    }
     this.#baselines.saved(readings);
-    return counted;
+    return { usage: counted, isWritten: true };
   }
 
   /** Bytes that a tap assigns to unknown clients or inbounds would be lost. */
@@ -157,11 +192,14 @@ export class Poll {
       ...(await this.#clients.expired(at)),
       ...(this.#first ? this.#baselines.clientIds() : []),
     ]);
-    const found = [...due].flatMap((id): Candidate[] => {
+    const found: Candidate[] = [];
+    const slice = new TimeSlice();
+    for (const id of due) {
+      if (slice.isOver) await slice.next();
       const client = this.#clients.byId(id);
       const cause = client?.enable ? depletionOf(client, at) : undefined;
-      return cause ? [{ id, cause }] : [];
-    });
+      if (cause) found.push({ id, cause });
+    }
     const depleted = found.length === 0 ? found : this.#hooks.refine(depletionCandidates, found, { at });
     if (depleted.length + beginning.length === 0) return;
     const foundIds = new Set(found.map(({ id }) => id));

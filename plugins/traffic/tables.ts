@@ -1,7 +1,7 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
 
 export const tables = {
-  /** The last reading of each of the core's counters; it goes with its client. */
+  /** The last reading of each of the core's counters, without those in `readings`; it goes with its client. */
   baselines: table('traffic_baselines', {
     clientId: column.key<number>('integer'),
     inboundId: column.key<number>('integer'),
@@ -10,6 +10,14 @@ export const tables = {
     /** bytes since that process started */
     up: column.integer(),
     down: column.integer(),
+  }),
+  /** The readings of the last polls, one row each: a row for each counter took half of the time of a poll. */
+  readings: table('traffic_readings', {
+    /** in the order of the polls */
+    number: column.id(),
+    epoch: column.text(),
+    /** JSON: `[clientId, inboundId, up, down]` of each counter that moved */
+    counters: column.text(),
   }),
 } as const;
 export type TrafficTables = TableModels<typeof tables>;
@@ -21,6 +29,12 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE traffic_baselines (
         client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, epoch VARCHAR(128) NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL,
         PRIMARY KEY (client_id, inbound_id), FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
+    ],
+  },
+  {
+    name: '0002-readings',
+    up: ({ id, text }) => [
+      `CREATE TABLE traffic_readings (number ${id}, epoch VARCHAR(128) NOT NULL, counters ${text} NOT NULL)`,
     ],
   },
 ];

@@ -122,6 +122,8 @@ const CASES: Readonly<Record<string, readonly (Case | Skips)[]>> = {
     invalid('ids.999', { ids: thousand((i) => `g${i}`, null) }),
   ],
 
+  'GET /inbounds/list': [{ ...INVALID, query: 'stats=maybe', names: 'stats' }],
+  'GET /inbounds/list/slim': [{ ...INVALID, query: 'stats=maybe', names: 'stats' }],
   'GET /inbounds/get/{id}': noInbound(),
   'POST /inbounds/add': [
     ...[0, -1, 65_536, '443'].map((wrong) => invalid('port', { protocol: 'vless', port: wrong })),
@@ -232,6 +234,10 @@ const CASES: Readonly<Record<string, readonly (Case | Skips)[]>> = {
     invalid('externalLinks.0.expiryTime', { externalLinks: [{ value: 'x', expiryTime: -1 }] }, ['ann']),
   ],
   'POST /clients/import': [invalid('data', { data: 7 }), invalid('data', { data: '{"client":' })],
+  'POST /clients/appLink/{id}': [
+    { at: [1], status: 409, code: 'APP_LINK_OFF', names: 'appLinkEnable' },
+    ...['0', '-1', SQL].map((id) => ({ ...INVALID, at: [id], names: 'id' })),
+  ],
   'POST /clients/bulkAdjust': [
     ...emails(),
     invalid('addDays', { emails: ['ann'], addDays: 36_501 }),

@@ -1,6 +1,5 @@
 // A panel with a core in memory that behaves as a real one does: an inbound that is put again has the users of that moment.
-import { type Clock, type definePlugin, type Plugin, type Projection, provide } from '../../kernel/index.js';
-import { Projection as Projections } from '../../kernel/database/projection.js';
+import { type Clock, type definePlugin, type Plugin, provide } from '../../kernel/index.js';
 import {
   composeCoreConfig,
   CoreUsers,
@@ -9,19 +8,6 @@ import {
   type EngineApi,
 } from '../../plugins/engine/contract.js';
 import { FakeEngine } from '../harness/fake-engine.js';
-
-export type AnyProjection = Projection<object, unknown>;
-
-/** All projections that are loaded from now on, of every plugin. */
-export function watchProjections(): { readonly all: Set<AnyProjection>; stop(): void } {
-  const all = new Set<AnyProjection>();
-  const { load } = Projections.prototype;
-  Projections.prototype.load = function (this: Projection<object, unknown>) {
-    all.add(this);
-    return load.call(this);
-  };
-  return { all, stop: () => void (Projections.prototype.load = load) };
-}
 
 /** Time that jumps: what came due meanwhile runs once, as after a machine slept. */
 export class JumpingClock implements Clock {

@@ -1,210 +1,106 @@
-// What `npm run bench` measures and prints.
-import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { arch, cpus, platform } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { PanelProcess } from '../harness/panel-process.js';
-import { freePort } from '../harness/panel.js';
-import { applyLoad, CONNECTIONS, generator, type Load } from './load.js';
-import { timePoll } from './poll.js';
-import { seed, subIdOf } from './seed.js';
+// `npm run bench`: one panel that grows, and at each size the scenes, each in a file of its own.
+import { arch, cpus, loadavg, platform } from 'node:os';
+import { onSqlite } from '../harness/database.js';
+import { BenchPanel } from './bench-panel.js';
+import { bulkCalls } from './bulk-calls.js';
+import { coreExceptions } from './core-exceptions.js';
+import { fetches } from './fetches.js';
+import { CONNECTIONS, generator } from './load.js';
+import { pages } from './pages.js';
+import { polls } from './poll.js';
+import { memoryOf } from './process-figures.js';
+import { atLeast, type Figure, Report, upTo } from './report.js';
+import { singleEdits } from './single-edits.js';
+import { start } from './start.js';
+import { echoServer } from './vless.js';
+import { importInto, wholeLists } from './whole-lists.js';
 
-const SMALL = 100;
-const EDITS = 40;
-const ROUNDS = 3;
-const SECONDS = 4;
+const FEW = 100;
+const SIZES = [10_000, 100_000];
+const CREATED_PER_SECOND = 4000;
+const MEMORY = upTo({ 10000: 180, 100000: 300 }, 'MiB');
 
-const say = (text: string) => process.stdout.write(`${text}\n`);
-const row = (what: string, ...figures: string[]) =>
-  say(`${what.padEnd(44)}${figures.map((figure) => figure.padStart(16)).join('')}`);
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-const ms = (value: number): string => `${value.toFixed(1)} ms`;
-const percent = (value: number): string => `${(100 * value).toFixed(0)} %`;
-
-async function medianOf(times: number, work: (n: number) => Promise<unknown>): Promise<number> {
-  const taken: number[] = [];
-  for (let n = 0; n < times; n++) {
-    const began = performance.now();
-    await work(n);
-    taken.push(performance.now() - began);
-  }
-  return middle(taken);
+interface Scene {
+  readonly title: string;
+  readonly run: (bench: BenchPanel, echoPort: number) => Promise<Figure[]>;
+  /** needs more than a few clients to say anything */
+  readonly isLarge?: boolean;
 }
 
-interface Edits {
-  readonly add: number;
-  readonly credentials: number;
-  readonly comment: number;
-  readonly page: number;
-  readonly search: number;
-}
-
-let added = 0;
-async function timeEdits(panel: PanelProcess, inboundIds: readonly number[]): Promise<Edits> {
-  return {
-    add: await medianOf(EDITS, () =>
-      panel.get('/panel/api/clients/add', { body: { client: { email: `one${++added}@bench` }, inboundIds } }),
-    ),
-    credentials: await medianOf(EDITS, (n) =>
-      panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { uuid: randomUUID() } }),
-    ),
-    comment: await medianOf(EDITS, (n) =>
-      panel.get(`/panel/api/clients/update/user${n}@bench`, { body: { comment: `edited ${randomUUID()}` } }),
-    ),
-    page: await medianOf(EDITS, () => panel.get('/panel/api/clients/list/paged?sort=email')),
-    search: await medianOf(EDITS, (n) => panel.get(`/panel/api/clients/list/paged?search=${n * 7 + 1}`)),
-  };
-}
-
-async function bareServer(answer: {
-  headers: [string, string][];
-  body: string;
-}): Promise<{ url: string; pid: number; stop: () => void }> {
-  const child = fork(fileURLToPath(new URL('./bare-server.js', import.meta.url)));
-  child.send(answer);
-  const [port] = (await once(child, 'message')) as [number];
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => void child.kill() };
-}
-
-/** CPU time of a process so far, all its threads, in µs; what it did for one request says more on a busy machine than how many it answered. */
-async function cpuOf(pid: number): Promise<number> {
-  const [, figures = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ');
-  const [user, system] = figures.split(' ').slice(11, 13).map(Number);
-  return 10_000 * ((user ?? 0) + (system ?? 0));
-}
-
-async function measured(load: Load, pid: number) {
-  const before = await cpuOf(pid);
-  const outcome = await applyLoad(load);
-  return { ...outcome, cpu: ((await cpuOf(pid)) - before) / outcome.answered };
-}
-type Measured = Awaited<ReturnType<typeof measured>>;
-
-/** Rounds alternate, so that a machine that slows down slows both. Both are asked the same, by the same generator. */
-async function besideBare(
-  pid: number,
-  url: string,
-  suffixes: readonly string[],
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const sample = await fetch(url + suffixes[0], { headers });
-  const body = await sample.text();
-  const bare = await bareServer({ headers: [...sample.headers], body });
+async function importing(bench: BenchPanel): Promise<Figure[]> {
+  const other = await BenchPanel.start();
   try {
-    const ours: Measured[] = [],
-      theirs: Measured[] = [];
-    const load = { suffixes, headers, seconds: SECONDS };
-    const same = { ...load, url: bare.url + new URL(url).pathname };
-    await applyLoad({ ...load, url, seconds: 2 });
-    await applyLoad({ ...same, seconds: 2 });
-    for (let round = 0; round < ROUNDS; round++) {
-      theirs.push(await measured(same, bare.pid));
-      ours.push(await measured({ ...load, url }, pid));
-    }
-    const of = (figure: 'perSecond' | 'cpu') => {
-      const [own, ceiling] = [ours, theirs].map((all) => all.map((one) => one[figure])) as [
-        number[],
-        number[],
-      ];
-      return {
-        own: middle(own),
-        bare: middle(ceiling),
-        ratio: middle(own.map((value, i) => value / (ceiling[i] ?? Infinity))),
-      };
-    };
-    return {
-      rate: of('perSecond'),
-      cpu: of('cpu'),
-      bytes: body.length,
-      failed: ours.reduce((sum, { failed }) => sum + failed, 0),
-    };
+    return await importInto(other, bench);
   } finally {
-    bare.stop();
+    await other.dispose();
   }
 }
 
-const memoryOf = async (pid: number): Promise<number> =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+const SCENES: readonly Scene[] = [
+  { title: 'one call, median', run: (bench) => singleEdits(bench) },
+  { title: 'list/paged, median', run: pages },
+  { title: '1,000 clients a call', run: bulkCalls, isLarge: true },
+  { title: 'whole lists', run: wholeLists, isLarge: true },
+  { title: 'import into an empty panel', run: importing, isLarge: true },
+  { title: `requests over ${CONNECTIONS} connections`, run: fetches, isLarge: true },
+  { title: 'a poll', run: polls, isLarge: true },
+  { title: 'a start', run: start, isLarge: true },
+];
 
-export async function bench(clients: number): Promise<void> {
-  say(
-    `Node ${process.versions.node}, ${platform()} ${arch()}, ${cpus().length} cores; SQLite; 5 inbounds, every client on all of them; load by ${generator}, ${CONNECTIONS} connections`,
+export interface BenchOptions {
+  /** the most */
+  readonly clients: number;
+  /** of the database */
+  readonly version: string;
+  /** a part of the titles of the scenes to be run */
+  readonly only: string;
+}
+
+/** Resolves with the number of goals that were missed. */
+export async function bench({ clients, version, only }: BenchOptions): Promise<number> {
+  const report = new Report();
+  const server = await echoServer();
+  const panel = await BenchPanel.start();
+  const database = onSqlite ? 'SQLite' : `MariaDB ${version}`;
+  process.stdout.write(
+    `Node ${process.versions.node}, ${platform()} ${arch()}, ${cpus().length} cores (load ${loadavg()[0]?.toFixed(1)} at the start), ${database}, 5 inbounds with every client on all of them, load by ${generator}\n`,
   );
-  let panel = await PanelProcess.start();
   try {
-    const kinds = [
-      ['vless', 'tcp'],
-      ['vless', 'ws'],
-      ['trojan', 'tcp'],
-      ['trojan', 'ws'],
-      ['vless', 'tcp'],
-    ] as const;
-    const inboundIds: number[] = [];
-    for (const [protocol, network] of kinds)
-      inboundIds.push(
-        await panel.addInbound({
-          protocol,
-          port: await freePort(),
-          remark: `${protocol}-${network}`,
-          streamSettings: { network, ...(network === 'ws' && { wsSettings: { path: '/ws' } }) },
-        }),
-      );
-
-    await seed(panel, SMALL, inboundIds);
-    const few = await timeEdits(panel, inboundIds);
-    const began = performance.now();
-    await seed(panel, clients - SMALL, inboundIds, SMALL);
-    const seeding = (performance.now() - began) / 1000;
-    const many = await timeEdits(panel, inboundIds);
-    say('');
-    row('one call, median', `${SMALL} clients`, `${clients} clients`, 'ratio');
-    const compare = (what: string, key: keyof Edits) =>
-      row(what, ms(few[key]), ms(many[key]), (many[key] / few[key]).toFixed(2));
-    compare('add a client to 5 inbounds, core told', 'add');
-    compare("change a client's UUID, core told", 'credentials');
-    compare("change a client's comment", 'comment');
-    compare('first page, sorted by email', 'page');
-    compare('a search', 'search');
-    row('create clients, 1,000 a call', '', `${((clients - SMALL) / seeding).toFixed(0)}/s`);
-
-    const subIds = Array.from({ length: Math.min(clients, 10_000) }, (_, n) => subIdOf(n));
-    const subscription = await besideBare(panel.pid, panel.ready.subUrl, subIds);
-    const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-      body: { name: 'bench' },
-    });
-    const admin = await besideBare(
-      panel.pid,
-      `${panel.url}/panel/api/clients/get/`,
-      subIds.map((_, n) => `user${n}@bench`),
-      { authorization: `Bearer ${token}` },
-    );
-    say('');
-    row('requests a second', 'ours', 'bare node:http', 'of bare', 'bytes');
-    const rates = (what: string, { rate, bytes }: typeof admin) =>
-      row(what, rate.own.toFixed(0), rate.bare.toFixed(0), percent(rate.ratio), String(bytes));
-    rates('subscription fetch, share links', subscription);
-    rates('clients/get with an API token', admin);
-    row('CPU for one request', 'ours', 'bare node:http', 'bare of ours');
-    const costs = (what: string, { cpu }: typeof admin) =>
-      row(what, `${cpu.own.toFixed(1)} µs`, `${cpu.bare.toFixed(1)} µs`, percent(1 / cpu.ratio));
-    costs('subscription fetch, share links', subscription);
-    costs('clients/get with an API token', admin);
-    if (subscription.failed + admin.failed > 0)
-      say(`${subscription.failed + admin.failed} requests were not answered with 200`);
-    row('memory under that load', `${await memoryOf(panel.pid)} MiB`);
-
-    const { dataDirectory } = panel;
-    await panel.kill('SIGTERM');
-    const start = performance.now();
-    panel = await PanelProcess.start({ dataDirectory });
-    say('');
-    row(`start with ${clients} clients, core serving`, ms(performance.now() - start));
+    for (const size of [...new Set([FEW, ...SIZES.filter((some) => some < clients), clients])]) {
+      const before = panel.clients;
+      const grown = await panel.memoryOf(async () => {
+        const seconds = await panel.growTo(size);
+        const value = (size - before) / seconds;
+        if (size > FEW)
+          report.add('the panel grows', size, [
+            {
+              what: 'bulkCreate, 1,000 a call, nothing beside',
+              value,
+              unit: '/s',
+              goal: atLeast(CREATED_PER_SECOND, '/s'),
+            },
+          ]);
+      });
+      if (size > FEW)
+        report.add('memory at the highest', size, [
+          { what: 'the panel grows', value: grown.peak, unit: 'MiB', goal: MEMORY },
+        ]);
+      for (const { title, run, isLarge } of SCENES) {
+        if (!title.includes(only) || (isLarge && size <= FEW)) continue;
+        const { peak } = await panel.memoryOf(async () =>
+          report.add(title, size, await run(panel, server.port)),
+        );
+        if (size > FEW)
+          report.add('memory at the highest', size, [
+            { what: title, value: peak, unit: 'MiB', goal: MEMORY },
+          ]);
+      }
+    }
+    if ('one call, by what the core can do'.includes(only)) await coreExceptions(panel, report);
+    process.stderr.write(`  memory at the end: ${(await memoryOf(panel.pid)).now.toFixed(0)} MiB\n`);
   } finally {
+    server.stop();
     await panel.dispose();
   }
-  const poll = await timePoll(clients);
-  row(`one poll, ${clients} counters moved`, ms(poll.ms), `stall ${ms(poll.longestStallMs)}`);
+  return report.print();
 }

@@ -1,37 +1,18 @@
 // `npm run bench -- hostile`: how long the subscription listener keeps others waiting under each of these requests.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../harness/api.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { Caller } from './caller.js';
 import { admin } from './hostile-admin.js';
 import { anonymous, type Hostile } from './hostile-anonymous.js';
 import { seed, subIdOf } from './seed.js';
+import { Watcher } from './watcher.js';
 
 const GOAL_MS = 100;
 const TRIES = 3;
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 const row = (name: string, stalls: readonly number[], answer: string) =>
   say(`${name.padEnd(56)}${stalls.map((stall) => `${stall.toFixed(0)} ms`.padStart(9)).join('')}  ${answer}`);
-
-/** Asks the listener without pause, from a process of its own: what keeps us busy here is not to count. */
-class Watcher {
-  readonly #child = fork(fileURLToPath(new URL('./stall-process.js', import.meta.url)));
-
-  constructor(url: string) {
-    this.#child.send({ url });
-  }
-  async longest(): Promise<number> {
-    this.#child.send({});
-    const [longest] = (await once(this.#child, 'message')) as [number];
-    return longest;
-  }
-  stop(): void {
-    this.#child.kill();
-  }
-}
 
 /** `only` is a part of the names of those to be run. */
 export async function benchHostile(clients: number, only = ''): Promise<void> {

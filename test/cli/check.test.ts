@@ -7,6 +7,7 @@ import { checkInChild } from '../../panel/check-in-child.js';
 import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
 import { appliedMigrations } from '../../panel/inspect-data.js';
+import { editDatabase } from '../harness/edit-database.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { TestPanel } from '../harness/panel.js';
 import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
@@ -53,6 +54,32 @@ test('beside a panel that runs, after its end, after a crash and before the firs
   t.teardown(() => next.stop());
   await next.stop();
   await changesNothing('an orderly end');
+});
+
+test('check --deep compares memory and database of the panel that runs, or the database alone', async (t) => {
+  const folder = await folderOf(t);
+  const panel = await PanelProcess.start({ dataDirectory: folder, env });
+  t.teardown(() => panel.kill('SIGKILL'));
+  await panel.addClient('ada', [await panel.addInbound()]);
+  const deep = () => weirWithCheck(folder, ['check', '--deep'], env, check);
+  const good = await deep();
+  t.deepEqual([good.code, good.complained], [0, ''], good.said);
+  t.regex(good.said, /no problems: the panel would start\n[\s\S]*invariants +memory is the database: ok\n/);
+  t.regex(
+    good.said,
+    /engine +the core has the inbounds and users of the database: not checked: no core runs/,
+  );
+  await editDatabase(folder, [`UPDATE clients SET comment = 'by hand'`]);
+  const bad = await deep();
+  t.is(bad.code, 1);
+  t.regex(
+    bad.said,
+    /clients in memory are those of the database: 1 disagree\n {2}- client 1 \(ada\): comment is "" in memory, and "by hand" in the database\n {2}the way out: restart/,
+  );
+  await panel.kill('SIGKILL');
+  const alone = await deep();
+  t.is(alone.code, 0, alone.said + alone.complained);
+  t.regex(alone.said, /references lead to rows: ok/);
 });
 
 test('everything that is wrong is reported at once, on standard error, with code 1; secrets are not', async (t) => {

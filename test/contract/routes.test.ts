@@ -34,7 +34,12 @@ const sampleOf = (served: ServedRoute, whole = true, declared = false): Sample =
 const declaredOf = ({ route: { body } }: ServedRoute): unknown =>
   body && (schemaOf(body, 'body')['examples'] as readonly unknown[] | undefined)?.[0];
 
-function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, body }: Sample) {
+function call(
+  panel: TestPanel,
+  { route, path }: ServedRoute,
+  { params, query, body }: Sample,
+  headers: Readonly<Record<string, string>> = {},
+) {
   const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
     encodeURIComponent(String(params[name])),
   );
@@ -45,6 +50,7 @@ function call(panel: TestPanel, { route, path }: ServedRoute, { params, query, b
     `${filled}${search && `?${search}`}`,
     {
       method: route.method,
+      headers,
       ...(body !== undefined && { body }),
     },
   );
@@ -96,6 +102,56 @@ test('every route says what it answers', async (t) => {
         0,
         `${nameOf(served)}: its reply may be anything; say what it is`,
       );
+  }
+});
+
+/** POSTs that take no Idempotency-Key, with the reason. */
+const NOT_REPEATED: ReadonlyMap<string, string> = new Map([
+  ['POST /panel/api/clients/import', 'its body is a stream; a client that exists is skipped by its email'],
+]);
+
+test('every POST of an admin takes an Idempotency-Key, and says so', async (t) => {
+  await using panel = await boot();
+  const served = servedBy(panel).filter(
+    ({ route: { method, auth } }) => method === 'POST' && auth !== 'anyone',
+  );
+  t.true(served.length > 50);
+  const without = served.filter(({ route }) => !route.idempotent).map(nameOf);
+  t.deepEqual(
+    without,
+    [...NOT_REPEATED.keys()],
+    'a POST that cannot be repeated creates twice when its reply is lost',
+  );
+});
+
+/** Routes that create, with what counts their work. */
+const CREATE = [
+  'clients/add',
+  'clients/groups/create',
+  'inbounds/add',
+  'hosts/add',
+  'setting/apiTokens/create',
+];
+test('a POST that creates, repeated with its key, creates once', async (t) => {
+  await using panel = await boot();
+  const created = servedBy(panel).filter(
+    ({ route, path }) =>
+      route.idempotent && (CREATE.some((end) => path.endsWith(end)) || /create|add$|import$/i.test(path)),
+  );
+  t.true(created.length >= CREATE.length);
+  for (const served of created) {
+    const sample = sampleOf(served, false, declaredOf(served) !== undefined);
+    const key = { 'Idempotency-Key': nameOf(served).replaceAll(' ', '-') };
+    const first = await call(panel, served, sample, key);
+    const again = await call(panel, served, sample, key);
+    t.true(first.status < 500, `${nameOf(served)}: ${first.text}`);
+    t.is(again.status, first.status, nameOf(served));
+    if (first.status >= 400) continue;
+    t.deepEqual(
+      [again.text, again.headers.get('idempotency-replayed')],
+      [first.text, 'true'],
+      nameOf(served),
+    );
   }
 });
 

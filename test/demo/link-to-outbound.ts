@@ -124,6 +124,13 @@ function readUrl(link: string): Read {
   if (protocol === 'trojan')
     return { ...common, protocol, settings: (place) => ({ servers: [{ ...place, password: credential }] }) };
   if (protocol === 'ss') {
+    // v2rayN and others run this plugin of SIP003 as the core's own disguise.
+    const [plugin, ...options] = (params.get('plugin') ?? '').split(';');
+    if (plugin === 'obfs-local' && options.includes('obfs=http')) {
+      params.set('headerType', 'http');
+      const host = options.find((option) => option.startsWith('obfs-host='));
+      params.set('host', host?.slice('obfs-host='.length) ?? '');
+    }
     const plain =
       password === ''
         ? Buffer.from(credential, 'base64url').toString()

@@ -15,6 +15,7 @@ export interface Site {
   readonly hysteria: Record<string, unknown>;
   /** lets the panel accept REALITY with this site */
   readonly env: Record<string, string>;
+  readonly parts: SiteParts;
   stop(): Promise<void>;
 }
 
@@ -26,9 +27,19 @@ const TRANSPORTS: readonly (readonly [name: string, settings: Record<string, unk
   ['xhttp', { xhttpSettings: { path: '/xhttp', host: NAME } }],
 ];
 
-interface Pem {
+/** As the core writes it: lines. */
+export interface Pem {
   readonly certificate: string[];
   readonly key: string[];
+}
+/** What the streams of a site are made of. */
+export interface SiteParts {
+  readonly pem: Pem;
+  readonly realityKey: string;
+  /** of the site */
+  readonly port: number;
+  /** of the certificate, for clients who do not trust it otherwise */
+  readonly pins?: readonly string[];
 }
 
 /** Opens a TLS server on loopback that REALITY can borrow its handshake from. */
@@ -52,13 +63,27 @@ export async function openSite(binary: string): Promise<Site> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const pin = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  const parts = { pem, realityKey: privateKey, port, pins: [pin] };
+  return {
+    ...streamsOf(parts),
+    parts,
+    env: { WEIR_FALLBACK_DESTINATIONS: `127.0.0.1:${port}` },
+    async stop() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Streams by name, and that of hysteria. */
+export function streamsOf({ pem, realityKey, port, pins }: SiteParts): Pick<Site, 'streams' | 'hysteria'> {
   const tls = (alpn: string[]) => ({
     security: 'tls',
     tlsSettings: {
       serverName: NAME,
       alpn,
       certificates: [pem],
-      settings: { fingerprint: 'chrome', pinnedPeerCertSha256: [pin] },
+      settings: { fingerprint: 'chrome', ...(pins && { pinnedPeerCertSha256: pins }) },
     },
   });
   const reality = {
@@ -66,7 +91,7 @@ export async function openSite(binary: string): Promise<Site> {
     realitySettings: {
       target: `127.0.0.1:${port}`,
       serverNames: [NAME],
-      privateKey,
+      privateKey: realityKey,
       shortIds: ['0123abcd', 'ab'],
       settings: { fingerprint: 'chrome', spiderX: '/' },
     },
@@ -94,13 +119,5 @@ export async function openSite(binary: string): Promise<Site> {
       udp: [{ type: 'header-wechat' }, { type: 'mkcp-aes128gcm', settings: { password: 'mask' } }],
     },
   });
-  return {
-    streams,
-    hysteria: { network: 'hysteria', ...tls(['h3']) },
-    env: { WEIR_FALLBACK_DESTINATIONS: `127.0.0.1:${port}` },
-    async stop() {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { streams, hysteria: { network: 'hysteria', ...tls(['h3']) } };
 }

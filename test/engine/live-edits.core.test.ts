@@ -29,7 +29,7 @@ test('clients and inbounds come, change and go while a transfer runs without a b
   await panel.addClient('a', [inboundId]);
   const a = await connect(t, panel, 'a', server);
   const bytes = 12 * MIB;
-  const transfer = a.start(bytes, 2 * MIB);
+  const transfer = a.start(bytes, MIB);
   await panel.until(() => transfer.soFar > 0, 'the transfer has begun');
 
   await panel.addClient('b', [inboundId]);
@@ -71,7 +71,12 @@ test('clients and inbounds come, change and go while a transfer runs without a b
   t.true(transfer.soFar < bytes, 'the transfer ran all the while');
   t.is(await transfer.ended, bytes);
   t.is(await panel.corePid(), core);
-  t.deepEqual(await engineOf(panel), { state: 'running', errorMsg: '', version: '26.3.27' });
+  t.deepEqual(await engineOf(panel), {
+    state: 'running',
+    errorMsg: '',
+    version: '26.3.27',
+    usersOnTheWay: 0,
+  });
 });
 
 test('an inbound over its total lets nobody in, others continue, and a reset brings it back, all on one core', async (t) => {

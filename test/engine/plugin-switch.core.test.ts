@@ -18,8 +18,8 @@ test('a transfer continues while a plugin is disabled and enabled again, every b
   t.truthy(core);
   const user = await connect(t, panel, 'a', server);
 
-  const bytes = 16 * MIB;
-  const transfer = user.start(bytes, 2 * MIB);
+  const bytes = 20 * MIB;
+  const transfer = user.start(bytes, MIB);
   t.true((await counted(panel, 'a', 1)) < bytes);
   for (const enable of [false, true]) {
     const before = (await usageOf(panel, 'a')).down;

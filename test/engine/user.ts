@@ -143,6 +143,7 @@ export interface EngineView {
   readonly state: string;
   readonly errorMsg: string;
   readonly version: string;
+  readonly usersOnTheWay: number;
 }
 export const engineOf = async (panel: PanelApi): Promise<EngineView> =>
   (await panel.get<{ engine: EngineView }>('/panel/api/server/status')).engine;

@@ -139,9 +139,10 @@ export abstract class PanelApi {
 
 const given = new Set<number>();
 
-/** A port that is free now, and that nobody in this process was given before. */
+/** A port that is free now, for TCP and UDP, and that nobody in this process was given before. */
 export async function freePort(): Promise<number> {
   const { createServer } = await import('node:net');
+  const { createSocket } = await import('node:dgram');
   const port = await new Promise<number>((resolve, reject) => {
     const server = createServer()
       .once('error', reject)
@@ -150,7 +151,12 @@ export async function freePort(): Promise<number> {
         server.close(() => resolve(free));
       });
   });
-  if (given.has(port)) return freePort();
+  const isFree = await new Promise<boolean>((resolve) => {
+    const socket = createSocket('udp4')
+      .once('error', () => resolve(false))
+      .bind(port, '127.0.0.1', () => socket.close(() => resolve(true)));
+  });
+  if (!isFree || given.has(port)) return freePort();
   given.add(port);
   return port;
 }

@@ -90,6 +90,7 @@ export class FakeEngine {
             errorMsg: '',
             version: '0.0.0',
             startedAt: 0,
+            usersOnTheWay: 0,
           }),
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);

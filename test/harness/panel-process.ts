@@ -21,6 +21,8 @@ export interface PanelProcessOptions {
   readonly anonymous?: boolean;
   /** where the panel writes instead of two pipes of ours, and what comes out of it as long as somebody reads */
   readonly output?: PanelOutput;
+  /** path of the program; else panel-entry.js */
+  readonly entry?: string;
 }
 
 export interface PanelOutput {
@@ -30,7 +32,7 @@ export interface PanelOutput {
 }
 
 const ENTRY = fileURLToPath(new URL('./panel-entry.js', import.meta.url));
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 120_000;
 
 export class PanelProcess extends LoggedPanel {
   readonly dataDirectory: string;
@@ -67,6 +69,7 @@ export class PanelProcess extends LoggedPanel {
     dataDirectory,
     anonymous = false,
     output,
+    entry = ENTRY,
   }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const database = await databaseEnvironment(folder);
@@ -75,7 +78,7 @@ export class PanelProcess extends LoggedPanel {
         ([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_'),
       ),
     );
-    const child = spawn(process.execPath, [...nodeFlags, ENTRY], {
+    const child = spawn(process.execPath, [...nodeFlags, entry], {
       stdio: ['pipe', output?.fd ?? 'pipe', output?.fd ?? 'pipe'],
       env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
     });

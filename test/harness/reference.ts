@@ -6,6 +6,8 @@ import { readPreset } from '../../panel/choose-plugins.js';
 import { findPlugins } from '../../panel/find-plugins.js';
 import { commandList } from '../reference/command-list.js';
 import { errorList, pluginList } from '../reference/lists.js';
+import { formatsPage, PAGE as FORMATS } from '../formats/page.js';
+import { movingInPage, PAGE } from '../old-libraries/page.js';
 import { makePublicTypes } from '../reference/public-types.js';
 import { sourceRoot } from './source-root.js';
 
@@ -39,6 +41,8 @@ export async function makeReference(): Promise<Reference> {
     document,
     complaints: [...complaints, ...untold],
     files: {
+      [FORMATS]: await formatsPage(root),
+      [PAGE]: await movingInPage(root),
       'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`,
       'docs/reference/commands.md': await commandList(),
       'docs/reference/errors.md': await errorList(root),

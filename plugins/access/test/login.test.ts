@@ -55,7 +55,11 @@ test('rejects a login whose password changes meanwhile', async (t) => {
     devices: { set: () => t.fail('the device became known') } as unknown as DeviceCookie,
     twoFactor: { isOn: false } as TwoFactor,
     sessions: sessions as unknown as SessionsApi,
-    hooks: { check: async () => undefined, isUsed: () => false } as unknown as Hooks,
+    hooks: {
+      check: async () => undefined,
+      choose: async () => undefined,
+      isUsed: () => false,
+    } as unknown as Hooks,
   });
   const request = {
     ip: '192.0.2.1',

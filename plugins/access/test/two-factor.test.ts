@@ -126,8 +126,8 @@ test('enabling it needs a secret and a code of that secret', async (t) => {
     },
     {
       body: { ...on, twoFactorCode: 287082 },
-      status: 403,
-      code: 'ACCESS_WRONG_CODE',
+      status: 400,
+      code: 'KERNEL_INVALID',
       field: 'twoFactorCode',
     },
     {

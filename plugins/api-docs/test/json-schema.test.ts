@@ -40,6 +40,11 @@ function described(schema: Schema): { json: unknown; complaints: string[] } {
 
 const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[] = [
   ['text', text(), { type: 'string' }],
+  [
+    'a switch with other words for on and off',
+    bool().truthy('1').falsy('0'),
+    { anyOf: [{ type: 'boolean' }, { type: 'string', enum: ['1', '0'] }] },
+  ],
   ['a number that old programs send as text', lenientInt().min(0), { type: 'integer', minimum: 0 }],
   ['a text that old programs send as null', lenientText().max(5), { type: 'string', maxLength: 5 }],
   [

@@ -106,7 +106,7 @@ export const keysOfClients = (tx: Tx, ids: readonly number[], inboundId?: number
 
 /** Calls `take` with every credential of the clients with ids in this range. */
 export async function eachCredential(
-  db: Database,
+  db: Pick<Database, 'query'>,
   { after, upTo }: { readonly after: number; readonly upTo: number },
   take: (clientId: number, inboundId: number, credential: Credential) => void,
 ): Promise<void> {

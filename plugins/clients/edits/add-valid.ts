@@ -7,9 +7,8 @@ import {
   type Schema,
   TimeSlice,
 } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
 import { AddClient } from '../model/schema.js';
-import type { ClientService, NewClientOptions, SkippedItem } from './client-service.js';
+import type { ClientService, Created, NewClientOptions, SkippedItem } from './client-service.js';
 
 const emailOf = (item: unknown): string => {
   const email = (item as { client?: { email?: unknown } | null } | null)?.client?.email;
@@ -23,7 +22,7 @@ export async function addValid(
   who: Principal,
   schema: Schema<AddClient> = AddClient,
   { ignored, ...options }: NewClientOptions & { readonly ignored?: Set<string> } = {},
-): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
+): Promise<Created> {
   const valid: AddClient[] = [];
   const skipped: SkippedItem[] = [];
   const places: number[] = [];
@@ -43,12 +42,14 @@ export async function addValid(
         code: kernelErrors.INVALID.code,
       });
   }
-  const outcome = await service.addMany(valid, who, options);
-  return {
+  const whole = (outcome: Created): Created => ({
     ...outcome,
     skipped: [
       ...skipped,
       ...outcome.skipped.map((entry) => ({ ...entry, index: places[entry.index] ?? entry.index })),
     ],
-  };
+  });
+  return whole(
+    await service.addMany(valid, who, { ...options, note: (facts) => options.note?.(whole(facts)) }),
+  );
 }

@@ -1,6 +1,7 @@
 // Operations on clients by their emails, one or thousands: finds the clients, plans the edit of each, and lists those that are skipped with the reason.
 import { type Clock, type Principal, SerialQueue, type Tx } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
+import { mapInSlices } from '../model/map-in-slices.js';
+import { type Applied, DONE } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import type { SentCredentials } from '../credentials/sent.js';
 import { errors } from '../errors.js';
@@ -14,7 +15,21 @@ import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import type { ClientEdit } from './edit.js';
+import { writeInPortions } from './in-portions.js';
 import { pickClients, skip } from './pick-clients.js';
+import type { WriteRequest } from './write-request.js';
+
+export interface Adjusted {
+  readonly adjusted: number;
+  readonly skipped: SkippedClient[];
+  readonly applied: Applied;
+}
+export interface Attached {
+  readonly attached: string[];
+  readonly skipped: string[];
+  readonly errors: string[];
+  readonly applied: Applied;
+}
 
 export class BulkOperations {
   readonly #store: ClientStore;
@@ -24,6 +39,7 @@ export class BulkOperations {
   readonly #service: ClientService;
   /** An adjustment starts from the result of the previous one. */
   readonly #adjustments = new SerialQueue();
+  readonly #deletions = new SerialQueue();
 
   constructor({
     store,
@@ -75,11 +91,17 @@ export class BulkOperations {
     emails: readonly string[],
     wanted: Adjustment,
     who: Principal,
-  ): Promise<{ adjusted: number; skipped: SkippedClient[]; applied: Applied }> {
-    return this.#adjustments.run(() => this.#adjust(emails, wanted, who));
+    note?: (facts: Adjusted) => void,
+  ): Promise<Adjusted> {
+    return this.#adjustments.run(() => this.#adjust(emails, wanted, who, note));
   }
 
-  async #adjust(emails: readonly string[], wanted: Adjustment, who: Principal) {
+  async #adjust(
+    emails: readonly string[],
+    wanted: Adjustment,
+    who: Principal,
+    note?: (facts: Adjusted) => void,
+  ) {
     const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
     const effective = {
@@ -93,7 +115,11 @@ export class BulkOperations {
       if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
     }
     const edits = await this.#planEdits(patches, now, who);
-    return { adjusted: edits.length, skipped, applied: await this.#write(edits, who) };
+    const facts = { adjusted: edits.length, skipped };
+    return {
+      ...facts,
+      applied: await this.#write(edits, who, { committing: () => note?.({ ...facts, applied: DONE }) }),
+    };
   }
 
   async delete(
@@ -114,16 +140,25 @@ export class BulkOperations {
     };
   }
 
-  async deleteWhere(
+  /** Deletes them portion by portion. One call after the other: the next finds none. */
+  deleteWhere(
     isMeant: (row: ClientRow, now: number) => boolean,
     who: Principal,
   ): Promise<{ deleted: number; applied: Applied }> {
-    const now = this.#clock.now();
-    const { deleted, applied } = await this.#writer.write(
-      { deleted: this.#store.roster.ordered('id').filter((row) => isMeant(row, now)) },
-      who,
-    );
-    return { deleted: deleted.size, applied };
+    return this.#deletions.run(async () => {
+      const now = this.#clock.now();
+      let count = 0;
+      const applied = await writeInPortions(
+        this.#store.roster.ordered('id'),
+        (row) => (isMeant(row, now) ? row : undefined),
+        async (portion) => {
+          const { deleted, applied } = await this.#writer.write({ deleted: portion }, who);
+          count += deleted.size;
+          return applied;
+        },
+      );
+      return { deleted: count, applied };
+    });
   }
 
   /** The reply has an email once per inbound; inbounds that do not exist or take no clients are listed as errors. */
@@ -131,8 +166,14 @@ export class BulkOperations {
     emails: readonly string[],
     inboundIds: readonly number[],
     who: Principal,
-    credentialsOf?: (email: string) => SentCredentials | undefined,
-  ) {
+    {
+      note,
+      credentialsOf,
+    }: {
+      readonly note?: ((facts: Attached) => void) | undefined;
+      readonly credentialsOf?: (email: string) => SentCredentials | undefined;
+    } = {},
+  ): Promise<Attached> {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
     const problems = new Map(ids.flatMap((id) => this.#whyNot(id)));
@@ -144,15 +185,17 @@ export class BulkOperations {
       for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
       return { row, attach: toAttach, credentials: credentialsOf?.(row.email) };
     });
-    const applied = await this.#write(edits, who);
-    return {
+    const facts = {
       attached,
       skipped,
       errors: [
         ...notFound.map(({ email, reason }) => `${email}: ${reason}`),
         ...[...problems].map(([id, problem]) => `inbound ${id}: ${problem}`),
       ],
-      applied,
+    };
+    return {
+      ...facts,
+      applied: await this.#write(edits, who, { committing: () => note?.({ ...facts, applied: DONE }) }),
     };
   }
 
@@ -195,15 +238,15 @@ export class BulkOperations {
     const moved = rows
       .filter((row) => row.group !== group)
       .map((row): ClientEdit => ({ row, fields: { group, updatedAt: now } }));
-    return { affected: moved.length, applied: await this.#write(moved, who, also) };
+    return { affected: moved.length, applied: await this.#write(moved, who, { also }) };
   }
 
   async #write(
     edits: readonly ClientEdit[],
     who: Principal,
-    also?: (tx: Tx) => Promise<void>,
+    rest: Pick<WriteRequest, 'also' | 'committing'> = {},
   ): Promise<Applied> {
-    return (await this.#writer.write({ edits, also }, who)).applied;
+    return (await this.#writer.write({ edits, ...rest }, who)).applied;
   }
 
   /** Plans the edits after plugins changed the patches. Bulk calls cannot set unique fields: those that a plugin adds are ignored. */
@@ -214,10 +257,10 @@ export class BulkOperations {
   ): Promise<ClientEdit[]> {
     const patches = await this.#service.prepare(
       wanted.map(({ patch }) => patch),
-      wanted.map(({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),
+      await mapInSlices(wanted, ({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),
       who,
     );
-    return wanted.map(({ row }, i) => {
+    return mapInSlices(wanted, ({ row }, i) => {
       const { id: _, ...patch } = patches[i] ?? {};
       for (const name of uniqueFields) delete patch[name];
       return { row, fields: changedFields(row, patch, now), chosen: patch.enable };

@@ -4,7 +4,9 @@ import {
   LARGE_BODY,
   LIST_BODY,
   list,
+  once,
   message,
+  optional,
   payload,
   route,
   type Route,
@@ -12,7 +14,7 @@ import {
   shape,
   text,
 } from '../../../kernel/index.js';
-import { describeResult } from '../../engine/contract.js';
+import { type Applied, describeResult } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import { depletionOf } from '../model/depletion.js';
@@ -33,6 +35,18 @@ import {
 
 const names = () => list(text());
 
+/** Fields of replies to large changes; absent when the core has all of them. */
+const onTheWayFields = {
+  pending: optional(int().min(0)).description('users that are on their way to the core'),
+  lagMs: optional(int().min(0)).description('about how long they take, in ms'),
+};
+const onTheWayOf = ({ onTheWay }: Applied): { pending?: number; lagMs?: number } =>
+  onTheWay ? { pending: onTheWay.users, lagMs: onTheWay.ms } : {};
+
+/** Says in words and numbers whether the core has the change. */
+const answer = <T extends object>(done: string, { applied, ...result }: T & { readonly applied: Applied }) =>
+  withMessage(describeResult(done, applied), { ...result, ...onTheWayOf(applied) });
+
 interface Needs {
   readonly service: ClientService;
   readonly bulk: BulkOperations;
@@ -48,11 +62,12 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Creates many clients in one transaction; what cannot be created is listed with its reason.',
     body: AddClients,
     bodyLimit: LARGE_BODY,
-    reply: payload(shape({ created: int(), skipped: SkippedItems })),
-    idempotent: true,
-    handle: async ({ body, who }) => {
-      const { applied, ...result } = await addValid(service, body, who);
-      return withMessage(describeResult(`${result.created} clients created`, applied), result);
+    reply: payload(shape({ created: int(), skipped: SkippedItems, ...onTheWayFields })),
+    handle: async (input) => {
+      const result = await once(input, (note) =>
+        addValid(service, input.body, input.who, undefined, { note }),
+      );
+      return answer(`${result.created} clients created`, result);
     },
   }),
   route({
@@ -62,10 +77,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Enables clients; a client at a limit stays disabled until the limit is raised. changed counts also those that were enabled before.',
     body: Emails,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ changed: int(), skipped: Skipped })),
+    reply: payload(shape({ changed: int(), skipped: Skipped, ...onTheWayFields })),
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await bulk.setEnable(body.emails, true, who);
-      return withMessage(describeResult(`${result.changed} clients enabled`, applied), result);
+      const result = await bulk.setEnable(body.emails, true, who);
+      return answer(`${result.changed} clients enabled`, result);
     },
   }),
   route({
@@ -75,10 +90,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Disables clients; changed counts also those that were disabled before.',
     body: Emails,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ changed: int(), skipped: Skipped })),
+    reply: payload(shape({ changed: int(), skipped: Skipped, ...onTheWayFields })),
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await bulk.setEnable(body.emails, false, who);
-      return withMessage(describeResult(`${result.changed} clients disabled`, applied), result);
+      const result = await bulk.setEnable(body.emails, false, who);
+      return answer(`${result.changed} clients disabled`, result);
     },
   }),
   route({
@@ -88,18 +103,16 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Adds days and bytes, and sets the flow, the limit of devices or the ad tag; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied.',
     body: BulkAdjust,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ adjusted: int(), skipped: Skipped })),
+    reply: payload(shape({ adjusted: int(), skipped: Skipped, ...onTheWayFields })),
     errors: [errors.NOTHING_TO_ADJUST],
-    idempotent: true,
-    handle: async ({ body: { emails, addDays, addBytes, flow, limitHwid, adTag }, who }) => {
+    handle: async (input) => {
+      const { emails, addDays, addBytes, flow, limitHwid, adTag } = input.body;
       if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined && adTag === '')
         throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
-      const { applied, ...result } = await bulk.adjust(
-        emails,
-        { addDays, addBytes, flow, limitHwid, adTag },
-        who,
+      const result = await once(input, (note) =>
+        bulk.adjust(emails, { addDays, addBytes, flow, limitHwid, adTag }, input.who, note),
       );
-      return withMessage(describeResult(`${result.adjusted} clients adjusted`, applied), result);
+      return answer(`${result.adjusted} clients adjusted`, result);
     },
   }),
   route({
@@ -109,10 +122,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Deletes clients with all their data; keepTraffic retains their usage by email.',
     body: BulkDelete,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ deleted: int(), skipped: Skipped })),
+    reply: payload(shape({ deleted: int(), skipped: Skipped, ...onTheWayFields })),
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await bulk.delete(body.emails, body.keepTraffic, who);
-      return withMessage(describeResult(`${result.deleted} clients deleted`, applied), result);
+      const result = await bulk.delete(body.emails, body.keepTraffic, who);
+      return answer(`${result.deleted} clients deleted`, result);
     },
   }),
   route({
@@ -120,13 +133,13 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     path: '/panel/api/clients/delDepleted',
     name: 'clients.deleteDepleted',
     doc: 'Deletes clients that are at a limit, but for those that have a renewal left.',
-    reply: payload(shape({ deleted: int() })),
+    reply: payload(shape({ deleted: int(), ...onTheWayFields })),
     handle: async ({ who }) => {
-      const { applied, deleted } = await bulk.deleteWhere(
+      const result = await bulk.deleteWhere(
         (row, now) => !canRenew(row) && depletionOf(row, now) !== undefined,
         who,
       );
-      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+      return answer(`${result.deleted} clients deleted`, result);
     },
   }),
   route({
@@ -134,10 +147,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     path: '/panel/api/clients/delOrphans',
     name: 'clients.deleteOrphans',
     doc: 'Deletes clients that are attached to no inbound.',
-    reply: payload(shape({ deleted: int() })),
+    reply: payload(shape({ deleted: int(), ...onTheWayFields })),
     handle: async ({ who }) => {
-      const { applied, deleted } = await bulk.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
-      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+      const result = await bulk.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
+      return answer(`${result.deleted} clients deleted`, result);
     },
   }),
   route({
@@ -147,10 +160,11 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Attaches clients to inbounds; attached and skipped list an email once per inbound.',
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ attached: names(), skipped: names(), errors: names() })),
-    handle: async ({ body, who }) => {
-      const { applied, ...result } = await bulk.attach(body.emails, body.inboundIds, who);
-      return withMessage(describeResult(`${result.attached.length} attachments made`, applied), result);
+    reply: payload(shape({ attached: names(), skipped: names(), errors: names(), ...onTheWayFields })),
+    handle: async (input) => {
+      const { emails, inboundIds } = input.body;
+      const result = await once(input, (note) => bulk.attach(emails, inboundIds, input.who, { note }));
+      return answer(`${result.attached.length} attachments made`, result);
     },
   }),
   route({
@@ -160,10 +174,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Detaches clients from inbounds; skipped lists those that are attached to none of them.',
     body: EmailsAndInbounds,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ detached: names(), skipped: names(), errors: names() })),
+    reply: payload(shape({ detached: names(), skipped: names(), errors: names(), ...onTheWayFields })),
     handle: async ({ body, who }) => {
-      const { applied, ...result } = await bulk.detach(body.emails, body.inboundIds, who);
-      return withMessage(describeResult(`${result.detached.length} clients detached`, applied), result);
+      const result = await bulk.detach(body.emails, body.inboundIds, who);
+      return answer(`${result.detached.length} clients detached`, result);
     },
   }),
   route({
@@ -173,10 +187,10 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     doc: 'Resets the usage of clients and enables them, unless they are expired.',
     body: Emails,
     bodyLimit: LIST_BODY,
-    reply: payload(shape({ affected: int() })),
+    reply: payload(shape({ affected: int(), ...onTheWayFields })),
     handle: async ({ body, who }) => {
-      const { applied, affected } = await usage.resetTraffic(body.emails, who);
-      return withMessage(describeResult(`traffic of ${affected} clients reset`, applied), { affected });
+      const result = await usage.resetTraffic(body.emails, who);
+      return answer(`traffic of ${result.affected} clients reset`, result);
     },
   }),
   route({
@@ -193,13 +207,13 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     name: 'inbounds.deleteAllClients',
     doc: 'Deletes all clients of an inbound, also if they are attached to others.',
     params: shape({ id: int().min(1).example(1) }),
-    reply: payload(shape({ deleted: int() })),
+    reply: payload(shape({ deleted: int(), ...onTheWayFields })),
     errors: [inboundErrors.NOT_FOUND],
     handle: async ({ params: { id }, who }) => {
       if (!inbounds.get(id))
         throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
-      const { applied, deleted } = await bulk.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
-      return withMessage(describeResult(`${deleted} clients deleted`, applied), { deleted });
+      const result = await bulk.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
+      return answer(`${result.deleted} clients deleted`, result);
     },
   }),
 ];

@@ -1,6 +1,6 @@
 // Routes that add, edit and delete one client.
-import { message, route, type Route } from '../../../kernel/index.js';
-import { describeResult } from '../../engine/contract.js';
+import { message, once, route, type Route } from '../../../kernel/index.js';
+import { describeResult, DONE } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import { AddClient, ClientPatch } from '../model/schema.js';
@@ -40,8 +40,8 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     body: AddClient,
     reply: message(),
     errors: [...taken, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
-    idempotent: true,
-    handle: async ({ body, who }) => describeResult('client added', await service.add(body, who)),
+    handle: async (input) =>
+      describeResult('client added', await once(input, (note) => service.add(input.body, input.who, note))),
   }),
   route({
     method: 'POST',
@@ -83,11 +83,18 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     body: InboundIds,
     reply: message(),
     errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
-    handle: async ({ params: { email }, body: { inboundIds }, who }) => {
-      const row = service.find(email);
-      inbounds.requireForClients(inboundIds, 'inboundIds');
-      const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
-      const { applied } = await writer.write({ edits: [{ row, attach }] }, who);
+    handle: async (input) => {
+      const { inboundIds } = input.body;
+      const { attach, applied } = await once(input, async (note) => {
+        const row = service.find(input.params.email);
+        inbounds.requireForClients(inboundIds, 'inboundIds');
+        const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
+        const { applied } = await writer.write(
+          { edits: [{ row, attach }], committing: () => note?.({ attach, applied: DONE }) },
+          input.who,
+        );
+        return { attach, applied };
+      });
       return describeResult(
         `client attached${leftOut(inboundIds, attach, 'it was already attached to')}`,
         applied,

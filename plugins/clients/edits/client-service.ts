@@ -18,11 +18,11 @@ import { type ClientFields, emailKey, refuseHiddenIn } from '../model/fields.js'
 import { decideEnabled, depletionOf } from '../model/depletion.js';
 import { changedFields, chosenSwitch } from '../model/field-changes.js';
 import { newClient } from '../model/new-client.js';
-import type { ClientRow } from '../model/row.js';
+import { type ClientRow, rowOf } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
 import type { ClientWriter } from './client-writer.js';
-import type { Usage } from './write-request.js';
+import type { Changes, Usage } from './write-request.js';
 import { newBatch, refuseTaken } from './uniqueness.js';
 
 export interface SkippedClient {
@@ -36,11 +36,22 @@ export interface SkippedItem extends SkippedClient {
   readonly index: number;
 }
 
+/** What became of a list of new clients. */
+export interface Created {
+  readonly created: number;
+  readonly skipped: SkippedItem[];
+  readonly applied: Applied;
+}
+
 export interface NewClientOptions {
   /** what they used elsewhere, by the key of their email */
   readonly usage?: ReadonlyMap<string, Partial<Usage> & { readonly resetCount?: number }>;
+  /** Called inside the write with what the caller will be answered. */
+  readonly note?: ((facts: Created) => void) | undefined;
   /** of another panel: a disabled client at its limit is at its limit, and not disabled by an admin */
   readonly fromElsewhere?: boolean;
+  /** subIds of the clients that the same import has added: others of it may share them */
+  readonly sharable?: Set<string>;
 }
 
 /** A client that cannot be added, with its place in the list. */
@@ -57,7 +68,16 @@ interface Accepted {
   readonly sent: SentCredentials | undefined;
   readonly parts: SentParts | undefined;
   readonly isForeign: boolean;
+  readonly isSharing: boolean;
 }
+
+const skippedItem = ({ index, email, error: { message, code } }: Refused): SkippedItem => ({
+  index,
+  email,
+  reason: message,
+  code,
+});
+const NEW_ROW = { id: 0, credentials: null, up: 0, down: 0, lastOnline: 0, lastSubFetch: 0 };
 
 /** Fields that differ from what was sent; another spelling of an email does not count. */
 const changedBy = (sent: ClientPatch, next: ClientPatch): ClientPatch =>
@@ -101,38 +121,29 @@ export class ClientService {
     return row;
   }
 
-  async add(sent: AddClient, who: Principal): Promise<Applied> {
+  async add(sent: AddClient, who: Principal, note?: (applied: Applied) => void): Promise<Applied> {
     this.#inbounds.requireForClients(sent.inboundIds, 'inboundIds');
-    const { refused, applied } = await this.#create([sent], who);
+    const added = ({ created, applied }: Created): void => void (created > 0 && note?.(applied));
+    const { refused, applied } = await this.#create([sent], who, { note: added });
     if (refused[0]) throw refused[0].error;
     return applied;
   }
 
   /** Adds what can be added, and lists the rest with the reasons. */
-  async addMany(
-    items: readonly AddClient[],
-    who: Principal,
-    options?: NewClientOptions,
-  ): Promise<{ created: number; skipped: SkippedItem[]; applied: Applied }> {
+  async addMany(items: readonly AddClient[], who: Principal, options?: NewClientOptions): Promise<Created> {
     const { refused, created, applied } = await this.#create(items, who, options);
-    return {
-      created,
-      applied,
-      skipped: refused.map(({ index, email, error: { message, code } }) => ({
-        index,
-        email,
-        reason: message,
-        code,
-      })),
-    };
+    return { created, applied, skipped: refused.map(skippedItem) };
   }
 
   async #create(sent: readonly AddClient[], who: Principal, options: NewClientOptions = {}) {
     const { refused, indexes, request } = await this.planNew(sent, who, options);
     if (request.added.length === 0) return { refused, created: 0, applied: DONE };
-    const written = await this.#writer.write(request, who);
-    for (const { row, error } of written.refused)
-      refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
+    const committing = ({ added, refused: late }: Changes): void => {
+      for (const { row, error } of late)
+        refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });
+      options.note?.({ created: added.length, skipped: refused.map(skippedItem), applied: DONE });
+    };
+    const written = await this.#writer.write({ ...request, committing }, who);
     return { refused, created: written.added.length, applied: written.applied };
   }
 
@@ -140,11 +151,11 @@ export class ClientService {
   async planNew(
     sent: readonly AddClient[],
     who: Principal,
-    { usage = new Map(), fromElsewhere = false }: NewClientOptions = {},
+    { usage = new Map(), fromElsewhere = false, sharable }: NewClientOptions = {},
   ) {
     const now = this.#clock.now();
     const items = await this.#prepareItems(sent, who);
-    const { accepted, refused } = await this.#check(items, now);
+    const { accepted, refused } = await this.#check(items, now, sharable);
     // With retained usage, a new client may be at its quota already.
     const retained = await retainedTotals(
       this.#db,
@@ -154,34 +165,29 @@ export class ClientService {
     const credentials = new Map<ClientRow, SentCredentials>();
     const parts = new Map<ClientRow, SentParts>();
     const indexes = new Map<ClientRow, number>();
+    const sharing = new Set<ClientRow>();
     const slice = new TimeSlice();
-    for (const { index, fields, inboundIds, isForeign, sent: own, parts: sentParts } of accepted) {
+    for (const { index, fields, inboundIds, isForeign, isSharing, sent: own, parts: sentParts } of accepted) {
       if (slice.isOver) await slice.next();
       const key = emailKey(fields.email);
-      const { resetCount = fields.resetCount, ...used } = {
-        up: 0,
-        down: 0,
-        lastOnline: 0,
-        lastSubFetch: 0,
-        ...retained.get(key),
-        ...usage.get(key),
-      };
-      const row: ClientRow = { ...fields, resetCount, ...used, id: 0, inboundIds, credentials: null };
+      const row = rowOf(Object.assign(fields, NEW_ROW, { inboundIds }));
+      Object.assign(row, retained.get(key), usage.get(key));
       // Another panel disables a client at its limit by the same switch as an admin does.
       const wasDepleted = fromElsewhere && isForeign && depletionOf(row, now) !== undefined;
       if (wasDepleted) row.enable = true;
       Object.assign(row, decideEnabled(row, now));
       added.push(row);
       indexes.set(row, index);
+      if (isSharing) sharing.add(row);
       if (own) credentials.set(row, own);
       if (sentParts) parts.set(row, sentParts);
     }
     if (slice.isOver) await slice.next();
-    const request = { added, parts, credentials, usage, restoreUsage: true, fieldPrefix: 'client.' };
+    const request = { added, parts, sharing, credentials, usage, restoreUsage: true, fieldPrefix: 'client.' };
     return { refused, indexes, request };
   }
 
-  async #check(items: readonly AddClient[], now: number) {
+  async #check(items: readonly AddClient[], now: number, sharable?: Set<string>) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
     const accepted: Accepted[] = [];
@@ -195,13 +201,16 @@ export class ClientService {
         refuseHiddenIn(fields, 'client.');
         const parts = this.#parts.check(others);
         const sent = sentCredentials(client, 'client.');
-        refuseTaken(roster, fields, 'client.', { batch });
+        refuseTaken(roster, fields, 'client.', { batch, sharable });
+        const isSharing = sharable?.has(fields.subId) === true;
+        sharable?.add(fields.subId);
         accepted.push({
           index,
           fields,
           inboundIds: roster.internInboundIds(inboundIds),
           sent,
           parts,
+          isSharing,
           // Only our exports say which limit disabled a client.
           isForeign: client.depletedCause === undefined,
         });

@@ -6,9 +6,9 @@ import {
   type Hooks,
   PanelError,
   type Principal,
-  TimeSlice,
   type Tx,
 } from '../../../kernel/index.js';
+import { mapInSlices } from '../model/map-in-slices.js';
 import { type EngineApi, DONE } from '../../engine/contract.js';
 import {
   afterClientSave,
@@ -112,7 +112,9 @@ export class ClientWriter {
     const written = await this.#credentials.during(() =>
       this.#db.write(async (tx) => {
         await also?.(tx);
-        return run(tx);
+        const changes = await run(tx);
+        request.committing?.(changes);
+        return changes;
       }),
     );
     return { ...written, applied: await apply(written) };
@@ -122,9 +124,9 @@ export class ClientWriter {
   async plan(request: WriteRequest, who: Principal): Promise<PlannedWrite> {
     const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
-    const deletedRows = (request.deleted ?? []).map((row) => ({ ...row }));
+    const deletedRows = await mapInSlices(request.deleted ?? [], (row) => ({ ...row }));
     const newRows = request.added ?? [];
-    const updates = edits.map(changeOf);
+    const updates = await mapInSlices(edits, changeOf);
     const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
     const savedChanges = [...newRows.map((row) => addedChange(row, partsOf(row))), ...updates];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
@@ -140,7 +142,10 @@ export class ClientWriter {
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
       const placed = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
       done = await decideAgain(tx, placed, this.#clock.now());
-      const changes = done.map((edit, i) => (edit === edits[i] && updates[i]) || changeOf(edit));
+      const changes = await mapInSlices(
+        done,
+        (edit, i) => (edit === edits[i] && updates[i]) || changeOf(edit),
+      );
       const { inserted, sources, refused } = await this.#insert(tx, newRows, request, saving);
       const changed = await this.#update(tx, done, request, saving);
       const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);
@@ -178,6 +183,7 @@ export class ClientWriter {
       usage = new Map(),
       credentials = NOT_SENT,
       fieldPrefix = '',
+      sharing,
     }: WriteRequest,
     saving: Inbound | undefined,
   ): Promise<Inserted> {
@@ -193,13 +199,10 @@ export class ClientWriter {
     });
     const sources = accepted.map(({ row }) => row);
     if (accepted.length === 0) return { inserted: [], sources, refused };
-    const ids = await insertClients(tx, sources);
-    const inserted: ClientRow[] = [];
-    const slice = new TimeSlice();
-    for (const [i, { row, drafts: own }] of accepted.entries()) {
-      if (slice.isOver) await slice.next();
-      inserted.push({ ...row, id: ids[i] as number, credentials: credentialsIn(own) });
-    }
+    const ids = await insertClients(tx, sources, sharing);
+    const inserted = await mapInSlices(accepted, ({ row, drafts: own }, i) =>
+      Object.assign(row, { id: ids[i] as number, credentials: credentialsIn(own) }),
+    );
     await this.#credentials.insert(
       tx,
       accepted.map(({ drafts: own }, i) => ({ clientId: ids[i] as number, drafts: own })),
@@ -305,7 +308,7 @@ export class ClientWriter {
     if (changes.length === 0) return;
     this.#store.change(tx, {
       added: inserted,
-      edited: edits.map((edit) => rowEditOf(edit, changed.get(edit.row.id))),
+      edited: await mapInSlices(edits, (edit) => rowEditOf(edit, changed.get(edit.row.id))),
       deleted: [...deletedIds],
     });
     await tx.during(duringClientSave, { changes, who });

@@ -1,6 +1,7 @@
 // Decides inside the write whether edited clients are enabled. Edits are planned from memory before it; until it begins,
 // a poll or another call may have changed usage, a limit or the switch, and an admin's choice must not be undone.
 import type { Tx } from '../../../kernel/index.js';
+import { mapInSlices } from '../model/map-in-slices.js';
 import { decideEnabled, isSameSwitch } from '../model/depletion.js';
 import { type StoredLimits, storedLimits } from '../model/stored-limits.js';
 import type { ClientEdit } from './edit.js';
@@ -22,7 +23,7 @@ export async function decideAgain(
     tx,
     concerned.map(({ row: { id } }) => id),
   );
-  return edits.map((edit) => {
+  return mapInSlices(edits, (edit) => {
     const before = stored.get(edit.row.id);
     return before && concernsLimits(edit) ? decided(edit, before, now) : edit;
   });

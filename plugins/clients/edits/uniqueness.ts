@@ -1,4 +1,4 @@
-// No two clients have the same email, subId, UUID or password. Two clients with one credential are one user to the
+// No two clients have the same email, subId, UUID or password; only an import may give one subId to several of its own. Two clients with one credential are one user to the
 // core: the one that was added last would get the other's bytes.
 import { ForeignKeyConstraintError, UniqueConstraintError } from 'sequelize';
 import { inboundErrors } from '../../inbounds/contract.js';
@@ -26,10 +26,20 @@ export function refuseTaken(
   roster: Roster,
   values: Partial<ClientFields>,
   fieldPrefix: string,
-  { self, batch }: { readonly self?: number | undefined; readonly batch?: TakenInBatch } = {},
+  {
+    self,
+    batch,
+    sharable,
+  }: {
+    readonly self?: number | undefined;
+    readonly batch?: TakenInBatch;
+    /** subIds that several clients may have */
+    readonly sharable?: ReadonlySet<string> | undefined;
+  } = {},
 ): void {
   const named = uniqueFields.flatMap((name) => (values[name] ? [[name, values[name]] as const] : []));
   for (const [name, value] of named) {
+    if (name === 'subId' && sharable?.has(value)) continue;
     const owner = roster.owner(name, value);
     if ((owner && owner.id !== self) || batch?.[name].has(uniqueKey(name, value)))
       throw declaredFields[name].uniqueError(undefined, { path: `${fieldPrefix}${name}` });

@@ -15,6 +15,8 @@ export interface WriteRequest {
   readonly parts?: ReadonlyMap<ClientRow, SentParts>;
   /** what callers sent of the credentials of new clients; the rest is generated */
   readonly credentials?: ReadonlyMap<ClientRow, SentCredentials>;
+  /** new clients with the subId of another one */
+  readonly sharing?: ReadonlySet<ClientRow>;
   /** new clients with usage take what is retained for their emails then */
   readonly restoreUsage?: boolean;
   /** what new clients used elsewhere, by the key of their email; it wins over what is retained */
@@ -25,6 +27,8 @@ export interface WriteRequest {
   readonly keepTraffic?: boolean;
   /** written first, in the same transaction */
   readonly also?: ((tx: Tx) => Promise<void>) | undefined;
+  /** Called last in the transaction. */
+  readonly committing?: ((changes: Changes) => void) | undefined;
   /** stands before the names of fields in errors */
   readonly fieldPrefix?: string;
   /** Error if an edited client was deleted meanwhile. Without it, such clients are skipped. */

@@ -3,12 +3,14 @@ import {
   int,
   LIST_BODY,
   list,
+  once,
   payload,
   route,
   type Route,
   withMessage,
   shape,
   text,
+  TimeSlice,
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
 import { errors } from '../errors.js';
@@ -25,7 +27,10 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     name: 'clients.groups.list',
     doc: 'All groups, with what their clients have used since the last reset of the group.',
     reply: payload(list(GroupReply)),
-    handle: () => groups.list(),
+    handle: async () => {
+      await new TimeSlice().next();
+      return groups.list();
+    },
   }),
   route({
     method: 'GET',
@@ -34,7 +39,10 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     doc: 'Emails of the clients in a group.',
     params: shape({ name: text().example('family') }),
     reply: payload(list(text())),
-    handle: ({ params }) => groups.emails(params.name),
+    handle: async ({ params }) => {
+      await new TimeSlice().next();
+      return groups.emails(params.name);
+    },
   }),
   route({
     method: 'POST',
@@ -44,11 +52,11 @@ export const groupRoutes = ({ groups }: { groups: Groups }): Route[] => [
     body: NewGroup,
     reply: payload(shape({ name: text() })),
     errors: [errors.GROUP_TAKEN],
-    idempotent: true,
-    handle: async ({ body, who }) => {
-      await groups.create(body.name, who);
-      return withMessage('group created', { name: body.name });
-    },
+    handle: async (input) =>
+      withMessage(
+        'group created',
+        await once(input, (note) => groups.create(input.body.name, input.who, note)),
+      ),
   }),
   route({
     method: 'POST',

@@ -1,5 +1,5 @@
 // Operations on groups, and the traffic of groups.
-import { type Database, type Principal, refuseHidden, type Tx } from '../../../kernel/index.js';
+import { type Database, LongList, type Principal, refuseHidden, type Tx } from '../../../kernel/index.js';
 import { type Applied, DONE } from '../../engine/contract.js';
 import { duringGroupSave, type GroupChange } from '../contract.js';
 import { errors } from '../errors.js';
@@ -32,8 +32,8 @@ export class Groups {
     return this.#store.roster.ordered('email').filter(({ group }) => group === name);
   }
 
-  emails(name: string): string[] {
-    return this.#members(name).map(({ email }) => email);
+  emails(name: string): LongList<string> {
+    return LongList.of(this.#members(name), ({ email }) => email);
   }
 
   #sums(): Map<string, { clientCount: number; up: number; down: number }> {
@@ -58,10 +58,14 @@ export class Groups {
       .sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  async create(name: string, who: Principal): Promise<void> {
+  async create(name: string, who: Principal, note?: (facts: { name: string }) => void) {
     if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
-    await this.#db.write(async (tx) => this.#set(tx, name, await this.#baseline(tx, name), who));
+    await this.#db.write(async (tx) => {
+      await this.#set(tx, name, await this.#baseline(tx, name), who);
+      note?.({ name });
+    });
+    return { name };
   }
 
   async #baseline(tx: Tx, name: string): Promise<Baseline> {

@@ -58,7 +58,7 @@ export class ClientImport {
   }
 
   async #create(path: string, who: Principal, ignored: Set<string>): Promise<Imported> {
-    const options = { ignored, fromElsewhere: true };
+    const options = { ignored, fromElsewhere: true, sharable: new Set<string>() };
     let created = 0;
     let skippedCount = 0;
     let from = 0;

@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import {
   int,
   list,
+  LongList,
   payload,
   route,
   type Route,
   shape,
-  TimeSlice,
   withMessage,
 } from '../../../kernel/index.js';
 import { describeResult } from '../../engine/contract.js';
@@ -17,6 +17,9 @@ import type { ClientStore } from '../model/client-store.js';
 import { ExportedClient, ImportData } from '../model/schema.js';
 import { exportOf } from '../model/views.js';
 import { type ClientImport, MAX_IMPORT_BYTES } from './client-import.js';
+
+/** Clients of which the parts are read at once. */
+const CLIENTS_PER_PORTION = 1000;
 
 export const exportImportRoutes = ({
   store,
@@ -33,14 +36,19 @@ export const exportImportRoutes = ({
     name: 'clients.export',
     doc: 'All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
-    handle: async () => {
-      // Concurrent calls yield to each other.
-      await new TimeSlice().next();
-      const rows = store.roster.ordered('id');
-      const ids = rows.map(({ id }) => id);
-      const items = rows.map(exportOf);
-      await parts.addTo(items, ids);
-      return items;
+    handle: () => {
+      const rows = [...store.roster.ordered('id')];
+      return new LongList(async function* () {
+        for (let from = 0; from < rows.length; from += CLIENTS_PER_PORTION) {
+          const portion = rows.slice(from, from + CLIENTS_PER_PORTION);
+          const items = portion.map(exportOf);
+          await parts.addTo(
+            items,
+            portion.map(({ id }) => id),
+          );
+          yield items;
+        }
+      });
     },
   }),
   route({

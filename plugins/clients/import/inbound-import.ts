@@ -6,7 +6,9 @@ import {
   kernelErrors,
   LARGE_BODY,
   message,
+  once,
   openObject,
+  type RequestInfo,
   type Principal,
   route,
   type Route,
@@ -14,7 +16,7 @@ import {
   TimeSlice,
   validate,
 } from '../../../kernel/index.js';
-import { describeResult } from '../../engine/contract.js';
+import { type Applied, describeResult, DONE } from '../../engine/contract.js';
 import {
   type AddOptions,
   inboundErrors,
@@ -29,6 +31,7 @@ import type { ClientEdit } from '../edits/edit.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
 import { type AddClient, NewClient } from '../model/schema.js';
+import { MOST_CLIENTS } from './sent-clients.js';
 
 interface Needs {
   readonly inbounds: InboundsApi;
@@ -159,15 +162,29 @@ const destinationsNote = (kept: readonly string[]): string =>
     ? `; it keeps its local destinations ${kept.join(', ')}, which WEIR_FALLBACK_DESTINATIONS does not name`
     : '';
 
+interface Imported {
+  readonly said: string;
+  readonly applied: Applied;
+}
+
 /** One transaction: the inbound, its bytes, its clients and their usage. */
 async function importInbound(
   needs: Needs,
   data: Entry,
-  { who, ignored }: { readonly who: Principal; readonly ignored: Set<string> },
-): Promise<string> {
+  {
+    who,
+    ignored,
+    note,
+  }: Pick<RequestInfo, 'who' | 'ignored'> & { note?: ((facts: Imported) => void) | undefined },
+): Promise<Imported> {
   const { settings: sent = {}, clientStats, ...fields } = data;
   const { clients, ...settings } = validate(jsonObject().empty(null).default({}), sent) as Entry;
   const carried = { clients: records(clients), stats: records(clientStats) };
+  if (carried.clients.length > MOST_CLIENTS)
+    throw kernelErrors.INVALID(
+      `settings.clients holds more than ${MOST_CLIENTS} clients; add the rest with clients/import`,
+      { path: 'data' },
+    );
   const { write, existing, otherUuid, skipped, refusedBy } = await planClients(needs, carried, who, ignored);
   let written = NO_CHANGES;
   const also: AddOptions['also'] = async (tx, inbound) => {
@@ -175,14 +192,18 @@ async function importInbound(
     await needs.inbounds.addUsage(tx, [usage]);
     written = await write.run(tx, inbound);
   };
-  const { applied, kept } = await addInbound(needs, { ...fields, settings }, who, { also, ignored });
+  const said = (kept: readonly string[]): string => {
+    const count = existing + written.added.length;
+    const left = [...skipped, ...refusedBy(written)];
+    return `inbound imported with ${count} clients${otherUuidNote(otherUuid)}${skippedNote(left)}${destinationsNote(kept)}`;
+  };
+  const { applied, kept } = await addInbound(needs, { ...fields, settings }, who, {
+    also,
+    ignored,
+    committing: (added) => note?.({ said: said(added.kept), applied: DONE }),
+  });
   const clientsApplied = await write.apply(written);
-  const count = existing + written.added.length;
-  const left = [...skipped, ...refusedBy(written)];
-  return describeResult(
-    `inbound imported with ${count} clients${otherUuidNote(otherUuid)}${skippedNote(left)}${destinationsNote(kept)}`,
-    applied.pending ? applied : clientsApplied,
-  );
+  return { said: said(kept), applied: applied.pending ? applied : clientsApplied };
 }
 
 export const inboundImportRoutes = (needs: Needs): Route[] => [
@@ -191,7 +212,7 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
     path: '/panel/api/inbounds/import',
     name: 'inbounds.import',
     form: true,
-    doc: 'Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced. Clients that exist are attached and stay as they are.',
+    doc: 'Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced; at most 20,000 clients. Clients that exist are attached and stay as they are.',
     body: shape({ data: jsonObject().required() }).example({
       data: {
         protocol: 'vless',
@@ -210,8 +231,15 @@ export const inboundImportRoutes = (needs: Needs): Route[] => [
       inboundErrors.UNKNOWN_PROTOCOL,
       inboundErrors.CORE_REFUSED,
     ],
-    idempotent: true,
-    handle: ({ body, who, ignored }) =>
-      importInbound(needs, validate(openObject(), body.data), { who, ignored }),
+    handle: async (input) => {
+      const { said, applied } = await once(input, (note) =>
+        importInbound(needs, validate(openObject(), input.body.data), {
+          who: input.who,
+          ignored: input.ignored,
+          note,
+        }),
+      );
+      return describeResult(said, applied);
+    },
   }),
 ];

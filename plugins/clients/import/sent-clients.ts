@@ -29,8 +29,8 @@ import type { ClientRow } from '../model/row.js';
 import { type ClientPatch, NewClient } from '../model/schema.js';
 
 const PATH = 'settings.clients';
-/** More would take longer than a caller waits; a body of full clients ends earlier. */
-const MOST_CLIENTS = 20_000;
+/** Clients that come with an inbound, in its one transaction. More would take longer than a caller waits. */
+export const MOST_CLIENTS = 20_000;
 
 interface Sent {
   readonly index: number;

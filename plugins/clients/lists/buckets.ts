@@ -21,23 +21,30 @@ const isNear = (
   { now, soonMs, soonBytes }: BucketContext,
 ): boolean =>
   (expiryTime > 0 && expiryTime - now < soonMs) || (totalGB > 0 && totalGB - up - down < soonBytes);
-const isOnline = (row: ClientRow, { now, presence }: BucketContext): boolean =>
+export const isOnline = (row: ClientRow, { now, presence }: BucketContext): boolean =>
   row.enable &&
   (presence.length > 0
     ? presence.some((source) => source.isOnline(row.id))
     : row.lastOnline > now - ONLINE_MS);
 
-/** Buckets for filters overlap: a client that is disabled and at a limit is in two of them. */
-export const BUCKETS: Readonly<Record<string, (row: ClientRow, context: BucketContext) => boolean>> = {
-  online: isOnline,
-  active: (row, { now }) => row.enable && !depletionOf(row, now),
-  deactive: (row) => !row.enable,
-  depleted: (row, { now }) => depletionOf(row, now) !== undefined,
-  expiring: (row, context) => row.enable && !depletionOf(row, context.now) && isNear(row, context),
-};
+/** Buckets of filters, as bits. They overlap: a client that is disabled and at a limit is in two of them. */
+export const BUCKETS = { online: 1, active: 2, deactive: 4, depleted: 8, expiring: 16 } as const;
 
-/** Counts over all clients, whatever the list shows: active + deactive + depleted + expiring equals total; online clients may be in any of them. */
-export function summaryOf(rows: readonly ClientRow[], context: BucketContext) {
+/** The buckets of one client. */
+export function bucketsOf(row: ClientRow, context: BucketContext): number {
+  const online = isOnline(row, context) ? BUCKETS.online : 0;
+  const off = row.enable ? 0 : BUCKETS.deactive;
+  if (depletionOf(row, context.now) !== undefined) return online | off | BUCKETS.depleted;
+  if (!row.enable) return online | off;
+  // For a filter, an expiring client is active.
+  return online | BUCKETS.active | (isNear(row, context) ? BUCKETS.expiring : 0);
+}
+
+/**
+ * Counts over all clients, whatever the list shows: active + deactive + depleted + expiring equals total; online clients
+ * may be in any of them. `bits` are the buckets of each client, by its place.
+ */
+export function summaryOf(rows: readonly ClientRow[], bits: Uint8Array) {
   const names = {
     deactive: [] as string[],
     depleted: [] as string[],
@@ -45,19 +52,24 @@ export function summaryOf(rows: readonly ClientRow[], context: BucketContext) {
     online: [] as string[],
   };
   const counts = { deactive: 0, depleted: 0, expiring: 0, online: 0 };
-  const note = (bucket: keyof typeof names, row: ClientRow): void => {
-    if (counts[bucket]++ < MAX_NAMES) names[bucket].push(row.email);
+  const note = (bucket: keyof typeof names, place: number): void => {
+    if (counts[bucket]++ < MAX_NAMES) names[bucket].push((rows[place] as ClientRow).email);
   };
   let active = 0;
-  for (const row of rows) {
-    if (depletionOf(row, context.now)) note('depleted', row);
-    else if (!row.enable) note('deactive', row);
-    else if (isNear(row, context)) note('expiring', row);
+  for (let place = 0; place < bits.length; place++) {
+    const found = bits[place] as number;
+    if (found === BUCKETS.active) {
+      active++;
+      continue;
+    }
+    if (found & BUCKETS.depleted) note('depleted', place);
+    else if (found & BUCKETS.deactive) note('deactive', place);
+    else if (found & BUCKETS.expiring) note('expiring', place);
     else active++;
-    if (isOnline(row, context)) note('online', row);
+    if (found & BUCKETS.online) note('online', place);
   }
   return {
-    total: rows.length,
+    total: bits.length,
     active,
     deactive: names.deactive,
     deactiveCount: counts.deactive,
@@ -71,22 +83,19 @@ export function summaryOf(rows: readonly ClientRow[], context: BucketContext) {
 }
 export type Summary = ReturnType<typeof summaryOf>;
 
-/** The first moment at which time alone changes the summary. */
-export function summaryValidUntil(
-  rows: readonly ClientRow[],
+/** The first moment at which time alone changes the buckets of a client. */
+export function bucketsValidUntil(
+  { expiryTime, lastOnline }: ClientRow,
   { now, soonMs, presence }: BucketContext,
 ): number {
-  // Presence sources do not say when their answers change.
-  let end = presence.length > 0 ? now + 1000 : Infinity;
+  let end = Infinity;
   const consider = (at: number): void => {
     if (at > now && at < end) end = at;
   };
-  for (const { expiryTime, lastOnline } of rows) {
-    if (expiryTime > 0) {
-      consider(expiryTime);
-      consider(expiryTime - soonMs + 1);
-    }
-    if (presence.length === 0 && lastOnline > 0) consider(lastOnline + ONLINE_MS);
+  if (expiryTime > 0) {
+    consider(expiryTime);
+    consider(expiryTime - soonMs + 1);
   }
+  if (presence.length === 0 && lastOnline > 0) consider(lastOnline + ONLINE_MS);
   return end;
 }

@@ -1,12 +1,18 @@
 // The paged list, from memory. Counts over all clients are computed once per change, not once per page.
-import type { Clock, Contributed, PluginContext, LiveSettings } from '../../../kernel/index.js';
+import {
+  type Clock,
+  type Contributed,
+  type PluginContext,
+  type LiveSettings,
+  TimeSlice,
+} from '../../../kernel/index.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
-import { type BucketContext, type Summary, summaryValidUntil, summaryOf } from './buckets.js';
+import type { BucketContext } from './buckets.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
-import { filterOf } from './filter.js';
+import { marksOf } from './filter.js';
 import type { GroupStore } from '../groups/group-store.js';
-import { type Ordered, Orders } from './orders.js';
-import type { ClientRow } from '../model/row.js';
+import { KeptBuckets } from './kept-buckets.js';
+import { Orders } from './orders.js';
 import type { PageQuery } from './page-schema.js';
 import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -16,12 +22,6 @@ const MAX_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
 const GIB = 2 ** 30;
 
-interface CachedSummary {
-  readonly version: string;
-  readonly validUntil: number;
-  readonly summary: Summary;
-}
-
 export class ClientLists {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
@@ -30,9 +30,8 @@ export class ClientLists {
   readonly #contributions: PluginContext['contributions'];
   readonly #shown: ShownUsage;
   readonly #orders: Orders;
-  #cachedSummary: CachedSummary | undefined;
+  readonly #buckets = new KeptBuckets();
   readonly #groupStore: GroupStore;
-  #groups: { readonly version: string; readonly names: readonly string[] } | undefined;
 
   constructor({
     store,
@@ -61,42 +60,39 @@ export class ClientLists {
     this.#orders = new Orders(store);
   }
 
-  page(query: PageQuery) {
+  async page(query: PageQuery) {
+    // Milliseconds of 100,000 clients, and more before the first search.
+    await new TimeSlice().next();
+    if (query.search.trim() !== '') {
+      const { roster } = this.#store;
+      await roster.search.prepare(() => roster.ordered('id'));
+    }
+    return this.#page(query);
+  }
+
+  #page(query: PageQuery) {
     const { roster } = this.#store;
     const context = this.#context();
     const pageSize = Math.min(query.pageSize, MAX_PAGE_SIZE);
-    const found = this.#orders.rows(
-      query.sort,
-      query.order,
-      filterOf(query, roster, context, (id) => this.#inbounds.get(id)?.protocol),
-    );
-    const items = pageOf(found, (query.page - 1) * pageSize, pageSize).map((row) => this.#shown.client(row));
+    const { summary, bits } = this.#buckets.of(roster, context);
+    const marks = marksOf(query, roster, bits, (id) => this.#inbounds.get(id)?.protocol);
+    const found = this.#orders.slice(query.sort, query.order, marks, (query.page - 1) * pageSize, pageSize);
     return {
-      filtered: found.rows.length,
+      filtered: found.count,
       total: roster.size,
       page: query.page,
       pageSize,
-      items,
-      groups: [...this.groups()],
-      summary: this.#summary(context),
+      items: found.rows.map((row) => this.#shown.client(row)),
+      groups: this.groups(),
+      summary,
     };
   }
 
   /** Names of the groups that were created and of those that clients are in. */
-  groups(): readonly string[] {
+  groups(): string[] {
     const { roster } = this.#store;
-    const version = `${roster.editsVersion} ${this.#groupStore.version}`;
-    if (this.#groups?.version !== version) {
-      const names = new Set([
-        ...this.#groupStore.names(),
-        ...roster
-          .ordered('id')
-          .map(({ group }) => group)
-          .filter(Boolean),
-      ]);
-      this.#groups = { version, names: [...names].sort((a, b) => a.localeCompare(b)) };
-    }
-    return this.#groups.names;
+    const names = new Set([...this.#groupStore.names(), ...roster.groups.keys()]);
+    return [...names].sort((a, b) => a.localeCompare(b));
   }
 
   #context(): BucketContext {
@@ -107,20 +103,6 @@ export class ClientLists {
       soonBytes: trafficDiff * GIB,
       presence: this.#contributions(PresenceSources).map(guardSource),
     };
-  }
-
-  #summary(context: BucketContext): Summary {
-    const { roster } = this.#store;
-    const version = `${roster.editsVersion} ${roster.countsVersion} ${context.soonMs} ${context.soonBytes}`;
-    if (this.#cachedSummary?.version !== version || context.now >= this.#cachedSummary.validUntil) {
-      const rows = roster.ordered('id');
-      this.#cachedSummary = {
-        version,
-        validUntil: summaryValidUntil(rows, context),
-        summary: summaryOf(rows, context),
-      };
-    }
-    return this.#cachedSummary.summary;
   }
 }
 
@@ -142,9 +124,4 @@ function guardSource({ value, fault }: Contributed<PresenceSource>): PresenceSou
       }
     },
   };
-}
-
-function pageOf({ rows, backwards }: Ordered, from: number, count: number): ClientRow[] {
-  if (!backwards) return rows.slice(from, from + count);
-  return rows.slice(Math.max(0, rows.length - from - count), Math.max(0, rows.length - from)).reverse();
 }

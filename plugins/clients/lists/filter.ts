@@ -1,10 +1,12 @@
-// Filters of the paged list: one test per parameter that was sent; a client must pass all of them.
-import { BUCKETS, type BucketContext } from './buckets.js';
+// Filters of the paged list: one test per parameter that was sent; a client must pass all of them. Buckets and the search
+// mark all clients without reading a row; the other tests read those that are left.
+import { BUCKETS } from './buckets.js';
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import type { Marks } from './orders.js';
 import type { PageQuery } from './page-schema.js';
 
-export type Filter = (row: ClientRow) => boolean;
+type Filter = (row: ClientRow) => boolean;
 
 const words = (csv: string): string[] =>
   csv
@@ -22,11 +24,12 @@ function attachedTo(wanted: (inboundId: number) => boolean): Filter {
   };
 }
 
-function byStatus(csv: string, context: BucketContext): Filter | undefined {
+/** The buckets that are asked for, as bits; undefined for all clients. */
+function bucketsOf(csv: string): number | undefined {
   const names = words(csv);
   // An unknown bucket matches all clients: a newer program gets too many rather than none.
   if (names.length === 0 || names.some((name) => !Object.hasOwn(BUCKETS, name))) return undefined;
-  return (row) => names.some((name) => BUCKETS[name]?.(row, context));
+  return names.reduce((bits, name) => bits | (BUCKETS[name as keyof typeof BUCKETS] ?? 0), 0);
 }
 
 function byInbound(csv: string): Filter | undefined {
@@ -62,18 +65,15 @@ function byUsage(from: number, to: number): Filter | undefined {
 const bySwitch = (wanted: string, yes: string, holds: Filter): Filter | undefined =>
   wanted === '' ? undefined : (row) => holds(row) === (wanted === yes);
 
-function bySearch(search: string, roster: Roster): Filter | undefined {
-  const needle = search.trim().toLowerCase();
-  return needle === '' ? undefined : (row) => roster.searchText(row).includes(needle);
-}
-
-/** Returns the test that a client must pass; undefined if the query has no filter. */
-export function filterOf(
+/** Marks the clients that pass; undefined if the query has no filter. `bits` are the buckets of each client, by place. */
+export function marksOf(
   query: PageQuery,
   roster: Roster,
-  context: BucketContext,
+  bits: Uint8Array,
   protocolOf: (inboundId: number) => string | undefined,
-): Filter | undefined {
+): Marks | undefined {
+  const needle = query.search.trim();
+  const buckets = bucketsOf(query.status || query.filter);
   const tests = [
     byInbound(query.inboundIds || query.inbound),
     byProtocol(query.protocol, protocolOf),
@@ -83,8 +83,13 @@ export function filterOf(
     bySwitch(query.autoRenew, 'on', ({ reset, resetDay }) => reset > 0 || resetDay > 0),
     bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0),
     bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
-    byStatus(query.status || query.filter, context),
-    bySearch(query.search, roster),
   ].filter((test) => test !== undefined);
-  return tests.length === 0 ? undefined : (row) => tests.every((test) => test(row));
+  if (needle === '' && buckets === undefined && tests.length === 0) return undefined;
+  const rows = roster.ordered('id');
+  const marks = needle === '' ? new Uint8Array(rows.length).fill(1) : roster.search.marks(rows, needle);
+  if (buckets !== undefined)
+    for (let i = 0; i < marks.length; i++) if (((bits[i] as number) & buckets) === 0) marks[i] = 0;
+  for (const passes of tests)
+    for (let i = 0; i < marks.length; i++) if (marks[i] === 1 && !passes(rows[i] as ClientRow)) marks[i] = 0;
+  return marks;
 }

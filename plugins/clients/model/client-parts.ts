@@ -1,16 +1,7 @@
 // Data of other plugins that belongs to clients: sent when clients are created, shown with one client, and exported.
-import {
-  type Contributed,
-  kernelErrors,
-  PanelError,
-  type PluginContext,
-  TimeSlice,
-} from '../../../kernel/index.js';
+import { type Contributed, kernelErrors, PanelError, type PluginContext } from '../../../kernel/index.js';
 import { type ClientPart, ClientParts, type SentParts } from '../contract.js';
 import { PART_NAMES } from './schema.js';
-
-/** Clients of which the parts are read at once for an export. */
-const CLIENTS_PER_READ = 1000;
 
 export class PartsOfClients {
   readonly #contributions: PluginContext['contributions'];
@@ -57,18 +48,14 @@ export class PartsOfClients {
     return shown;
   }
 
-  /** Adds the parts to exported items; `ids` are those of their clients. An export that lacks a part would look whole, so a failure fails it. */
+  /** Adds the parts to exported items; `ids` are those of their clients, some thousands at most. An export that lacks a part would look whole, so a failure fails it. */
   async addTo(items: readonly object[], ids: readonly number[]): Promise<void> {
-    const slice = new TimeSlice();
-    for (const { value: part } of this.#parts)
-      for (let from = 0; from < ids.length; from += CLIENTS_PER_READ) {
-        if (slice.isOver) await slice.next();
-        const some = ids.slice(from, from + CLIENTS_PER_READ);
-        const values = await part.export(some);
-        for (const [i, id] of some.entries()) {
-          const value = values.get(id);
-          if (value !== undefined) Object.assign(items[from + i] as object, { [part.name]: value });
-        }
+    for (const { value: part } of this.#parts) {
+      const values = await part.export(ids);
+      for (const [i, id] of ids.entries()) {
+        const value = values.get(id);
+        if (value !== undefined) Object.assign(items[i] as object, { [part.name]: value });
       }
+    }
   }
 }

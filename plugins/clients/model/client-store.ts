@@ -5,6 +5,7 @@ import { addUsage } from '../usage/counters.js';
 import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
 import { SubscriptionFetches } from '../usage/subscription-fetches.js';
 import { depletionOf } from './depletion.js';
+import type { UniqueField } from './fields.js';
 import { Roster, type RosterChange } from './roster.js';
 import type { ClientRow } from './row.js';
 import { type FieldEdit, updateClients } from './statements.js';
@@ -42,6 +43,12 @@ export class ClientStore implements ClientsApi {
   }
   bySubId(subId: string): ClientRow | undefined {
     return this.roster.bySubId(subId);
+  }
+  owner(field: UniqueField, value: string): ClientRow | undefined {
+    return this.roster.owner(field, value);
+  }
+  sharing(subId: string): readonly ClientRow[] | undefined {
+    return this.roster.sharing(subId);
   }
   all(): Iterable<Readonly<ClientRow>> {
     return this.roster.ordered('id');

@@ -1,16 +1,43 @@
 // The users that the core has to know: each enabled client once for each inbound that it is attached to.
-import { type CoreUser, type CoreUserSource, userName, type UserRef } from '../../engine/contract.js';
+import {
+  type CoreUser,
+  type CoreUserSource,
+  type EngineApi,
+  userName,
+  type UserRef,
+} from '../../engine/contract.js';
 import { accountOf, type InboundsApi } from '../../inbounds/contract.js';
 import type { ClientStore } from './client-store.js';
+import type { WithheldUsersApi } from '../contract.js';
 import type { ClientRow } from './row.js';
 
-export class ClientCoreUsers implements CoreUserSource {
+type Withheld = Parameters<WithheldUsersApi['replace']>[0];
+
+export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
+  readonly #engine: EngineApi;
+  #withheld: Withheld = { clients: new Set(), inbounds: new Set() };
 
-  constructor({ store, inbounds }: { store: ClientStore; inbounds: InboundsApi }) {
+  constructor({ store, inbounds, engine }: { store: ClientStore; inbounds: InboundsApi; engine: EngineApi }) {
     this.#store = store;
     this.#inbounds = inbounds;
+    this.#engine = engine;
+  }
+
+  async replace(next: Withheld): Promise<void> {
+    const { clients, inbounds } = this.#withheld;
+    this.#withheld = next;
+    const changed = changes(clients, next.clients);
+    const changedInbounds = changes(inbounds, next.inbounds);
+    if (changed.size + changedInbounds.size === 0) return;
+    const rows =
+      changedInbounds.size > 0 ? this.#store.all() : [...changed].flatMap((id) => this.#store.byId(id) ?? []);
+    const refs: UserRef[] = [];
+    for (const { id: clientId, inboundIds } of rows)
+      for (const inboundId of inboundIds)
+        if (changed.has(clientId) || changedInbounds.has(inboundId)) refs.push({ inboundId, clientId });
+    await this.#engine.reconcileUsers(refs);
   }
 
   user({ inboundId, clientId }: UserRef): CoreUser | undefined {
@@ -35,8 +62,13 @@ export class ClientCoreUsers implements CoreUserSource {
   #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
     const inbound = this.#inbounds.get(inboundId);
     const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
+    if (this.#withheld.clients.has(row.id) || this.#withheld.inbounds.has(inboundId)) return undefined;
     if (!row.enable || !inbound || !protocol || protocol.runBy === 'program') return undefined;
     const account = accountOf(protocol, row, inbound);
     return account && { name: userName({ inboundId, clientId: row.id }), account };
   }
 }
+
+/** What is in one of them only. */
+const changes = (before: ReadonlySet<number>, after: ReadonlySet<number>): ReadonlySet<number> =>
+  new Set([...[...before].filter((id) => !after.has(id)), ...[...after].filter((id) => !before.has(id))]);

@@ -14,9 +14,10 @@ export function sentValues({
   updated_at: ___,
   ...sent
 }: ClientPatch): Partial<ClientFields> {
-  const values: Partial<ClientFields> = Object.fromEntries(
-    Object.entries(sent).filter(([name, value]) => value !== undefined && DECLARED.has(name)),
-  );
+  const declared: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(sent))
+    if (value !== undefined && DECLARED.has(name)) declared[name] = value;
+  const values: Partial<ClientFields> = declared;
   const uuid = (values.uuid || id || undefined)?.toLowerCase();
   if (uuid) values.uuid = uuid;
   for (const name of uniqueFields) if (!values[name]) delete values[name];

@@ -2,38 +2,47 @@
 import type { TimeSlice } from '../../../kernel/index.js';
 import type { ClientRow } from './row.js';
 
-/** Position of the first row that does not come before. */
-export function lowerBound(rows: readonly ClientRow[], isBefore: (row: ClientRow) => boolean): number {
-  let low = 0;
-  let high = rows.length;
+/** Position of the first item, at or after `low`, that does not come before. */
+export function lowerBound<T>(
+  items: { readonly length: number; readonly [index: number]: T },
+  isBefore: (item: T) => boolean,
+  low = 0,
+): number {
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(rows[middle] as ClientRow)) low = middle + 1;
+    if (isBefore(items[middle] as T)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Returns a list that is sorted by key, without the deleted rows and with the added ones. */
+/**
+ * Returns a sorted list without the deleted rows and with the added ones. It searches the place of each of them and
+ * copies what is between: a splice for each would shift all rows behind it each time.
+ */
 export async function merge<K extends string | number>(
   sorted: readonly ClientRow[],
-  deleted: ReadonlySet<ClientRow>,
+  deleted: readonly ClientRow[],
   added: readonly ClientRow[],
   keyOf: (row: ClientRow) => K,
   slice: TimeSlice,
 ): Promise<ClientRow[]> {
-  const incoming = added.map((row) => ({ row, key: keyOf(row) })).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const keyed = (rows: readonly ClientRow[], isAdded: boolean) =>
+    rows.map((row) => ({ row, key: keyOf(row), isAdded }));
+  // A deleted row comes before the added one that takes its key.
+  const steps = [...keyed(deleted, false), ...keyed(added, true)].sort((a, b) =>
+    a.key === b.key ? Number(a.isAdded) - Number(b.isAdded) : a.key < b.key ? -1 : 1,
+  );
   const all: ClientRow[] = [];
-  let at = 0;
-  for (const row of sorted) {
+  let from = 0;
+  for (const { row, key, isAdded } of steps) {
     if (slice.isOver) await slice.next();
-    if (deleted.has(row)) continue;
-    if (at < incoming.length) {
-      const key = keyOf(row);
-      for (let next = incoming[at]; next && next.key < key; next = incoming[++at]) all.push(next.row);
-    }
-    all.push(row);
+    const place = lowerBound(sorted, (other) => keyOf(other) < key, from);
+    while (from < place) all.push(sorted[from++] as ClientRow);
+    if (isAdded) all.push(row);
+    else if (sorted[from] === row) from++;
   }
-  for (const { row } of incoming.slice(at)) all.push(row);
+  while (from < sorted.length) all.push(sorted[from++] as ClientRow);
   return all;
 }

@@ -20,16 +20,31 @@ const among = ({ sql }: Tx, column: string): string =>
 const keysFor = ({ sql }: Tx, keys: readonly string[]): unknown =>
   sql.dialect === 'sqlite' ? JSON.stringify(keys) : keys;
 
-/** Inserts clients and their attachments; returns their ids in the order given. */
-export async function insertClients(tx: Tx, clients: readonly ClientRow[]): Promise<number[]> {
+/** Inserts clients and their attachments; returns their ids in the order given. `sharing` have the subId of another one. */
+export async function insertClients(
+  tx: Tx,
+  clients: readonly ClientRow[],
+  sharing: ReadonlySet<ClientRow> = new Set(),
+): Promise<number[]> {
   const ids: number[] = [];
-  for (const portion of portions(clients)) ids.push(...(await insertPortion(tx, portion)));
+  for (const portion of portions(clients)) ids.push(...(await insertPortion(tx, portion, sharing)));
   return ids;
 }
 
-async function insertPortion(tx: Tx, clients: readonly ClientRow[]): Promise<number[]> {
+const SUB_KEY_AT = Object.keys(KINDS).indexOf('sub_key');
+/** The key of a client that shares its subId is one that no subId can be. */
+const stored = (client: ClientRow, isSharing: boolean): unknown[] =>
+  isSharing
+    ? fields.row(client).with(SUB_KEY_AT, `${client.subId.slice(0, 200)} ${client.uuid}`)
+    : fields.row(client);
+
+async function insertPortion(
+  tx: Tx,
+  clients: readonly ClientRow[],
+  sharing: ReadonlySet<ClientRow>,
+): Promise<number[]> {
   await tx.run(`INSERT INTO clients (${COLUMNS}) SELECT ${COLUMNS} FROM ${tx.sql.rows(KINDS)} AS j`, {
-    rows: JSON.stringify(clients.map((client) => fields.row(client))),
+    rows: JSON.stringify(clients.map((client) => stored(client, sharing.has(client)))),
   });
   const keys = clients.map(({ email }) => emailKey(email));
   const found = await tx.query<{ id: number; email_key: string }>(

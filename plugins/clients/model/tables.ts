@@ -203,4 +203,14 @@ export const migrations: readonly Migration[] = [
       ];
     },
   },
+  {
+    name: '0010-shared-sub-ids',
+    // An import may give one subId to several clients. The constraint keeps holding for all others: its column now has
+    // the subId of those that have it alone or first.
+    up: () => [
+      'ALTER TABLE clients RENAME COLUMN sub_id TO sub_key',
+      "ALTER TABLE clients ADD COLUMN sub_id VARCHAR(255) NOT NULL DEFAULT ''",
+      'UPDATE clients SET sub_id = sub_key',
+    ],
+  },
 ];

@@ -88,6 +88,10 @@ test('rejects an invalid inbound and changes nothing', async (t) => {
     { body: { data: { protocol: 'vless' } } },
     { status: 400, code: 'KERNEL_INVALID', field: 'port' },
   );
+  const clients = Array.from({ length: 20_001 }, (_, n) => ({ email: `c${n}` }));
+  const settings = JSON.stringify({ clients });
+  const { body } = await panel.call(PATH, { body: { data: { protocol: 'vless', port: 24_431, settings } } });
+  t.regex(body.msg, /more than 20000 clients; add the rest with clients\/import/);
   t.deepEqual(await panel.get(`${API}/list`), []);
 });
 

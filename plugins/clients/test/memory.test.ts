@@ -35,7 +35,8 @@ class ChangedMind extends Error {}
 /** Everything that a roster answers; `values` were given to clients at any time. */
 const answersOf = (roster: Roster, values: Iterable<string>) => ({
   size: roster.size,
-  rows: roster.ordered('id').map((row) => ({ ...row, text: roster.searchText(row) })),
+  rows: roster.ordered('id').map((row) => ({ ...row })),
+  searched: roster.search.whole(roster.ordered('id')),
   byEmail: roster.ordered('email').map(({ id }) => id),
   byId: roster.ordered('id').map(({ id }) => roster.byId(id)?.email),
   owners: [...values].map((value) => uniqueFields.map((name) => roster.owner(name, value)?.id)),

@@ -43,13 +43,14 @@ test.before(async () => {
     { email: 'emil', totalGB: 100 },
     { email: 'past', expiryTime: 5 },
     { email: 'offAndPast', expiryTime: 5, enable: false },
-  ];
-  // Random credentials may contain what a search looks for.
+  ].map((client, i) => ({ subId: `t-${i}`, password: `q-${i}`, auth: `b-${i}`, ...client }));
+  // All credentials are given: random ones sometimes contain what a search looks for.
   const numbered = Array.from({ length: 243 }, (_, i) => ({
     email: `n${String(i).padStart(3, '0')}`,
     enable: i % 2 === 0,
     subId: `s-${i}`,
     password: `p-${i}`,
+    auth: `a-${i}`,
   }));
   const { created } = await panel.get<{ created: number }>('/panel/api/clients/bulkCreate', {
     body: [...named, ...numbered].map((client) => ({ client, inboundIds: [inboundId] })),

@@ -1,6 +1,6 @@
 // Clients whose time starts again: they renew, or a period of their own schedule is over. Counters, dates and what is
 // enabled because of them change in one transaction.
-import type { Database, Principal, Tx } from '../../../kernel/index.js';
+import { type Database, type Principal, TimeSlice, type Tx } from '../../../kernel/index.js';
 import {
   type ClientChange,
   type ClientPeriodsApi,
@@ -81,7 +81,9 @@ export class ClientPeriods implements ClientPeriodsApi {
       if (after.enable && !before.enable) enabled.add(id);
       return { id, fields: { ...fields, ...(!isSameSwitch(after, before) && after), ...UNUSED } };
     });
+    const slice = new TimeSlice();
     for (const [i, { id, fields }] of rowEdits.entries()) {
+      if (slice.isOver) await slice.next();
       const row = this.#store.byId(id);
       // Also where nothing was counted here: what other panels counted is over too.
       if (row)

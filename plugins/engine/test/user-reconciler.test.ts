@@ -45,6 +45,22 @@ test('a failed call is pending and retried, once', async (t) => {
   t.deepEqual(world.driver.news(), [], 'nothing is left to be made good');
 });
 
+test('a change of several inbounds is pending when the core lacks it at any of them', async (t) => {
+  const world = await opened({});
+  world.inbound(2);
+  world.inbound(3, {}, 1003, 'socks');
+  await world.supervisor.reconcileConfig();
+  for (const name of ['i1.c1', 'i2.c1', 'i3.c1']) world.users.set(name, 'x');
+  world.driver.refuses.set('i2.c1', 'no such flow');
+  const applied = await world.supervisor.reconcileUsers([user(1, 1), user(2, 1)]);
+  t.deepEqual([applied.pending, applied.reason.includes('no such flow')], [true, true]);
+  await world.supervisor.reconcileUsers([user(3, 1)]);
+  world.users.set('i3.c2', 'x');
+  const later = await world.supervisor.reconcileUsers([user(1, 1), user(3, 2)]);
+  t.regex(later.reason, /part of its config/);
+  await world.until(() => world.driver.names('in-3')?.length === 2, 'the inbound is replaced');
+});
+
 test('a failure among many leaves none of the others out for good', async (t) => {
   const world = await opened({});
   const refs = Array.from({ length: 200 }, (_, i) => user(1, i + 1));
@@ -161,6 +177,21 @@ test('a user of an adopted core whose account differs in its flow alone is repla
     ['putUser i1.c1'],
   );
   t.deepEqual(second.driver.core?.inbounds.get('in-1')?.users.get('i1.c1')?.account, account('a'));
+});
+
+test('a field that the core does not name is empty: it is the same as an empty one, and not as another', async (t) => {
+  const first = await opened({ 1: 'a', 2: 'b' });
+  const users = first.driver.core?.inbounds.get('in-1')?.users;
+  for (const [client, id] of Object.entries({ 1: 'a', 2: 'b' }))
+    users?.set(`i1.c${client}`, { name: `i1.c${client}`, account: { protocol: 'vless', id } });
+  users?.set('i1.c2', { name: 'i1.c2', account: { protocol: 'vless' } });
+  const second = new World(first.leaveCore());
+  second.inbound(1, { 1: 'a', 2: 'b' });
+  await second.open();
+  t.deepEqual(
+    second.driver.news().filter((call) => call.startsWith('putUser')),
+    ['putUser i1.c2'],
+  );
 });
 
 test('while users cannot be read, the core keeps those it has, and follows later', async (t) => {

@@ -1,33 +1,21 @@
 // The core's gRPC services as plain methods. Replies of any size come as raw bytes; the caller decodes them in slices.
-import { Client, Metadata, credentials, type ServiceError } from '@grpc/grpc-js';
-import { CoreUnreachable } from '../driver.js';
+import { type CallError, Channel } from './channel.js';
 import { failureOf, tagUnknown, userExists, userUnknown } from './failures.js';
 import { encode, wrap, type Messages } from './messages.js';
 
 const HANDLERS = '/xray.app.proxyman.command.HandlerService';
 const STATS = '/xray.app.stats.command.StatsService';
-const MIB = 1 << 20;
-
-/** 100,000 counters are 10 MiB, the client's own limit would be 4. */
-const RECEIVE_LIMIT = 256 * MIB;
-
-const same = (bytes: Buffer): Buffer => bytes;
 
 export class CoreApi {
-  readonly #client: Client;
+  readonly #channel: Channel;
 
   /** @param socket path of the Unix socket that the core's api inbound listens on */
   constructor(socket: string) {
-    this.#client = new Client(`unix:${socket}`, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': RECEIVE_LIMIT,
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 1000,
-      'grpc.enable_http_proxy': 0,
-    });
+    this.#channel = new Channel(socket);
   }
 
   close(): void {
-    this.#client.close();
+    this.#channel.close();
   }
 
   /**
@@ -35,13 +23,12 @@ export class CoreApi {
    * ListInbounds needs.
    */
   async answers(timeout: number): Promise<void> {
-    const metadata = new Metadata({ waitForReady: true });
     await this.#call(
       `${HANDLERS}/ListInbounds`,
       encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: true }),
       'ListInbounds',
       timeout,
-      metadata,
+      true,
     );
   }
 
@@ -146,27 +133,10 @@ export class CoreApi {
     request: Uint8Array,
     name: string,
     timeout: number,
-    metadata = new Metadata(),
+    waitForReady = false,
   ): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const done = (error: ServiceError | null, reply?: Buffer): void => {
-        if (error !== null) reject(failureOf(error, name));
-        else resolve(reply ?? Buffer.alloc(0));
-      };
-      try {
-        this.#client.makeUnaryRequest(
-          path,
-          same,
-          same,
-          Buffer.from(request.buffer, request.byteOffset, request.byteLength),
-          metadata,
-          { deadline: Date.now() + timeout },
-          done,
-        );
-      } catch (cause) {
-        // grpc-js throws at once when the channel was closed under a caller
-        reject(new CoreUnreachable(`${name}: the channel to the core is closed`, { cause }));
-      }
+    return this.#channel.call(path, request, { timeout, waitForReady }).catch((error: CallError) => {
+      throw failureOf(error, name);
     });
   }
 }

@@ -12,9 +12,12 @@ export interface Command {
   readonly timeout: number;
 }
 
+/** What the operating system says of a disk that takes no more; the config is not at fault then. */
+const DISK = /no space left on device|disk quota exceeded|read-only file system|input\/output error/i;
+
 /**
  * Resolves with stdout. Rejects with CoreRefused when the command exited with a failure,
- * with CoreUnreachable when it could not be run or took too long.
+ * with CoreUnreachable when it could not be run, could not write or took too long.
  */
 export function runCommand({ binary, directory, args, timeout }: Command): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -32,6 +35,9 @@ export function runCommand({ binary, directory, args, timeout }: Command): Promi
           );
         if (typeof error.code !== 'number')
           return reject(new CoreUnreachable(`cannot run ${binary}: ${error.message}`, { cause: error }));
+        const disk = DISK.exec(stderr)?.[0];
+        if (disk !== undefined)
+          return reject(new CoreUnreachable(`${binary} ${args[0]} cannot write: ${disk}`, { cause: error }));
         const reason =
           lastWords(`${stdout}\n${stderr}`) ?? `${binary} ${args[0]} ended with exit code ${error.code}`;
         return reject(new CoreRefused(reason, { cause: error }));

@@ -1,29 +1,97 @@
 // Users' byte counters. A counter appears with its user's first connection and outlives the user.
+import { TimeSlice } from '../../../kernel/index.js';
 import type { UserCounter } from '../driver.js';
 import type { CoreApi } from './api.js';
-import { decode } from './messages.js';
-import { eachMessage } from './each-message.js';
 
 const BEGIN = 'user>>>';
-const UP = '>>>traffic>>>uplink';
-const DOWN = '>>>traffic>>>downlink';
-
-/** int64 as a safe number */
-const safe = (value: number): number => Math.min(Math.max(value, 0), Number.MAX_SAFE_INTEGER);
+const UP = Buffer.from('>>>traffic>>>uplink');
+const DOWN = Buffer.from('>>>traffic>>>downlink');
+/** Keys of the reply's repeated field and of the two fields of xray.app.stats.command.Stat. */
+const STAT = 0x0a;
+const NAME = 0x0a;
+const VALUE = 0x10;
+/** int64 below zero, as a number without a sign */
+const NEGATIVE = 2 ** 63;
+const LOOK_AT_CLOCK_EVERY = 128;
 
 export async function readCounters(api: CoreApi, prefix: string): Promise<UserCounter[]> {
-  const begin = BEGIN + prefix;
+  const begin = Buffer.from(BEGIN + prefix);
+  const reply = new Stats(await api.queryStats(BEGIN + prefix));
   const byName = new Map<string, { name: string; up: number; down: number }>();
-  await eachMessage(await api.queryStats(begin), 1, (bytes) => {
-    const stat = decode('xray.app.stats.command.Stat', bytes);
+  const slice = new TimeSlice();
+  for (let read = 1; reply.next(); read++) {
+    if (read % LOOK_AT_CLOCK_EVERY === 0 && slice.isOver) await slice.next();
+    const isUp = reply.endsWith(UP);
     // the core matches the pattern anywhere in the name
-    if (stat.value === 0 || !stat.name.startsWith(begin)) return;
-    const end = stat.name.endsWith(UP) ? UP : stat.name.endsWith(DOWN) ? DOWN : undefined;
-    if (end === undefined) return;
-    const name = stat.name.slice(BEGIN.length, -end.length);
-    const counter = byName.get(name) ?? { name, up: 0, down: 0 };
-    counter[end === UP ? 'up' : 'down'] = safe(stat.value);
-    byName.set(name, counter);
-  });
+    if (reply.value === 0 || !reply.startsWith(begin) || !(isUp || reply.endsWith(DOWN))) continue;
+    const name = reply.name(BEGIN.length, (isUp ? UP : DOWN).length);
+    let counter = byName.get(name);
+    if (!counter) byName.set(name, (counter = { name, up: 0, down: 0 }));
+    counter[isUp ? 'up' : 'down'] = reply.value;
+  }
   return [...byName.values()];
+}
+
+/** Reads one counter after the other, in place: as a message of its own and a text, each costs four times as much, and there are 200,000 with 100,000 clients. */
+class Stats {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #from = 0;
+  #to = 0;
+  /** a safe number, not below zero */
+  value = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** Moves to the next counter; false at the end. */
+  next(): boolean {
+    if (this.#at >= this.#bytes.length) return false;
+    [this.#from, this.#to, this.value] = [0, 0, 0];
+    this.#expect(STAT, this.#varint());
+    const end = this.#varint() + this.#at;
+    while (this.#at < end) {
+      const key = this.#varint();
+      const number = this.#varint();
+      if (key === VALUE) this.value = number < NEGATIVE ? Math.min(number, Number.MAX_SAFE_INTEGER) : 0;
+      else {
+        this.#expect(NAME, key);
+        this.#from = this.#at;
+        this.#to = this.#at += number;
+      }
+    }
+    return true;
+  }
+
+  startsWith(text: Buffer): boolean {
+    return this.#hasAt(this.#from, text);
+  }
+  endsWith(text: Buffer): boolean {
+    return this.#hasAt(this.#to - text.length, text);
+  }
+  /** Without so many bytes at its beginning and end. Names of users are ASCII. */
+  name(before: number, after: number): string {
+    return this.#bytes.toString('latin1', this.#from + before, this.#to - after);
+  }
+
+  #hasAt(at: number, text: Buffer): boolean {
+    if (at < this.#from || at + text.length > this.#to) return false;
+    for (let i = 0; i < text.length; i++) if (this.#bytes[at + i] !== text[i]) return false;
+    return true;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let scale = 1; this.#at < this.#bytes.length; scale *= 128) {
+      const byte = this.#bytes[this.#at++] as number;
+      value += (byte & 127) * scale;
+      if (byte < 128) break;
+    }
+    return value;
+  }
+
+  #expect(key: number, found: number): void {
+    if (found !== key) throw new Error(`the core sent its counters with the unknown key ${found}`);
+  }
 }

@@ -1,7 +1,8 @@
 // Interprets the core's messages. Errors of the core's own handlers all have code 2, so their text decides; the other
-// codes come from the gRPC library.
-import type { ServiceError } from '@grpc/grpc-js';
+// codes say that the call did not reach a handler.
 import { CoreRefused, CoreUnreachable } from '../driver.js';
+import type { CallError } from './channel.js';
+import { STATUS } from './status.js';
 
 const SEPARATOR = ' > ';
 /** `infra/conf: `, `proxy/vless/encoding: `, `main: `: the Go package of the message */
@@ -38,14 +39,6 @@ export function lastWords(output: string): string | undefined {
     : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
 
-/** Status codes that the gRPC library sets; the library itself is loaded with the first core (launch.ts). */
-const STATUS = {
-  CANCELLED: 1,
-  DEADLINE_EXCEEDED: 4,
-  UNIMPLEMENTED: 12,
-  INTERNAL: 13,
-  UNAVAILABLE: 14,
-} as const;
 const unreachable: ReadonlySet<number> = new Set([
   STATUS.UNAVAILABLE,
   STATUS.DEADLINE_EXCEEDED,
@@ -54,12 +47,12 @@ const unreachable: ReadonlySet<number> = new Set([
 ]);
 
 /** Maps a failed call. `call` names it for the log, e.g. `AddInbound in-443`. */
-export function failureOf(error: ServiceError, call: string): CoreRefused | CoreUnreachable {
+export function failureOf(error: CallError, call: string): CoreRefused | CoreUnreachable {
   if (unreachable.has(error.code))
-    return new CoreUnreachable(`${call}: the core did not answer (${error.details || error.message})`, {
+    return new CoreUnreachable(`${call}: the core did not answer (${error.details})`, {
       cause: error,
     });
-  if (Number(error.code) === STATUS.UNIMPLEMENTED)
+  if (error.code === STATUS.UNIMPLEMENTED)
     return new CoreRefused(
       `${call}: this core does not know the call; is it an Xray of the expected version?`,
       { cause: error },
@@ -78,7 +71,7 @@ export function failureOf(error: ServiceError, call: string): CoreRefused | Core
 }
 
 const textOf = (error: unknown): string =>
-  error instanceof CoreRefused ? ((error.cause as Partial<ServiceError> | undefined)?.details ?? '') : '';
+  error instanceof CoreRefused ? ((error.cause as Partial<CallError> | undefined)?.details ?? '') : '';
 
 export const userExists = (error: unknown): boolean => /User .* already exists\.$/.test(textOf(error));
 export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.test(textOf(error));

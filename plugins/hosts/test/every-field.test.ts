@@ -194,7 +194,11 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       link: {},
       document: { 'mux.concurrency': 4, 'mux.xudpProxyUDP443': 'reject' },
     },
-    { fields: { muxParams: '{"enabled":false,"concurrency":4}' }, link: {}, document: {} },
+    {
+      fields: { muxParams: '{"enabled":false,"concurrency":4}' },
+      link: {},
+      document: { 'mux.concurrency': -1, 'mux.xudpConcurrency': -1 },
+    },
     { fields: { muxParams: null }, link: {}, document: {} },
   ],
   sockoptParams: [

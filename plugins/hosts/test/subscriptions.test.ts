@@ -261,7 +261,10 @@ test('where host and inbound both say something, one of them counts', (t) => {
   const mux = { concurrency: 4 };
   t.deepEqual(shown({}, { mux }).mux, mux);
   t.deepEqual(shown({ muxParams: '{"concurrency":16}' }, { mux }).mux, { concurrency: 16 });
-  t.is(shown({ muxParams: '{"enabled":false}' }, { mux }).mux, undefined);
+  t.deepEqual(shown({ muxParams: '{"enabled":false}' }, { mux }).mux, {
+    concurrency: -1,
+    xudpConcurrency: -1,
+  });
 
   const finalMask = '{"quicParams":{"udpHop":{"ports":"3-4"}}}';
   t.deepEqual(shown({ finalMask }).finalMask, { udpHop: { ports: '3-4' } });

@@ -75,7 +75,11 @@ export async function openWorld(
   names: readonly string[] = Object.keys(STREAMS),
   others: readonly Plugin[] = [],
 ): Promise<World> {
-  const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, documents, ...others] });
+  const panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin, documents, ...others],
+    // Its format has the same name.
+    without: ['sub-json', 'sub-balancers'],
+  });
   await panel.get('/panel/api/setting/update', {
     body: { subPath: '/s/', subEncrypt: false, remarkTemplate: '' },
   });

@@ -3,12 +3,14 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
 import {
+  column,
   type Database,
   defineErrors,
   definePlugin,
   file,
   int,
   message,
+  once,
   optional,
   payload,
   raw,
@@ -16,11 +18,12 @@ import {
   withMessage,
   shape,
   stream,
+  table,
   text,
 } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import type { CallOptions } from '../../../test/harness/api.js';
-import { LARGEST_REPLY, MOST_BYTES, MOST_CALLS } from '../calls.js';
+import { LARGEST_REPLY, MOST_BYTES, MOST_CALLS } from '../call-store.js';
 
 const X = '/panel/api/x/bakery';
 const HOUR = 3_600_000;
@@ -31,11 +34,20 @@ class Bakery {
   loaves = 0;
   db: Database | undefined;
   next: () => Promise<void> = async () => undefined;
+  /** after the loaf of `/oven/{kind}` is in the database, and before the reply */
+  afterwards: () => Promise<void> = async () => undefined;
   readonly plugin = definePlugin({
     name: 'bakery',
     version: '1.0.0',
     api: 1,
     about: 'For a test.',
+    tables: { loaves: table('x_bakery_loaves', { id: column.id(), baked: column.integer() }) },
+    migrations: [
+      {
+        name: '0001-loaves',
+        up: ({ id, integer }) => [`CREATE TABLE x_bakery_loaves (id ${id}, baked ${integer} NOT NULL)`],
+      },
+    ],
     start: ({ db }) => void (this.db = db),
     routes: () => {
       const flour = shape({ flour: int(), of: text() });
@@ -54,7 +66,6 @@ class Bakery {
           body: flour,
           reply: payload(shape({ loaves: int(), url: text() })),
           errors: [errors.BURNT, errors.DARK],
-          idempotent: true,
           handle: async ({ reply, signal, url }) => {
             signal.throwIfAborted();
             const loaves = await bake();
@@ -65,10 +76,34 @@ class Bakery {
         }),
         route({
           method: 'POST',
+          path: `${X}/oven/{kind}`,
+          doc: 'x',
+          params: shape({ kind: text() }),
+          reply: payload(shape({ loaf: int() })),
+          handle: async (input) => {
+            const db = this.db as Database;
+            const { loaf } = await once(input, async (note) => {
+              await this.next();
+              return db.write(async (tx) => {
+                await tx.run('INSERT INTO x_bakery_loaves (baked) VALUES (1)');
+                const [{ n } = { n: 0 }] = await tx.query<{ n: number }>(
+                  'SELECT COUNT(*) AS n FROM x_bakery_loaves',
+                );
+                if (input.params.kind === 'noted') note?.({ loaf: Number(n) });
+                if (input.params.kind === 'long')
+                  note?.({ loaf: Number(n), text: 'x'.repeat(LARGEST_REPLY) });
+                return { loaf: Number(n) };
+              });
+            });
+            await this.afterwards();
+            return withMessage(`loaf ${loaf}`, { loaf });
+          },
+        }),
+        route({
+          method: 'POST',
           path: `${X}/sentence`,
           doc: 'x',
           reply: message(),
-          idempotent: true,
           handle: async () => `${await bake()} ready`,
         }),
         route({
@@ -76,7 +111,6 @@ class Bakery {
           path: `${X}/raw`,
           doc: 'x',
           reply: raw('text/plain'),
-          idempotent: true,
           handle: async ({ reply }) => {
             reply.header('content-type', 'text/plain');
             return 'x'.repeat((await bake()) === 1 ? LARGEST_REPLY + 1 : 3);
@@ -157,43 +191,147 @@ test('while the first call is under way, a repetition is told so', async (t) => 
   t.is(bakery.loaves, 1);
 });
 
-test('a refusal changes nothing and frees the key; after any other failure nobody knows', async (t) => {
+test('a refusal changes nothing and frees the key', async (t) => {
   const { bakery, panel, send } = await open();
   await using _ = panel;
   bakery.next = () => Promise.reject(errors.BURNT());
   t.is((await send('k1')).body.code, 'BAKERY_BURNT');
   bakery.next = async () => undefined;
   t.is((await send('k1', undefined, { body: { flour: 7, of: 'wheat' } })).status, 201);
-  // One that is told in its own words may have come in the middle of the work as well.
-  bakery.next = () => Promise.reject(errors.DARK());
-  t.is((await send('k3')).status, 503);
-  t.is((await send('k3')).body.code, 'IDEMPOTENCY_UNKNOWN');
-  bakery.next = () => Promise.reject(new Error('the oven fell over'));
-  t.is((await send('k2')).status, 500);
-  bakery.next = async () => undefined;
-  const { status, body } = await send('k2');
-  t.deepEqual([status, body.code, bakery.loaves], [409, 'IDEMPOTENCY_UNKNOWN', 1]);
-  t.regex(panel.faults.join(), /bakery.*the oven fell over/);
-  t.is((await send('k2', undefined, { body: { flour: 'much' } })).status, 400, 'input is looked at first');
+  t.is((await send('k1', undefined, { body: { flour: 'much' } })).status, 400, 'input is looked at first');
 });
 
-test('each caller has keys of its own', async (t) => {
+test('a call that failed before its transaction is handled again, and one that failed after it is not', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  const loaves = async () =>
+    Number(
+      (await (bakery.db as Database).query<{ n: number }>('SELECT COUNT(*) AS n FROM x_bakery_loaves'))[0]?.n,
+    );
+  const bake = (key: string, kind: string) => send(key, `/oven/${kind}`, { method: 'POST', body: {} });
+  for (const failure of [errors.DARK(), new Error('the oven fell over')]) {
+    bakery.next = () => Promise.reject(failure);
+    t.true((await bake('before', 'noted')).status >= 500);
+  }
+  t.is((await bake('before', 'plain')).body.code, 'IDEMPOTENCY_OTHER_REQUEST');
+  bakery.next = async () => undefined;
+  const done = await bake('before', 'noted');
+  t.deepEqual([done.status, done.body.obj, await loaves()], [200, { loaf: 1 }, 1]);
+  t.is((await bake('before', 'noted')).text, done.text);
+
+  bakery.afterwards = () => Promise.reject(new Error('the light went out'));
+  for (const kind of ['noted', 'plain', 'long']) t.is((await bake(kind, kind)).status, 500);
+  bakery.afterwards = async () => undefined;
+  t.is(await loaves(), 4);
+  await bake('other', 'plain');
+  const again = await bake('noted', 'noted');
+  t.deepEqual([again.status, again.body.msg, again.body.obj], [200, 'loaf 2', { loaf: 2 }]);
+  t.is((await bake('noted', 'noted')).text, again.text, 'and now the reply is stored');
+  t.is((await bake('plain', 'plain')).body.code, 'IDEMPOTENCY_UNKNOWN');
+  t.is((await bake('long', 'long')).body.code, 'IDEMPOTENCY_NOT_KEPT');
+  t.is(await loaves(), 5);
+});
+
+test('what a call has noted is its result, whatever follows in the call or in others', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  const db = bakery.db as Database;
+  const insert = () => db.write((tx) => tx.run('INSERT INTO x_bakery_loaves (baked) VALUES (1)'));
+  const bake = (key: string) => send(key, '/oven/noted', { method: 'POST', body: {} });
+
+  bakery.afterwards = async () => {
+    await insert();
+    throw new Error('the light went out');
+  };
+  t.is((await bake('more-writes')).status, 500);
+  bakery.afterwards = () => Promise.reject(errors.BURNT());
+  t.is((await bake('more-writes')).status, 409, 'only the reply is refused, the loaf is baked');
+  bakery.afterwards = async () => undefined;
+  const again = await bake('more-writes');
+  t.deepEqual([again.status, again.body.obj], [200, { loaf: 1 }]);
+
+  // Another call ends between the beginning and the transaction of this one.
+  let release: () => void = () => undefined;
+  let begun = false;
+  bakery.next = () => {
+    begun = true;
+    return new Promise((resolve) => (release = resolve));
+  };
+  bakery.afterwards = () => Promise.reject(new Error('the light went out'));
+  const slow = bake('slow');
+  await until(() => begun, 'the slow call bakes');
+  bakery.next = async () => undefined;
+  t.is((await send('quick', '/sentence')).status, 200);
+  release();
+  t.is((await slow).status, 500);
+  bakery.afterwards = async () => undefined;
+  t.deepEqual((await bake('slow')).body.obj, { loaf: 3 });
+});
+
+test('a refusal that comes after the change frees no key', async (t) => {
+  const { bakery, panel, send } = await open();
+  await using _ = panel;
+  const bake = () => send('k1', '/oven/noted', { method: 'POST', body: {} });
+  bakery.afterwards = () => Promise.reject(errors.BURNT());
+  t.is((await bake()).body.code, 'BAKERY_BURNT');
+  bakery.afterwards = async () => undefined;
+  const again = await bake();
+  t.deepEqual([again.status, again.body.obj], [200, { loaf: 1 }], 'no second loaf');
+});
+
+test('replies are sealed in the database, as they may hold a token', async (t) => {
+  const { bakery, panel } = await open();
+  await using _ = panel;
+  const create = () =>
+    panel.call<{ token: string }>('/panel/api/setting/apiTokens/create', {
+      body: { name: 'robot' },
+      headers: { 'Idempotency-Key': 'token-1' },
+    });
+  const first = await create();
+  t.is((await create()).text, first.text);
+  const rows = await (bakery.db as Database).query<{ reply: string; stage: string }>(
+    'SELECT reply, stage FROM idempotent_calls',
+  );
+  t.deepEqual(
+    rows.map(({ reply, stage }) => [reply.startsWith('weir1:'), stage]),
+    [[true, 'done']],
+  );
+  t.false(JSON.stringify(rows).includes(first.body.obj.token));
+});
+
+test('a key of another caller is refused', async (t) => {
   const { bakery, panel, send } = await open();
   await using _ = panel;
   const tokenOf = async (name: string) =>
     (await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', { body: { name } })).token;
   const [ada, bob] = [await tokenOf('ada'), await tokenOf('bob')];
-  const as = (token: string) =>
-    send('k1', undefined, { anonymous: true, headers: { authorization: `Bearer ${token}` } });
-  for (const token of [ada, bob, ada]) t.is((await as(token)).status, 201);
-  t.is(bakery.loaves, 2);
-  await send('k1');
-  t.is(bakery.loaves, 3);
+  const as = (token: string, key = 'k1') =>
+    send(key, undefined, { anonymous: true, headers: { authorization: `Bearer ${token}` } });
+  t.is((await as(ada)).status, 201);
+  t.is((await as(ada)).status, 201);
+  for (const other of [await as(bob), await send('k1')])
+    t.deepEqual([other.status, other.body.code], [422, 'IDEMPOTENCY_OTHER_CALLER']);
+  t.is(bakery.loaves, 1);
+  await send('k2');
   await panel.login();
-  await send('k1');
-  t.is(bakery.loaves, 3, 'a new session is the same caller');
-  t.is((await as(await tokenOf('admin'))).status, 201);
-  t.is(bakery.loaves, 4, 'a token with the name of an admin is another caller');
+  t.is((await send('k2')).status, 201);
+  t.is(bakery.loaves, 2, 'a new session is the same caller');
+  t.is(
+    (await as(await tokenOf('admin'), 'k2')).status,
+    422,
+    'a token with the name of an admin is another caller',
+  );
+  let release: () => void = () => undefined;
+  let begun = false;
+  bakery.next = () => {
+    begun = true;
+    return new Promise((resolve) => (release = resolve));
+  };
+  const first = as(ada, 'k3');
+  await until(() => begun, 'the first call bakes');
+  t.is((await as(bob, 'k3')).body.code, 'IDEMPOTENCY_OTHER_CALLER');
+  release();
+  t.is((await first).status, 201);
 });
 
 test('a header that is no key is refused before anything is done', async (t) => {
@@ -230,7 +368,7 @@ test('replies are kept for a day, and one caller can keep so many', async (t) =>
   const rows = JSON.stringify(Array.from({ length: MOST_CALLS - 1 }, (_, i) => [`id ${i}`]));
   await db.write((tx) =>
     tx.run(
-      `INSERT INTO idempotent_calls (id, caller, fingerprint, began_at, size, reply) SELECT j.id, c.caller, 'x', c.began_at, 0, '' FROM ${tx.sql.rows({ id: 'text' })} AS j, idempotent_calls c`,
+      `INSERT INTO idempotent_calls (id, caller, fingerprint, began_at, size, reply, stage) SELECT j.id, c.caller, 'x', c.began_at, 0, '', 'done' FROM ${tx.sql.rows({ id: 'text' })} AS j, idempotent_calls c`,
       { rows },
     ),
   );

@@ -84,7 +84,8 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
     ...(complete && {
       complete: (sent, before) => ask('complete', isSettings, () => complete(sent, before)),
     }),
-    coreSettings: (settings) => ask('coreSettings', isSettings, () => protocol.coreSettings(settings)),
+    coreSettings: (settings, stream) =>
+      ask('coreSettings', isSettings, () => protocol.coreSettings(settings, stream)),
     ...(protocol.restarts === true && { restarts: true }),
     ...(protocol.runBy && { runBy: protocol.runBy }),
     ...(reserve && {

@@ -4,6 +4,7 @@ import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { ClientIdentity, Inbound, Protocol } from '../contract.js';
+import { viewStream } from '../stream/stream.js';
 import { textOf } from '../stream/transport.js';
 import { ownCredential, passwordOf } from './own-credential.js';
 
@@ -59,7 +60,9 @@ const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string =
 export const shadowsocks: Protocol = {
   name: 'shadowsocks',
   settings: custom(settings),
-  coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
+  // With udp as well, the core would open mKCP's UDP port a second time, and each flow would reach either socket by chance.
+  coreSettings: ({ clients: _clients, ...rest }, stream) =>
+    ({ ...rest, ...(viewStream(stream).network === 'kcp' && { network: 'tcp' }) }) as JsonObject,
   clientless: ({ method }) =>
     method === SINGLE
       ? `with the method ${SINGLE} an inbound has one user, its own password; choose 2022-blake3-aes-256-gcm for clients`

@@ -1,8 +1,15 @@
 // XHTTP. Settings: XTLS/Xray-core discussion 4113.
 import { bool, oneOf, openObject, optional, shape } from '../../../kernel/index.js';
-import { objectOf, pathAndHost, type Transport } from './transport.js';
+import type { XhttpTransport } from '../entry/transport.js';
+import { objectOf, pathAndHost, type Settings, type Transport } from './transport.js';
 import { downloadOf } from './xhttp-download.js';
 import { wayOf } from './xhttp-way.js';
+
+/** What a client must know: of an inbound's settings, and of a client's own, such as `extra` of a link. */
+export function xhttpOf(settings: Settings): XhttpTransport {
+  const download = downloadOf(objectOf(settings['downloadSettings']));
+  return { ...wayOf(settings), ...(download && { download }) };
+}
 
 export const xhttp: Transport = {
   name: 'xhttp',
@@ -15,8 +22,5 @@ export const xhttp: Transport = {
     xmux: optional(openObject()),
     downloadSettings: optional(openObject()),
   }).unknown(true),
-  entry(settings) {
-    const download = downloadOf(objectOf(settings['downloadSettings']));
-    return { ...wayOf(settings), ...(download && { download }) };
-  },
+  entry: xhttpOf,
 };

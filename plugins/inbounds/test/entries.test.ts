@@ -306,3 +306,13 @@ test('a changed entry may keep functions, and not add any', (t) => {
   // Unknown keys are dropped, as in bodies.
   t.deepEqual(inspect(EntryTemplateShape, { ...entry, weeds: 1 }), { value: entry });
 });
+
+test('shadowsocks over mKCP, which listens on UDP itself, asks the core for no second socket there', (t) => {
+  const settings = { method: 'aes-128-gcm', network: 'tcp,udp', clients: [] };
+  for (const network of ['kcp', 'mkcp'])
+    t.deepEqual(shadowsocks.coreSettings(settings, { network }), { method: 'aes-128-gcm', network: 'tcp' });
+  t.deepEqual(shadowsocks.coreSettings(settings, { network: 'ws' }), {
+    method: 'aes-128-gcm',
+    network: 'tcp,udp',
+  });
+});

@@ -97,6 +97,24 @@ test('list/slim has settings, and no credentials of clients', async (t) => {
   t.false(JSON.stringify(slim?.settings).includes(uuid) || JSON.stringify(slim).includes(password));
 });
 
+test('with stats=0, replies have no clientStats, and else the same', async (t) => {
+  await using panel = await boot(new FakeEngine());
+  const id = await panel.addInbound();
+  await panel.addClient('a', [id]);
+  const rows = async (path: string) => [await panel.get<Inbound | Inbound[]>(`${API}/${path}`)].flat();
+  for (const path of ['list', 'list/slim', `get/${id}`]) {
+    const full = await rows(path);
+    t.deepEqual(
+      full.map(({ clientStats }) => clientStats.length),
+      [1],
+    );
+    const without = full.map((row) => ({ ...row, clientStats: [] }));
+    t.deepEqual(await rows(`${path}?stats=0`), without);
+    t.deepEqual(await rows(`${path}?stats=false`), without);
+    t.deepEqual(await rows(`${path}?stats=1`), full);
+  }
+});
+
 test('bulkDel deletes known inbounds, lists unknown ids, and leaves the clients', async (t) => {
   const engine = new FakeEngine();
   await using panel = await boot(engine);
@@ -218,4 +236,6 @@ test('subLinks and allLinks', async (t) => {
     ...links,
     ...(await panel.get<string[]>('/panel/api/clients/links/b')),
   ]);
+  const { headers } = await panel.call(`${API}/allLinks`);
+  t.is(headers.get('transfer-encoding'), 'chunked', 'written while it is sent');
 });

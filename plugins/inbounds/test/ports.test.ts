@@ -114,10 +114,10 @@ test('the ports of the panel are refused by name, and free for UDP', async (t) =
 
 test('a port that another program has is refused for its protocol', async (t) => {
   const program = createSocket('udp4');
-  program.bind(0, '127.0.0.1');
+  const port = await freePort();
+  program.bind(port, '127.0.0.1');
   await once(program, 'listening');
   t.teardown(() => program.close());
-  const { port } = program.address();
   const wanted = { port, listen: '127.0.0.1', enable: true };
   const { status, body } = await add({ ...wanted, ...KCP });
   t.is(status, 409);

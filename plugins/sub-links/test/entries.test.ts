@@ -148,6 +148,11 @@ test('vmess says masks and mKCP in its JSON', (t) => {
   });
 });
 
+test('shadowsocks of 2022 with one key only is not base64 as a whole', (t) => {
+  const account = { protocol: 'shadowsocks', method: '2022-blake3-aes-128-gcm', password: 'AAECAw==' };
+  t.is(linkOf({ ...vless, account }), 'ss://2022-blake3-aes-128-gcm:AAECAw%3D%3D@203.0.113.1:443?type=tcp');
+});
+
 test('what has no link is said', (t) => {
   t.is(cannotLink(vless), undefined);
   t.is(cannotLink({ ...vless, account: { protocol: 'pigeon' } }), 'there is no share link for pigeon');

@@ -54,7 +54,8 @@ for (const slow of [false, true]) {
     t.is(await fetched('[2001:DB8::0:7]:2096'), '[2001:db8::7]');
     for (const host of HOSTILE) t.is(await fetched(host), 'localhost', host);
     await panel.get(UPDATE, { body: { subDomain: 'sub.example' } });
-    for (const host of HOSTILE) t.is(await fetched(host), 'sub.example', host);
+    for (const host of HOSTILE) t.is((await fetchUnder(panel, '/s/ann', host)).status, 403, host);
+    t.is(await fetched('127.0.0.1'), 'sub.example');
   });
 
   test(`${way}: WEIR_PUBLIC_HOST wins over the host of a request`, async (t) => {

@@ -17,7 +17,7 @@ test('a poll whose baselines cannot be written writes no bytes, and the next pol
   t.deepEqual(await used(), [1, 10, 1, 10]);
 
   await editDatabase(panel.dataDirectory, [
-    `CREATE TRIGGER full_disk BEFORE UPDATE ON traffic_baselines BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+    `CREATE TRIGGER full_disk BEFORE INSERT ON traffic_readings BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
   ]);
   engine.move(inboundId, id, 2, 20);
   await poll();

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { type Database, definePlugin, type Plugin, tap } from '../../../kernel/index.js';
 import { Baselines, type Reading } from '../baselines.js';
+import type { ReadingJournal } from '../reading-journal.js';
 import { clientDepleted } from '../contract.js';
 import type { TrafficTables } from '../tables.js';
 import { openWorld } from './world.js';
@@ -31,7 +32,7 @@ test('reports each inbound of a client at its quota to the core, and the client 
   t.deepEqual(heard, [{ id, email: 'ann', cause: 'quota', inboundIds: [inboundId, second] }]);
 });
 
-test('when either counter fell in the same core, all of both counts', (t) => {
+test('when either counter fell in the same core, all of both counts', async (t) => {
   const last = { epoch: 'e', up: 10, down: 20 };
   const db = {
     projection: () => ({ state: new Map([[1, new Map([[2, last]])]]) }),
@@ -40,17 +41,18 @@ test('when either counter fell in the same core, all of both counts', (t) => {
     db,
     tables: {} as TrafficTables,
     clients: { byId: () => undefined },
+    journal: {} as ReadingJournal,
   });
-  const moved = (now: Partial<Reading>): unknown => {
+  const moved = async (now: Partial<Reading>): Promise<unknown> => {
     const { epoch = 'e', up = 10, down = 20 } = now;
     const counters = { epoch, users: [{ clientId: 1, inboundId: 2, up, down }] };
-    const [usage] = baselines.compare(counters, () => true).usage;
+    const [usage] = (await baselines.compare(counters, () => true)).usage;
     return usage && [usage.up, usage.down];
   };
-  t.is(moved({}), undefined);
-  t.deepEqual(moved({ down: 25 }), [0, 5]);
-  t.deepEqual(moved({ up: 11 }), [1, 0]);
-  t.deepEqual(moved({ up: 12, down: 3 }), [12, 3]);
-  t.deepEqual(moved({ up: 2, down: 30 }), [2, 30]);
-  t.deepEqual(moved({ epoch: 'next', up: 11, down: 21 }), [11, 21]);
+  t.is(await moved({}), undefined);
+  t.deepEqual(await moved({ down: 25 }), [0, 5]);
+  t.deepEqual(await moved({ up: 11 }), [1, 0]);
+  t.deepEqual(await moved({ up: 12, down: 3 }), [12, 3]);
+  t.deepEqual(await moved({ up: 2, down: 30 }), [2, 30]);
+  t.deepEqual(await moved({ epoch: 'next', up: 11, down: 21 }), [11, 21]);
 });

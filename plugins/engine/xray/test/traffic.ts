@@ -145,22 +145,42 @@ export interface ClientCore {
   stop(): Promise<void>;
 }
 
-export interface ClientCoreOptions {
-  readonly binary: string;
-  /** outbound as a config file has it, e.g. of protocol vless */
-  readonly outbound: JsonObject;
+/** An outbound as a config file has it, e.g. of protocol vless; or a whole config, whose first inbound speaks SOCKS. */
+export type ClientCoreOptions = { readonly binary: string } & (
+  | { readonly outbound: JsonObject }
+  | { readonly config: JsonObject }
+);
+
+/** The same inbounds on ports that are free. */
+async function onFreePorts(config: JsonObject, socksPort: number): Promise<JsonObject> {
+  const inbounds = await Promise.all(
+    (config['inbounds'] as unknown as JsonObject[]).map(async (inbound, i) => ({
+      ...inbound,
+      port: i === 0 ? socksPort : await freePort(),
+    })),
+  );
+  return { ...config, inbounds };
 }
 
 /** Starts a core as a user's program would: SOCKS in, `outbound` out. Not detached, and it reads its config from us, so no file holds a credential. */
-export async function startClientCore({ binary, outbound }: ClientCoreOptions): Promise<ClientCore> {
+export async function startClientCore({ binary, ...how }: ClientCoreOptions): Promise<ClientCore> {
   const socksPort = await freePort();
-  const config = {
-    log: { loglevel: 'warning', access: 'none' },
-    inbounds: [
-      { tag: 'socks', listen: HOST, port: socksPort, protocol: 'socks', settings: { udp: true, ip: HOST } },
-    ],
-    outbounds: [outbound],
-  };
+  const config =
+    'config' in how
+      ? await onFreePorts(how.config, socksPort)
+      : {
+          log: { loglevel: 'warning', access: 'none' },
+          inbounds: [
+            {
+              tag: 'socks',
+              listen: HOST,
+              port: socksPort,
+              protocol: 'socks',
+              settings: { udp: true, ip: HOST },
+            },
+          ],
+          outbounds: [how.outbound],
+        };
   const child = spawn(binary, ['run', '-c', 'stdin:'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
@@ -244,7 +264,8 @@ async function exchange(
   const outgoing = request({
     path,
     method,
-    host: HOST,
+    // A core that sniffs goes where this says.
+    host: server.host,
     headers: { connection: 'close', ...(body && { 'content-length': body.length, expect: '100-continue' }) },
     createConnection: () => socket,
   });

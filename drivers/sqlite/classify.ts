@@ -1,0 +1,14 @@
+// Which errors of SQLite are failures of the disk, and not of a statement.
+import type { Classify } from '../../kernel/database/storage.js';
+
+/** full, read-only, broken, without a journal file */
+const DISK = /^SQLITE_(?:FULL|READONLY|IOERR|CANTOPEN|CORRUPT|NOTADB)$/;
+
+export const classify: Classify = (error) => {
+  const { code, parent = error } = error as { readonly code?: string; readonly parent?: unknown };
+  // Sequelize keeps the cause in `parent`.
+  const found = code ?? (parent as { readonly code?: string }).code ?? '';
+  if (DISK.test(found)) return 'full';
+  // Another program has held the lock for longer than `busy_timeout`.
+  return found === 'SQLITE_BUSY' ? 'away' : undefined;
+};

@@ -1,0 +1,11 @@
+import { int, setting } from '../../kernel/index.js';
+
+const DAY_MINUTES = 1440;
+
+export const linkSettings = {
+  subExternalUpdateMinutes: setting(
+    int().min(5).max(DAY_MINUTES),
+    60,
+    'minutes until a subscription elsewhere is fetched again',
+  ),
+} as const;
