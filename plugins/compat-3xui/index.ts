@@ -1,0 +1,30 @@
+import {
+  contribute,
+  definePlugin,
+  maybe,
+  Replays,
+  RouteAdapters,
+  SessionCookies,
+  Sessions,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
+import { sessionToken } from '../access/contract.js';
+import { Clients } from '../clients/contract.js';
+import { Adapter } from './adapter.js';
+import { LoginTokens } from './login-tokens.js';
+import { OLD_COOKIE, OldPrograms } from './old-program.js';
+
+export default definePlugin({
+  name: 'compat-3xui',
+  version: '0.1.0',
+  api: 1,
+  about: 'Serves programs that were written for 3x-ui: its names, its cookie, its bodies and replies.',
+  uses: { sessions: Sessions, clients: Clients, replays: maybe(Replays) },
+  services: { tokens: singleton(LoginTokens), programs: singleton(OldPrograms), adapter: singleton(Adapter) },
+  contributes: ({ adapter }) => [
+    contribute(SessionCookies, OLD_COOKIE),
+    contribute(RouteAdapters, (routes) => adapter.serve(routes)),
+  ],
+  taps: ({ tokens }) => [tap(sessionToken, (caller) => tokens.take(caller))],
+});

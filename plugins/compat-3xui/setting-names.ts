@@ -1,0 +1,64 @@
+// Names of settings: ours, and those of older programs.
+export const SETTING_NAMES: Readonly<Record<string, string>> = {
+  appLinkEnable: 'happLinkEnable',
+  edgetunnelUpdateInterval: 'warpUpdateInterval',
+  engineOutboundTestUrl: 'xrayOutboundTestUrl',
+  engineTemplateConfig: 'xrayTemplateConfig',
+  msgBotApiServer: 'tgBotAPIServer',
+  msgBotBackup: 'tgBotBackup',
+  msgBotChatId: 'tgBotChatId',
+  msgBotCpu: 'tgCpu',
+  msgBotEnable: 'tgBotEnable',
+  msgBotEnabledEvents: 'tgEnabledEvents',
+  msgBotLang: 'tgLang',
+  msgBotMemory: 'tgMemory',
+  msgBotProxy: 'tgBotProxy',
+  msgBotRunTime: 'tgRunTime',
+  msgBotToken: 'tgBotToken',
+  hasMsgBotToken: 'hasTgBotToken',
+  clearMsgBotToken: 'clearTgBotToken',
+  restartEngineOnClientDisable: 'restartXrayOnClientDisable',
+  subAltEnable: 'subClashEnable',
+  subAltEnableRouting: 'subClashEnableRouting',
+  subAltRules: 'subClashRules',
+  subAltURI: 'subClashURI',
+  altFormatPath: 'subClashPath',
+  jsonPath: 'subJsonPath',
+  webhookAdminIds: 'discordAdminIds',
+  webhookBackup: 'discordBotBackup',
+  webhookChannelId: 'discordChannelId',
+  webhookCpu: 'discordCpu',
+  webhookEnable: 'discordBotEnable',
+  webhookEnabledEvents: 'discordEnabledEvents',
+  webhookLang: 'discordLang',
+  webhookMemory: 'discordMemory',
+  webhookRunTime: 'discordRunTime',
+  webhookToken: 'discordBotToken',
+  hasWebhookToken: 'hasDiscordBotToken',
+  clearWebhookToken: 'clearDiscordBotToken',
+};
+
+/** Further names that are read, and not written. */
+const ALSO_READ: readonly (readonly [ours: string, theirs: string])[] = [['altFormatPath', 'subAltPath']];
+
+type Values = Readonly<Record<string, unknown>>;
+const pairs = Object.entries(SETTING_NAMES);
+
+/** Adds the other names to what is there. */
+export const withOldNames = (settings: Values): Values => ({
+  ...settings,
+  ...Object.fromEntries(
+    pairs.flatMap(([ours, theirs]) => (ours in settings ? [[theirs, settings[ours]]] : [])),
+  ),
+});
+
+/** Their names become ours. Programs send back everything that they got, and change only what they know. */
+export function withOurNames(settings: Values): Values {
+  const renamed: Record<string, unknown> = { ...settings };
+  for (const [ours, theirs] of [...pairs, ...ALSO_READ])
+    if (theirs in settings) {
+      renamed[ours] = settings[theirs];
+      delete renamed[theirs];
+    }
+  return renamed;
+}

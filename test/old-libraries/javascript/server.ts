@@ -1,0 +1,104 @@
+// Methods of the machine, the core and the settings.
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { ADMIN } from '../../harness/api.js';
+import { type Checks, libraryFor, type World } from './world.js';
+
+interface Status {
+  readonly engine: { readonly state: string; readonly version: string };
+  readonly xray: Status['engine'];
+  readonly mem: { readonly total: number };
+  readonly logicalPro: number;
+  readonly cpuCores: number;
+  readonly panelGuid: string;
+}
+const status = (world: World): Promise<Status> => world.panel.get('/panel/api/server/status');
+const settings = (world: World): Promise<Record<string, unknown>> =>
+  world.panel.get('/panel/api/setting/all', { method: 'POST' });
+/** DER of an X25519 private key without the key itself. */
+const X25519_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
+
+export const server: Checks = {
+  getServerStatus: async (t, world) => {
+    const theirs = await world.call<Status>('getServerStatus');
+    const ours = await status(world);
+    t.is(theirs.xray.state, 'running');
+    t.deepEqual(theirs.xray, ours.engine as Status['xray']);
+    t.like(theirs, {
+      cpuCores: ours.cpuCores,
+      logicalPro: ours.logicalPro,
+      panelGuid: ours.panelGuid,
+      mem: { total: ours.mem.total },
+    });
+  },
+  getCPUHistory: async (t, world) => {
+    const theirs = await world.call<{ t: number; cpu: number }[]>('getCPUHistory', 300);
+    const ours = await world.panel.get<typeof theirs>('/panel/api/server/cpuHistory/300');
+    // The last point takes in a sample every two seconds.
+    t.deepEqual(theirs.slice(0, -1), ours.slice(0, theirs.length - 1));
+    for (const point of theirs) t.deepEqual(Object.keys(point).sort(), ['cpu', 't']);
+  },
+  getConfigJson: async (t, world) => {
+    const { inboundId } = await world.client();
+    const { tag } = await world.panel.get<{ tag: string }>(`/panel/api/inbounds/get/${inboundId}`);
+    type Config = {
+      inbounds: { tag: string; settings: { clients?: { email: string }[] } }[];
+      outbounds: { tag: string }[];
+    };
+    const clientsOf = ({ inbounds }: Config) =>
+      inbounds.map((one) => [one.tag, one.settings.clients?.map((client) => client.email)]);
+    const theirs = await world.call<Config>('getConfigJson');
+    const ours = await world.panel.get<Config>('/panel/api/server/getConfigJson');
+    t.is(clientsOf(theirs).find(([name]) => name === tag)?.[1]?.length, 1);
+    t.deepEqual(clientsOf(theirs), clientsOf(ours));
+    t.deepEqual(
+      theirs.outbounds.map((one) => one.tag),
+      ours.outbounds.map((one) => one.tag),
+    );
+  },
+  stopXrayService: async (t, world) => {
+    await world.call('stopXrayService');
+    t.is((await status(world)).engine.state, 'stop');
+    await world.panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
+  },
+  restartXrayService: async (t, world) => {
+    await world.panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
+    await world.call('restartXrayService');
+    t.is((await status(world)).engine.state, 'running');
+  },
+  getNewUUID: async (t, world) => {
+    const made = await world.call<{ uuid: string }>('getNewUUID');
+    t.regex(made.uuid, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  },
+  getNewX25519Cert: async (t, world) => {
+    const { privateKey, publicKey } = await world.call<Record<string, string>>('getNewX25519Cert');
+    const der = Buffer.concat([X25519_PREFIX, Buffer.from(privateKey ?? '', 'base64url')]);
+    const made = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+    t.is(made.export({ format: 'jwk' }).x, publicKey);
+  },
+  getAllSettings: async (t, world) => {
+    const [theirs, ours] = [await world.call<object>('getAllSettings'), await settings(world)];
+    t.like(theirs, ours);
+  },
+  updateSetting: async (t, world) => {
+    const before = await settings(world);
+    await world.call('updateSetting', { sessionMaxAge: 777 });
+    t.deepEqual(await settings(world), { ...before, sessionMaxAge: 777 });
+  },
+  getDefaultSettings: async (t, world) => {
+    const ours = await world.panel.get('/panel/api/setting/defaultSettings', { method: 'POST' });
+    t.deepEqual(await world.call('getDefaultSettings'), ours);
+  },
+  updateUser: async (t, world) => {
+    const next = { username: 'ada', password: 'a new and longer one' };
+    // All other sessions end, so this is done with a library of its own.
+    const library = libraryFor(world.panel);
+    const change = (from: typeof next, to: typeof next) =>
+      library['updateUser']?.(from.username, from.password, to.username, to.password);
+    t.like(await change(ADMIN, next), { success: true });
+    t.like(await library['getClients']?.(), { success: true }, 'it logs in again by itself');
+    const login = (body: typeof next) => world.panel.call('/login', { body, anonymous: true });
+    t.deepEqual([(await login(next)).status, (await login(ADMIN)).status], [200, 401]);
+    t.like(await change(next, ADMIN), { success: true });
+    await world.panel.login();
+  },
+};
