@@ -1,0 +1,77 @@
+// `subJsonObservatory`: how the core measures the outbounds of a document with several. Source: xtls.github.io,
+// BurstObservatoryObject.
+import Joi from 'joi';
+import { checked, fields, flag, lineThat, maybe, parsed, whole } from './json-text.js';
+
+export interface PingConfig {
+  readonly destination: string;
+  readonly connectivity: string;
+  readonly interval: string;
+  readonly sampling: number;
+  readonly timeout: string;
+  readonly httpMethod: string;
+}
+const INITIAL: PingConfig = {
+  destination: 'https://www.google.com/generate_204',
+  connectivity: '',
+  interval: '1m',
+  sampling: 2,
+  timeout: '5s',
+  httpMethod: 'HEAD',
+};
+
+const url = () =>
+  lineThat((text) =>
+    /^https?:\/\//i.test(text) && URL.canParse(text) ? undefined : 'it must be an http or https URL',
+  );
+const SECONDS: Readonly<Record<string, number>> = {
+  h: 3600,
+  m: 60,
+  s: 1,
+  ms: 1e-3,
+  us: 1e-6,
+  µs: 1e-6,
+  ns: 1e-9,
+};
+/** A duration as Go writes it, of at least a number of seconds. */
+const duration = (least: number) =>
+  lineThat((text) => {
+    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)];
+    const isWhole = text !== '' && parts.map(([part]) => part).join('') === text;
+    const total = parts.reduce(
+      (sum, [, count = '', unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),
+      0,
+    );
+    return isWhole && total >= least
+      ? undefined
+      : `it must be a duration of at least ${least}s, such as 1m30s`;
+  });
+const ping = {
+  destination: maybe(url()),
+  connectivity: maybe(url().allow('')),
+  interval: maybe(duration(1)),
+  sampling: maybe(whole(1, 100)),
+  timeout: maybe(duration(0.1)),
+  httpMethod: maybe(Joi.valid('HEAD', 'GET')),
+};
+/** Older panels nest the fields, and write `enabled` and the outbounds, which follow from the document. */
+const OBSERVATORY = fields({
+  ...ping,
+  pingConfig: maybe(fields(ping)),
+  enabled: flag(),
+  subjectSelector: maybe(Joi.array().items(Joi.string())),
+});
+
+export function readObservatory(text: string): PingConfig {
+  const value = parsed(text);
+  if (value === undefined) return INITIAL;
+  const {
+    pingConfig,
+    enabled: _enabled,
+    subjectSelector: _selector,
+    ...own
+  } = checked(OBSERVATORY, value) as Partial<
+    PingConfig & { pingConfig: Partial<PingConfig>; enabled: boolean; subjectSelector: string[] }
+  >;
+  return { ...INITIAL, ...pingConfig, ...own };
+}
