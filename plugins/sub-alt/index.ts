@@ -1,0 +1,51 @@
+// YAML of mihomo: proxies, groups and rules in one file.
+import { contribute, definePlugin } from '../../kernel/index.js';
+import { Formats, type ListFormat } from '../subscription/contract.js';
+import { cannotProxy } from './proxy/cannot.js';
+import { compileProxy } from './proxy/proxy.js';
+import { altSettings } from './settings.js';
+import { apart } from './template/names.js';
+import { PLAIN, readTemplate, type Template } from './template/template.js';
+import { flow, quoted } from './yaml-text.js';
+
+type ServedFormat = ListFormat & { publicUrl(): string; readonly fileName: string };
+
+export default definePlugin({
+  name: 'sub-alt',
+  version: '0.1.0',
+  api: 1,
+  about: 'Subscriptions as YAML of mihomo.',
+  settings: altSettings,
+  contributes({ settings }) {
+    let last: { readonly of: object; readonly template: Template } | undefined;
+    const template = (): Template => {
+      const now = settings.read();
+      if (last?.of === now) return last.template;
+      const read = now.subAltEnableRouting ? readTemplate(now.subAltRules) : PLAIN;
+      // It has been checked when it was saved.
+      last = { of: now, template: typeof read === 'string' ? PLAIN : read };
+      return last.template;
+    };
+    const nameOf = (name: string): string => apart(name, template().taken);
+    const format: ServedFormat = {
+      name: 'alt',
+      contentType: 'text/yaml; charset=utf-8',
+      prefix: () => (settings.read().subAltEnable ? settings.read().altFormatPath : undefined),
+      pathSetting: 'altFormatPath',
+      publicUrl: () => settings.read().subAltURI,
+      fileName: 'subscription.yaml',
+      uniqueNames: true,
+      cannot: cannotProxy,
+      compile: (entry) => compileProxy(entry, nameOf),
+      note: (name) => flow({ name: nameOf(name), type: 'socks5', server: '127.0.0.1', port: 1 }),
+      body(proxies, { names }) {
+        const { taken, write } = template();
+        return write(
+          proxies,
+          names.map((name) => quoted(apart(name, taken))),
+        );
+      },
+    };
+    return [contribute(Formats, format)];
+  },
+});
