@@ -1,0 +1,87 @@
+// Subscriptions as documents of sing-box.
+import { bool, contribute, definePlugin, setting, text, urlPath } from '../../kernel/index.js';
+import { Formats, type ListFormat, randomPath } from '../subscription/contract.js';
+import { defaultTemplate } from './default-template.js';
+import { compileDocument, type WriteDocument } from './document.js';
+import { formsFor } from './forms.js';
+import { cannotWrite, compileOutbound } from './outbound.js';
+import { readTemplate } from './template.js';
+import { type Minor, minorOf } from './version.js';
+
+const FORMAT = 'sing-box';
+const LONGEST_TEMPLATE = 65_536;
+
+/** Checked when it is saved. */
+const template = () =>
+  text()
+    .max(LONGEST_TEMPLATE)
+    .custom((value: string, state) => {
+      try {
+        if (value !== '') readTemplate(value);
+        return value;
+      } catch (error) {
+        return state.error('any.custom', { error: error as Error });
+      }
+    });
+
+export const singBoxSettings = {
+  subSingBoxEnable: setting(bool(), false, 'serve subscriptions as documents of sing-box'),
+  subSingBoxPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of documents of sing-box'),
+  subSingBoxTemplate: setting(
+    template(),
+    '',
+    'the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one',
+  ),
+} as const;
+
+/** Documents of one template, by version; compiled at the first fetch after a change. */
+class Documents {
+  readonly #texts: () => string;
+  #text: string | undefined;
+  readonly #compiled = new Map<Minor, WriteDocument>();
+
+  constructor(texts: () => string) {
+    this.#texts = texts;
+  }
+
+  for(minor: Minor): WriteDocument {
+    const now = this.#texts();
+    if (now !== this.#text) {
+      this.#compiled.clear();
+      this.#text = now;
+    }
+    const known = this.#compiled.get(minor);
+    if (known) return known;
+    const compiled = compileDocument(now === '' ? defaultTemplate(minor) : readTemplate(now));
+    this.#compiled.set(minor, compiled);
+    return compiled;
+  }
+}
+
+export default definePlugin({
+  name: 'sub-sing-box',
+  version: '0.1.0',
+  api: 1,
+  about: 'Subscriptions as documents of sing-box.',
+  settings: singBoxSettings,
+  contributes: ({ settings }) => {
+    const documents = new Documents(() => settings.read().subSingBoxTemplate);
+    return [
+      contribute(Formats, {
+        name: FORMAT,
+        contentType: 'application/json; charset=utf-8',
+        prefix: () => (settings.read().subSingBoxEnable ? settings.read().subSingBoxPath : undefined),
+        pathSetting: 'subSingBoxPath',
+        uniqueNames: true,
+        cannot: cannotWrite,
+        compile: compileOutbound,
+        note: (name) => JSON.stringify({ type: 'block', tag: name }),
+        body: (written, { names, agent }) => {
+          const minor = minorOf(agent);
+          const forms = formsFor(minor, written, names);
+          return documents.for(minor)(forms.entries, forms.names);
+        },
+      } satisfies ListFormat),
+    ];
+  },
+});
