@@ -126,6 +126,14 @@ export type ClientsAddInput = {
   };
 };
 
+export type ClientsAppLinkInput = {
+  id: number;
+};
+
+export type ClientsAppLinkReply = {
+  encryptedLink: string;
+};
+
 export type ClientsBulkAdjustInput = {
   body: {
     emails: string[];
@@ -147,6 +155,10 @@ export type ClientsBulkAdjustReply = {
     reason: string;
     code: string;
   }[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkAttachInput = {
@@ -160,6 +172,10 @@ export type ClientsBulkAttachReply = {
   attached: string[];
   skipped: string[];
   errors: string[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkCreateInput = {
@@ -242,6 +258,10 @@ export type ClientsBulkCreateReply = {
     reason: string;
     code: string;
   }[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkDeleteInput = {
@@ -258,6 +278,10 @@ export type ClientsBulkDeleteReply = {
     reason: string;
     code: string;
   }[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkDetachInput = {
@@ -271,6 +295,10 @@ export type ClientsBulkDetachReply = {
   detached: string[];
   skipped: string[];
   errors: string[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkDisableInput = {
@@ -286,6 +314,10 @@ export type ClientsBulkDisableReply = {
     reason: string;
     code: string;
   }[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkEnableInput = {
@@ -301,6 +333,10 @@ export type ClientsBulkEnableReply = {
     reason: string;
     code: string;
   }[];
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsBulkResetTrafficInput = {
@@ -311,6 +347,10 @@ export type ClientsBulkResetTrafficInput = {
 
 export type ClientsBulkResetTrafficReply = {
   affected: number;
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type AddressesClearInput = {
@@ -333,10 +373,18 @@ export type ClientsDeleteInput = {
 
 export type ClientsDeleteDepletedReply = {
   deleted: number;
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsDeleteOrphansReply = {
   deleted: number;
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type ClientsExportReply = {
@@ -1716,6 +1764,10 @@ export type InboundsDeleteInput = {
 
 export type InboundsGetInput = {
   id: number;
+  query?: {
+    /** 0 or false: clientStats is empty; for programs that do not need what each client used */
+    stats?: boolean | ('1' | '0');
+  };
 };
 
 export type InboundsGetReply = {
@@ -1764,6 +1816,13 @@ export type InboundsImportInput = {
   };
 };
 
+export type InboundsListInput = {
+  query?: {
+    /** 0 or false: clientStats is empty; for programs that do not need what each client used */
+    stats?: boolean | ('1' | '0');
+  };
+};
+
 export type InboundsListReply = {
   id: number;
   enable: boolean;
@@ -1803,6 +1862,13 @@ export type InboundsListReply = {
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;
 }[];
+
+export type InboundsListSlimInput = {
+  query?: {
+    /** 0 or false: clientStats is empty; for programs that do not need what each client used */
+    stats?: boolean | ('1' | '0');
+  };
+};
 
 export type InboundsListSlimReply = {
   id: number;
@@ -1970,6 +2036,10 @@ export type InboundsDeleteAllClientsInput = {
 
 export type InboundsDeleteAllClientsReply = {
   deleted: number;
+  /** users that are on their way to the core */
+  pending?: number;
+  /** about how long they take, in ms */
+  lagMs?: number;
 };
 
 export type InboundsFallbacksInput = {
@@ -2081,8 +2151,13 @@ export type ServerNewX25519Reply = {
 };
 
 export type ServerStatusReply = {
+  /** percent, smoothed */
   cpu: number;
+  /** physical cores */
+  cpuCores: number;
   logicalPro: number;
+  /** 0: unknown */
+  cpuSpeedMhz: number;
   mem: {
     current: number;
     total: number;
@@ -2095,16 +2170,38 @@ export type ServerStatusReply = {
     current: number;
     total: number;
   };
+  /** bytes a second */
+  diskIO: {
+    read: number;
+    write: number;
+  };
+  /** bytes since the machine started */
+  diskTraffic: {
+    read: number;
+    write: number;
+  };
+  /** bytes and packets a second */
   netIO: {
     up: number;
     down: number;
+    pktUp: number;
+    pktDown: number;
   };
+  /** bytes and packets since the machine started */
   netTraffic: {
     sent: number;
     recv: number;
+    pktSent: number;
+    pktRecv: number;
   };
   tcpCount: number;
   udpCount: number;
+  /** public addresses of the interfaces of this machine; N/A where it has none, as behind NAT */
+  publicIP: {
+    ipv4: string;
+    ipv6: string;
+  };
+  /** of the machine, in seconds */
   uptime: number;
   load: {
     load1: number;
@@ -2116,11 +2213,16 @@ export type ServerStatusReply = {
     state: 'running' | 'stop' | 'error';
     errorMsg: string;
     version: string;
+    usersOnTheWay: number;
   };
+  /** threads and memory of the panel; uptime of the core in seconds */
   appStats: {
+    threads: number;
     mem: number;
     uptime: number;
   };
+  panelVersion: string;
+  panelGuid: string;
 };
 
 export type SettingsAllReply = {
@@ -2148,8 +2250,6 @@ export type SettingsAllReply = {
   ipLimitAllowlist: string;
   /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
   ipLimitCut: 'newest' | 'oldest' | 'none';
-  /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
-  blockBitTorrent: boolean;
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -2160,20 +2260,113 @@ export type SettingsAllReply = {
   subSupportUrl: string;
   /** web page of the subscription */
   subProfileUrl: string;
+  /** web page that programs are told: none, that of this panel (builtin), or subProfileUrl (custom); empty: subProfileUrl if it is set */
+  subProfileMode: '' | 'none' | 'builtin' | 'custom';
   /** message that client programs display */
   subAnnounce: string;
-  /** host of the links if neither inbound nor request has one */
+  /** the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one */
   subDomain: string;
+  /** PEM certificate of the subscription server, which then serves HTTPS */
+  subCertFile: string;
+  /** PEM key of that certificate */
+  subKeyFile: string;
+  /** requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit */
+  subMissLimit: number;
+  /** tell programs that the routing of the subscription is on */
+  subEnableRouting: boolean;
+  /** value of the header Routing, such as a link of app H */
+  subRoutingRules: string;
+  /** ask programs to hide the settings of servers */
+  subHideSettings: boolean;
+  /** send one entry whose name tells the user why there is no working link, instead of an empty list */
+  subInfoNodeEnable: boolean;
+  /** that name when the time is over */
+  subExpiredTemplate: string;
+  /** that name when the traffic is used up */
+  subTrafficDepletedTemplate: string;
+  /** that name when an admin disabled it */
+  subDisabledTemplate: string;
+  /** that name for a device beyond the limit; empty: 404, which some programs explain themselves */
+  subDeviceLimitTemplate: string;
   /** name of each link */
   remarkTemplate: string;
   /** show the name of the client on every link, not only on the first */
   subShowIdentityOnAllLinks: boolean;
+  /** rules by user agent, the first that matches counts: format at the standard path, block, further headers */
+  subResponseRules: {
+    agent: string;
+    format?: string;
+    block?: boolean;
+    headers?: Record<string, string>;
+  }[];
+  /** serve the format alt at the standard path to agents that match its pattern */
+  subAltAutoDetect: boolean;
+  /** pattern of the agents of that format; empty: (?i)(clash|mihomo) */
+  subAltUserAgentRegex: string;
+  /** serve the format json at the standard path to agents that match its pattern */
+  subJsonAutoDetect: boolean;
+  /** pattern of the agents of that format; empty: none */
+  subJsonUserAgentRegex: string;
+  /** serve the format sing-box at the standard path to agents that match its pattern */
+  subSingBoxAutoDetect: boolean;
+  /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
+  subSingBoxUserAgentRegex: string;
+  /** send headers of app H to its user agents */
+  subAppHAutoDetect: boolean;
+  /** headers of app H by name, such as Sub-Info-Text */
+  subAppHHeaders: Record<string, string>;
+  /** send headers of app I to its user agents */
+  subAppIAutoDetect: boolean;
+  /** headers of app I by name, such as Banner-Text */
+  subAppIHeaders: Record<string, string>;
+  /** make encrypted links to subscriptions, which only the app can read */
+  appLinkEnable: boolean;
+  /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+  blockBitTorrent: boolean;
+  /** minutes until a subscription elsewhere is fetched again */
+  subExternalUpdateMinutes: number;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  /** serve subscriptions as YAML of mihomo, too */
+  subAltEnable: boolean;
+  /** path prefix of the YAML of mihomo */
+  altFormatPath: string;
+  /** URL of the YAML as users reach it, before the id; empty: it follows from subURI */
+  subAltURI: string;
+  /** use subAltRules */
+  subAltEnableRouting: boolean;
+  /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads */
+  subAltRules: string;
+  /** serve subscriptions as JSON documents of the core, too */
+  subJsonEnable: boolean;
+  /** path prefix of JSON documents */
+  jsonPath: string;
+  /** URL of JSON documents as users reach it, before the id; empty: it follows from subURI */
+  subJsonURI: string;
+  /** send a list of documents even where there is one */
+  subJsonAlwaysArray: boolean;
+  /** JSON: multiplexing of all entries whose host says nothing else, like {"concurrency": 8} */
+  subJsonMux: string;
+  /** JSON: masks of all entries, such as fragment and noise, after their own */
+  subJsonFinalMask: string;
+  /** JSON: list of routing rules, before the one that sends everything to the entry */
+  subJsonRules: string;
+  /** a routing profile as JSON or as its deep link; its rules and name servers take the place of subJsonRules */
+  subJsonRoutingRules: string;
+  /** JSON: name servers as a list, or the whole dns object of the core */
+  subJsonDns: string;
+  /** JSON: how the documents of balancers measure their entries, like {"interval": "30s"} */
+  subJsonObservatory: string;
   /** path prefix of share links */
   subPath: string;
   /** send the list as one base64 text, as most client programs expect */
   subEncrypt: boolean;
+  /** serve subscriptions as documents of sing-box */
+  subSingBoxEnable: boolean;
+  /** path prefix of documents of sing-box */
+  subSingBoxPath: string;
+  /** the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one */
+  subSingBoxTemplate: string;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -2194,6 +2387,8 @@ export type SettingsAllReply = {
   datepicker: 'gregorian' | 'jalalian';
   /** serve subscriptions; otherwise every fetch is answered with 404 */
   subEnable: boolean;
+  /** address of the subscription server, from the next start of the panel on; empty for all addresses */
+  subListen: string;
   /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
   subPort: number;
   /** settings that the environment sets, each with its variable */
@@ -2249,6 +2444,29 @@ export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
 export type SettingsFactoryDefaultsReply = Record<string, string>;
 
+export type SettingsSubscriptionPreviewInput = {
+  query?: {
+    agent?: string;
+    /** name of the format whose path is fetched; the standard one */
+    path?: string;
+    /** the query of the fetch */
+    format?: string;
+    /** a client, to see its headers and its body */
+    email?: string;
+  };
+};
+
+export type SettingsSubscriptionPreviewReply = {
+  status: number;
+  /** name of the format; blank for a blocked agent */
+  format: string;
+  /** position in subResponseRules of the rule that matches */
+  rule: number | null;
+  headers: Record<string, string>;
+  /** of the named client; blank without one */
+  body: string;
+};
+
 export type SettingsUpdateInput = {
   body?: {
     /** of the admin; before two-factor login is turned on or its secret changes */
@@ -2281,8 +2499,6 @@ export type SettingsUpdateInput = {
     ipLimitAllowlist?: string;
     /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
     ipLimitCut?: 'newest' | 'oldest' | 'none';
-    /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
-    blockBitTorrent?: boolean;
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -2293,20 +2509,113 @@ export type SettingsUpdateInput = {
     subSupportUrl?: string;
     /** web page of the subscription */
     subProfileUrl?: string;
+    /** web page that programs are told: none, that of this panel (builtin), or subProfileUrl (custom); empty: subProfileUrl if it is set */
+    subProfileMode?: '' | 'none' | 'builtin' | 'custom';
     /** message that client programs display */
     subAnnounce?: string;
-    /** host of the links if neither inbound nor request has one */
+    /** the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one */
     subDomain?: string;
+    /** PEM certificate of the subscription server, which then serves HTTPS */
+    subCertFile?: string;
+    /** PEM key of that certificate */
+    subKeyFile?: string;
+    /** requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit */
+    subMissLimit?: number;
+    /** tell programs that the routing of the subscription is on */
+    subEnableRouting?: boolean;
+    /** value of the header Routing, such as a link of app H */
+    subRoutingRules?: string;
+    /** ask programs to hide the settings of servers */
+    subHideSettings?: boolean;
+    /** send one entry whose name tells the user why there is no working link, instead of an empty list */
+    subInfoNodeEnable?: boolean;
+    /** that name when the time is over */
+    subExpiredTemplate?: string;
+    /** that name when the traffic is used up */
+    subTrafficDepletedTemplate?: string;
+    /** that name when an admin disabled it */
+    subDisabledTemplate?: string;
+    /** that name for a device beyond the limit; empty: 404, which some programs explain themselves */
+    subDeviceLimitTemplate?: string;
     /** name of each link */
     remarkTemplate?: string;
     /** show the name of the client on every link, not only on the first */
     subShowIdentityOnAllLinks?: boolean;
+    /** rules by user agent, the first that matches counts: format at the standard path, block, further headers */
+    subResponseRules?: {
+      agent: string;
+      format?: string;
+      block?: boolean;
+      headers?: Record<string, string>;
+    }[];
+    /** serve the format alt at the standard path to agents that match its pattern */
+    subAltAutoDetect?: boolean;
+    /** pattern of the agents of that format; empty: (?i)(clash|mihomo) */
+    subAltUserAgentRegex?: string;
+    /** serve the format json at the standard path to agents that match its pattern */
+    subJsonAutoDetect?: boolean;
+    /** pattern of the agents of that format; empty: none */
+    subJsonUserAgentRegex?: string;
+    /** serve the format sing-box at the standard path to agents that match its pattern */
+    subSingBoxAutoDetect?: boolean;
+    /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
+    subSingBoxUserAgentRegex?: string;
+    /** send headers of app H to its user agents */
+    subAppHAutoDetect?: boolean;
+    /** headers of app H by name, such as Sub-Info-Text */
+    subAppHHeaders?: Record<string, string>;
+    /** send headers of app I to its user agents */
+    subAppIAutoDetect?: boolean;
+    /** headers of app I by name, such as Banner-Text */
+    subAppIHeaders?: Record<string, string>;
+    /** make encrypted links to subscriptions, which only the app can read */
+    appLinkEnable?: boolean;
+    /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
+    blockBitTorrent?: boolean;
+    /** minutes until a subscription elsewhere is fetched again */
+    subExternalUpdateMinutes?: number;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    /** serve subscriptions as YAML of mihomo, too */
+    subAltEnable?: boolean;
+    /** path prefix of the YAML of mihomo */
+    altFormatPath?: string;
+    /** URL of the YAML as users reach it, before the id; empty: it follows from subURI */
+    subAltURI?: string;
+    /** use subAltRules */
+    subAltEnableRouting?: boolean;
+    /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads */
+    subAltRules?: string;
+    /** serve subscriptions as JSON documents of the core, too */
+    subJsonEnable?: boolean;
+    /** path prefix of JSON documents */
+    jsonPath?: string;
+    /** URL of JSON documents as users reach it, before the id; empty: it follows from subURI */
+    subJsonURI?: string;
+    /** send a list of documents even where there is one */
+    subJsonAlwaysArray?: boolean;
+    /** JSON: multiplexing of all entries whose host says nothing else, like {"concurrency": 8} */
+    subJsonMux?: string;
+    /** JSON: masks of all entries, such as fragment and noise, after their own */
+    subJsonFinalMask?: string;
+    /** JSON: list of routing rules, before the one that sends everything to the entry */
+    subJsonRules?: string;
+    /** a routing profile as JSON or as its deep link; its rules and name servers take the place of subJsonRules */
+    subJsonRoutingRules?: string;
+    /** JSON: name servers as a list, or the whole dns object of the core */
+    subJsonDns?: string;
+    /** JSON: how the documents of balancers measure their entries, like {"interval": "30s"} */
+    subJsonObservatory?: string;
     /** path prefix of share links */
     subPath?: string;
     /** send the list as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
+    /** serve subscriptions as documents of sing-box */
+    subSingBoxEnable?: boolean;
+    /** path prefix of documents of sing-box */
+    subSingBoxPath?: string;
+    /** the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one */
+    subSingBoxTemplate?: string;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -2327,6 +2636,8 @@ export type SettingsUpdateInput = {
     datepicker?: 'gregorian' | 'jalalian';
     /** serve subscriptions; otherwise every fetch is answered with 404 */
     subEnable?: boolean;
+    /** address of the subscription server, from the next start of the panel on; empty for all addresses */
+    subListen?: string;
     /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
     subPort?: number;
   };
@@ -2354,6 +2665,109 @@ export type SettingsUpdateUserReply = {
   apiTokens: number;
   /** API tokens that this call disabled */
   revokedTokens: number;
+};
+
+export type SettingsValidateRegexInput = {
+  body: {
+    regex: string;
+  };
+};
+
+export type SubBalancersListReply = {
+  id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
+}[];
+
+export type SubBalancersCreateInput = {
+  body?: {
+    /** name of the document; required for a new balancer */
+    remark?: string;
+    strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
+    /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
+    inboundIds?: null | (number[] | string);
+    /** weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others */
+    memberWeights?: null | (Record<string, number> | string);
+    sortOrder?: number | null;
+    enabled?: boolean | null;
+  };
+};
+
+export type SubBalancersCreateReply = {
+  id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type SubBalancersDeleteInput = {
+  id: number;
+};
+
+export type SubBalancersDeleteReply = {
+  id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type SubBalancersUpdateInput = {
+  id: number;
+  body?: {
+    /** name of the document; required for a new balancer */
+    remark?: string;
+    strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
+    /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
+    inboundIds?: null | (number[] | string);
+    /** weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others */
+    memberWeights?: null | (Record<string, number> | string);
+    sortOrder?: number | null;
+    enabled?: boolean | null;
+  };
+};
+
+export type SubBalancersUpdateReply = {
+  id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type SubBalancersDelInput = {
+  id: number;
+};
+
+export type SubBalancersDelReply = {
+  id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
 };
 
 export type SystemPluginsListReply = {
@@ -2517,7 +2931,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly system = {
-    /** Answers 200 while the panel serves; needs no login and reveals nothing else. — GET /healthz */
+    /** Answers 200 while the panel works, and 503 while it cannot save; needs no login and reveals nothing else. — GET /healthz */
     health: (): Promise<string> =>
       this.call({ method: 'GET', path: '/healthz', gives: 'msg' }),
     /** Returns this API as an OpenAPI 3.1 document; without the envelope for raw=1, or when the Accept header asks for that media type. — GET /panel/api/openapi.json */
@@ -2546,6 +2960,9 @@ export class Weir extends Transport {
     /** Creates a client and attaches it to inbounds. — POST /panel/api/clients/add */
     add: (input: ClientsAddInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/add', gives: 'msg' }, input),
+    /** Returns an encrypted link to the subscription of a client, another one at every call. The setting appLinkEnable permits it. — POST /panel/api/clients/appLink/{id} */
+    appLink: (input: ClientsAppLinkInput): Promise<ClientsAppLinkReply> =>
+      this.call({ method: 'POST', path: '/panel/api/clients/appLink/{id}', gives: 'obj' }, input),
     /** Adds days and bytes, and sets the flow, the limit of devices or the ad tag; negative numbers subtract. What does not fit a client is skipped with the reason, the rest is applied. — POST /panel/api/clients/bulkAdjust */
     bulkAdjust: (input: ClientsBulkAdjustInput): Promise<ClientsBulkAdjustReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/bulkAdjust', gives: 'obj' }, input),
@@ -2636,7 +3053,7 @@ export class Weir extends Transport {
     /** Returns the share links of one client, with the names for the panel. — GET /panel/api/clients/links/{email} */
     links: (input: ClientsLinksInput): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input),
-    /** All clients, by id. — GET /panel/api/clients/list */
+    /** All clients, by id. Each is shown as it is when the reply reaches it. — GET /panel/api/clients/list */
     listAll: (): Promise<ClientsListAllReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/list', gives: 'obj' }),
     /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
@@ -2672,7 +3089,7 @@ export class Weir extends Transport {
     /** Detaches a client from inbounds; what it used through them stays counted. — POST /panel/api/clients/{email}/detach */
     detach: (input: ClientsDetachInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/detach', gives: 'msg' }, input),
-    /** Replaces the external links of a client; clients/get shows them. — POST /panel/api/clients/{email}/externalLinks */
+    /** Replaces the external links of a client; clients/get shows them. The message names links that only lists of links can have, and why. — POST /panel/api/clients/{email}/externalLinks */
     setExternalLinks: (input: ClientsSetExternalLinksInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/{email}/externalLinks', gives: 'msg' }, input),
   } as const;
@@ -2750,15 +3167,15 @@ export class Weir extends Transport {
     /** One inbound with its settings and clients. — GET /panel/api/inbounds/get/{id} */
     get: (input: InboundsGetInput): Promise<InboundsGetReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/get/{id}', gives: 'obj' }, input),
-    /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
+    /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced; at most 20,000 clients. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
     import: (input: InboundsImportInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input),
     /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
-    list: (): Promise<InboundsListReply> =>
-      this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }),
+    list: (input?: InboundsListInput): Promise<InboundsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }, input),
     /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
-    listSlim: (): Promise<InboundsListSlimReply> =>
-      this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }),
+    listSlim: (input?: InboundsListSlimInput): Promise<InboundsListSlimReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }, input),
     /** Inbounds for a selection list, without secrets. — GET /panel/api/inbounds/options */
     options: (): Promise<InboundsOptionsReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' }),
@@ -2856,12 +3273,36 @@ export class Weir extends Transport {
     /** Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running. — POST /panel/api/setting/restartPanel */
     restartPanel: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' }),
+    /** Returns what a user agent gets from the subscription server: by path of a format, `format` of the query, and rules. It registers no device and no fetch. — GET /panel/api/setting/subscriptionPreview */
+    subscriptionPreview: (input?: SettingsSubscriptionPreviewInput): Promise<SettingsSubscriptionPreviewReply> =>
+      this.call({ method: 'GET', path: '/panel/api/setting/subscriptionPreview', gives: 'obj' }, input),
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
     update: (input?: SettingsUpdateInput): Promise<SettingsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input),
     /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
     updateUser: (input: SettingsUpdateUserInput): Promise<SettingsUpdateUserReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj' }, input),
+    /** Says in `msg` why a pattern of user agents cannot be used; `msg` is empty when it can. — POST /panel/api/setting/validateRegex */
+    validateRegex: (input: SettingsValidateRegexInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/validateRegex', gives: 'msg' }, input),
+  } as const;
+
+  readonly subBalancers = {
+    /** All balancers of the JSON subscription, by sortOrder and id. — GET /panel/api/sub-balancers */
+    list: (): Promise<SubBalancersListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/sub-balancers', gives: 'obj' }),
+    /** Adds a document to the JSON subscription: the core chooses among the entries of the inbounds. — POST /panel/api/sub-balancers */
+    create: (input?: SubBalancersCreateInput): Promise<SubBalancersCreateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/sub-balancers', gives: 'obj' }, input),
+    /** Deletes a balancer and returns it. — DELETE /panel/api/sub-balancers/{id} */
+    delete: (input: SubBalancersDeleteInput): Promise<SubBalancersDeleteReply> =>
+      this.call({ method: 'DELETE', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
+    /** Changes what is sent and leaves the rest. Another strategy than leastLoad removes the weights. — POST /panel/api/sub-balancers/{id} */
+    update: (input: SubBalancersUpdateInput): Promise<SubBalancersUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
+    /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
+    del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
   } as const;
 
   readonly traffic = {

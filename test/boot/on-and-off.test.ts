@@ -85,14 +85,15 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
     false,
     409,
     'SYSTEM_IN_USE',
-    /^quickstart and sub-links need the plugin subscription; disable quickstart and sub-links first|^sub-links and quickstart need/,
+    /^(?=.*sub-links)(?=.*app-link)(?=.*quickstart).* need the plugin subscription; disable .* first$/,
   );
   await refused('lost', true, 409, 'SYSTEM_WOULD_NOT_START', /npm:weir-plugin-lost is not there/);
   await refused('keygen', 'no', 400, 'KERNEL_INVALID', /enable/);
   t.is((await panel.call(`${PLUGINS}/keygen`, { body: { enable: false }, anonymous: true })).status, 401);
   t.is(await readFile(path, 'utf8'), before);
 
-  for (const name of ['quickstart', 'sub-links', 'subscription']) await switched(t, panel, name, false);
+  for (const name of ['quickstart', 'sub-links', 'app-link', 'subscription'])
+    await switched(t, panel, name, false);
   await refused(
     'quickstart',
     true,
@@ -104,7 +105,7 @@ test.serial('what cannot be is refused by name, and the file stays as it is', as
   await writeFile(path, '{ "plugins": ');
   await refused('keygen', false, 409, 'SYSTEM_WOULD_NOT_START', /is not valid JSON/);
   t.is(await readFile(path, 'utf8'), '{ "plugins": ');
-  t.is(panel.starts, 4);
+  t.is(panel.starts, 5);
 });
 
 test.serial('a file that cannot be written is named, and nothing is switched', async (t) => {
