@@ -16,11 +16,20 @@ import { Orders } from './orders.js';
 import type { PageQuery } from './page-schema.js';
 import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
+import type { RosterJournal } from '../model/journal.js';
 import type { ShownUsage } from './shown-usage.js';
 
 const MAX_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
 const GIB = 2 ** 30;
+
+/** Sorted once per change, not once per page. */
+interface KeptGroups {
+  readonly edits: RosterJournal | undefined;
+  readonly at: number;
+  readonly version: number;
+  readonly names: readonly string[];
+}
 
 export class ClientLists {
   readonly #store: ClientStore;
@@ -32,6 +41,7 @@ export class ClientLists {
   readonly #orders: Orders;
   readonly #buckets = new KeptBuckets();
   readonly #groupStore: GroupStore;
+  #groups: KeptGroups = { edits: undefined, at: 0, version: 0, names: [] };
 
   constructor({
     store,
@@ -89,10 +99,15 @@ export class ClientLists {
   }
 
   /** Names of the groups that were created and of those that clients are in. */
-  groups(): string[] {
-    const { roster } = this.#store;
-    const names = new Set([...this.#groupStore.names(), ...roster.groups.keys()]);
-    return [...names].sort((a, b) => a.localeCompare(b));
+  groups(): readonly string[] {
+    const { edits } = this.#store.roster.journals;
+    const { version } = this.#groupStore;
+    const kept = this.#groups;
+    if (kept.edits === edits && kept.at === edits.at && kept.version === version) return kept.names;
+    const names = new Set([...this.#groupStore.names(), ...this.#store.roster.groups.keys()]);
+    const sorted = [...names].sort((a, b) => a.localeCompare(b));
+    this.#groups = { edits, at: edits.at, version, names: sorted };
+    return sorted;
   }
 
   #context(): BucketContext {
