@@ -61,14 +61,14 @@ class ItemError extends Error {
   }
 }
 
-/** Reads a value however it was sent; null and blank mean that nothing was. */
-const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value: unknown) => T) =>
+/** Reads a value however it was sent; null and blank mean `blank`, which is nothing unless given. */
+const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value: unknown) => T, blank?: T) =>
   optional(
     custom<T | undefined>(
       describedAs(anything(), description)
         .allow(null)
         .custom((value: unknown, state) => {
-          if (value === null || value === '') return undefined;
+          if (value === null || value === '') return blank;
           try {
             return reader(value);
           } catch (error) {
@@ -167,21 +167,7 @@ export const SentBalancer = shape({
       .description('name of the document; required for a new balancer'),
   ),
   // A blank one is the initial one, which is not the same as none.
-  strategy: optional(
-    custom<Strategy>(
-      describedAs(anything(), { type: 'string', enum: STRATEGIES, default: 'random' })
-        .allow(null)
-        .custom((value: unknown, state) => {
-          try {
-            return value === '' || value === null ? 'random' : strategyOf(value);
-          } catch (error) {
-            const here = state.state;
-            const path = [...(here.path ?? []), ...(error instanceof ItemError ? [error.index] : [])];
-            return state.error('any.custom', { error: error as Error }, here.localize?.(path));
-          }
-        }),
-    ),
-  ),
+  strategy: read({ type: 'string', enum: STRATEGIES, default: 'random' }, strategyOf, 'random'),
   inboundIds: read(
     {
       anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }],
