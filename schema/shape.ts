@@ -73,24 +73,23 @@ export const describedAs = <S extends Joi.Schema>(
 export const jsonObject = (separators = MOST_SEPARATORS) =>
   describedAs(Joi.any(), {
     anyOf: [{ type: 'object' }, { type: 'string', contentMediaType: 'application/json' }],
-  }).custom((value: unknown, state) => {
+  }).custom((value: unknown) => {
     let parsed = value;
     if (typeof value === 'string') {
       const problem = new JsonScan(separators).take(Buffer.from(value));
-      if (problem !== undefined) return state.error('any.custom', { error: new Error(`it ${problem}`) });
+      if (problem !== undefined) throw new Error(`it ${problem}`);
       try {
         parsed = value.trim() === '' ? {} : JSON.parse(value);
       } catch {
-        return state.error('any.custom', { error: new Error('it is not valid JSON') });
+        throw new Error('it is not valid JSON');
       }
     }
     // The depth of a text was checked already.
-    if (parsed === value && nestsTooDeep(parsed))
-      return state.error('any.custom', { error: new Error(`it ${TOO_DEEP}`) });
+    if (parsed === value && nestsTooDeep(parsed)) throw new Error(`it ${TOO_DEEP}`);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-      return state.error('any.custom', { error: new Error('it must be an object') });
+      throw new Error('it must be an object');
     return parsed;
   }) as Joi.AnySchema & Typed<Record<string, unknown>>;
 
-/** For rules that the functions above cannot express. */
+/** For rules that the functions above cannot express. What a function in joi's `.custom()` throws becomes the issue of the field. */
 export const custom = <T>(schema: Joi.Schema) => schema as Schema<T>;

@@ -4,13 +4,9 @@ import { networksIn } from './networks.js';
 const networks = () =>
   text()
     .max(16_384)
-    .custom((value: string, state) => {
-      try {
-        networksIn(value);
-        return value;
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
+    .custom((value: string) => {
+      networksIn(value);
+      return value;
     });
 
 export const addressSettings = {

@@ -24,11 +24,5 @@ export const hostList = () =>
     describedAs(
       Joi.any(),
       custom(Joi.alternatives(list(text()), text().description('the same with commas'))),
-    ).custom((value: unknown, state) => {
-      try {
-        return hostsOf(value);
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
-    }),
+    ).custom(hostsOf),
   );

@@ -11,11 +11,7 @@ export const proxiesIn = (list: string): string[] =>
 export const proxyList = () =>
   text()
     .max(4096)
-    .custom((list: string, state) => {
-      try {
-        new Proxies(proxiesIn(list));
-        return list;
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
+    .custom((list: string) => {
+      new Proxies(proxiesIn(list));
+      return list;
     });
