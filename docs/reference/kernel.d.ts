@@ -24,7 +24,7 @@
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
 //   @weir-panel/weir/plugins/sub-json: 5 names
-//   @weir-panel/weir/plugins/subscription: 42 names
+//   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
 //   @weir-panel/weir/plugins/traffic: 10 names
@@ -1239,7 +1239,7 @@ declare module '@weir-panel/weir/kernel' {
   export const describedAs: <S extends Joi.Schema>(schema: S, description: Joi.Schema | Readonly<Record<string, unknown>>) => S;
   /** An object, or a text with the JSON of an object (existing programs send both); the value is the object. A text may hold this many separators (see JsonScan). */
   export const jsonObject: (separators?: number) => Joi.AnySchema & Typed<Record<string, unknown>>;
-  /** For rules that the functions above cannot express. */
+  /** For rules that the functions above cannot express. What a function in joi's `.custom()` throws becomes the issue of the field. */
   export const custom: <T>(schema: Joi.Schema) => Schema<T>;
 
   // Networks of addresses, and lists of them.
@@ -4614,10 +4614,11 @@ declare module '@weir-panel/weir/plugins/sub-json' {
 }
 
 declare module '@weir-panel/weir/plugins/subscription' {
-  import type { Draft, ExtensionPoint, Filter, Guard, Token } from '@weir-panel/weir/kernel';
+  import type { Draft, ExtensionPoint, Filter, Guard, Token, Typed } from '@weir-panel/weir/kernel';
   import type { ClientRow } from '@weir-panel/weir/plugins/clients';
   import type { Json, JsonObject } from '@weir-panel/weir/plugins/engine';
   import type { Account, EntryTemplate, Inbound, ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
+  import type Joi from 'joi';
   import type { IncomingHttpHeaders } from 'node:http';
 
   // JSON with holes: what is the same for all clients is written once, and a fetch fills in the rest.
@@ -4713,11 +4714,18 @@ declare module '@weir-panel/weir/plugins/subscription' {
 
   // The remark as the fragment (`#…`) of a share link.
   /**
-   * The remark, percent-encoded for a URL fragment: everything except `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
-   * bytes, a space `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
+   * The remark, percent-encoded for a URL fragment, a space as `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
    * apps of one vendor cut it off the name and show its text below. The caller adds the `#`.
    */
   export function encodeFragment(remark: string): string;
+  /** Everything except `A-Z a-z 0-9 - _ . ~` as `%XX` of its UTF-8 bytes (RFC 3986, section 2.3). */
+  export function percentEncode(text: string): string;
+
+  // Texts of settings that several formats have.
+  /** A text of at most `longest` characters. `check` throws a sentence when it is wrong. */
+  export const checkedText: (check: (text: string) => unknown, longest: number) => Joi.StringSchema<string> & Typed<string>;
+  /** The public place of a format, such as that of a proxy; '' for none. `example` shows one to the admin. */
+  export const publicUrl: (example: string) => Joi.StringSchema<string> & Typed<string>;
 
   /** A prefix that is hard to guess: `/`, 16 letters and digits, `/`. */
   export const randomPath: () => string;

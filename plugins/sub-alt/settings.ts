@@ -1,5 +1,5 @@
-import { bool, setting, text, urlPath } from '../../kernel/index.js';
-import { randomPath } from '../subscription/contract.js';
+import { bool, setting, urlPath } from '../../kernel/index.js';
+import { checkedText, publicUrl, randomPath } from '../subscription/contract.js';
 import { readTemplate } from './template/template.js';
 
 /** Reading it must not hold up the panel; long lists of rules belong into rule-providers. */
@@ -15,40 +15,22 @@ function problemOf(given: string): string | undefined {
   return known.problem;
 }
 
-const template = () =>
-  text()
-    .max(LONGEST_TEMPLATE)
-    .custom((value: string, state) => {
-      const problem = problemOf(value);
-      return problem === undefined ? value : state.error('any.custom', { error: new Error(problem) });
-    });
-
-const publicUrl = () =>
-  text()
-    .max(1024)
-    .custom((value: string, state) => {
-      const url = URL.canParse(value) ? new URL(value) : undefined;
-      return value === '' ||
-        (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username)
-        ? value
-        : state.error('any.custom', {
-            error: new Error(
-              'it must be an http or https URL without query, fragment and user, like https://sub.example.com/alt/',
-            ),
-          });
-    });
+function check(given: string): void {
+  const problem = problemOf(given);
+  if (problem !== undefined) throw new Error(problem);
+}
 
 export const altSettings = {
   subAltEnable: setting(bool(), false, 'serve subscriptions as YAML of mihomo, too'),
   altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo'),
   subAltURI: setting(
-    publicUrl(),
+    publicUrl('https://sub.example.com/alt/'),
     '',
     'URL of the YAML as users reach it, before the id; empty: it follows from subURI',
   ),
   subAltEnableRouting: setting(bool(), false, 'use subAltRules'),
   subAltRules: setting(
-    template(),
+    checkedText(check, LONGEST_TEMPLATE),
     '',
     'rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads',
   ),

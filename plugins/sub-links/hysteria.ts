@@ -1,7 +1,8 @@
 // A link of Hysteria 2. Source: v2.hysteria.network, URI scheme; `security`, `fp`, `alpn`, `ech` and `vcn` as in the Xray
 // share-link proposal (XTLS/Xray-core discussion 716); `mport`: 2dust/v2rayN.
 import type { EntryTemplate, FinalMask, HysteriaAccount } from '../inbounds/contract.js';
-import { compileQuery, escapeComponent, type Param, textFor, type WriteLink } from './share-link.js';
+import { percentEncode } from '../subscription/contract.js';
+import { compileQuery, type Param, textFor, type WriteLink } from './share-link.js';
 import { tlsParams } from './stream-params.js';
 
 const SHA256_BYTES = 32;
@@ -46,5 +47,5 @@ export function hysteriaLink({
     mport: finalMask.udpHop?.ports,
   });
   return ({ client, authority, fragment }) =>
-    `hysteria2://${escapeComponent(auth(client))}@${authority}?${query(client)}${fragment}`;
+    `hysteria2://${percentEncode(auth(client))}@${authority}?${query(client)}${fragment}`;
 }

@@ -5,7 +5,8 @@ import {
   type ShadowsocksAccount,
   valueFor,
 } from '../inbounds/contract.js';
-import { compileQuery, escapeComponent, type Param, textFor, type WriteLink } from './share-link.js';
+import { percentEncode } from '../subscription/contract.js';
+import { compileQuery, type Param, textFor, type WriteLink } from './share-link.js';
 import { streamParams } from './stream-params.js';
 
 function userInfo({ account }: EntryTemplate<ShadowsocksAccount>): (client: ClientIdentity) => string {
@@ -13,16 +14,16 @@ function userInfo({ account }: EntryTemplate<ShadowsocksAccount>): (client: Clie
   const { method, serverKey } = account;
   // SIP022 forbids base64 where the password is base64 itself.
   if (serverKey === undefined && typeof method === 'string' && method.startsWith('2022-'))
-    return (client) => `${escapeComponent(method)}:${escapeComponent(password(client))}`;
+    return (client) => `${percentEncode(method)}:${percentEncode(password(client))}`;
   if (serverKey === undefined)
     return (client) => Buffer.from(`${valueFor(method, client)}:${password(client)}`).toString('base64url');
   if (typeof method === 'function' || typeof serverKey === 'function')
     return (client) =>
       [valueFor(method, client), valueFor(serverKey, client) ?? '', password(client)]
-        .map(escapeComponent)
+        .map(percentEncode)
         .join(':');
-  const head = `${escapeComponent(method)}:${escapeComponent(serverKey)}:`;
-  return (client) => head + escapeComponent(password(client));
+  const head = `${percentEncode(method)}:${percentEncode(serverKey)}:`;
+  return (client) => head + percentEncode(password(client));
 }
 
 /** Readers of SIP002 do not know `headerType`; they read the disguise as a plugin. */

@@ -1,16 +1,10 @@
 // The common grammar of share links: scheme://userinfo@host:port?query#fragment.
 // Source: the Xray share-link proposal (XTLS/Xray-core discussion 716); query keys are sorted, which makes links comparable.
 import type { ByClient, ClientIdentity } from '../inbounds/contract.js';
+import { percentEncode } from '../subscription/contract.js';
 
-const percent = (c: string): string => `%${c.charCodeAt(0).toString(16).toUpperCase()}`;
-
-const UNRESERVED = /^[\w.~-]*$/;
-
-/** RFC 3986 for everything but unreserved characters; a space is %20. */
-export const escapeComponent = (text: string): string =>
-  UNRESERVED.test(text) ? text : encodeURIComponent(text).replace(/[!'()*]/g, percent);
 /** Form encoding: a space is `+`. */
-const escapeQuery = (text: string): string => escapeComponent(text).replaceAll('%20', '+');
+const escapeQuery = (text: string): string => percentEncode(text).replaceAll('%20', '+');
 
 /** The value of a parameter: the same for all clients, or one per client; undefined leaves the parameter out. */
 export type Param = ByClient<string | undefined>;

@@ -1,6 +1,7 @@
 // A link of TUIC, as NekoBox and v2rayN read it; no authority has written its grammar down.
 import type { EntryTemplate, TuicAccount } from '../inbounds/contract.js';
-import { compileQuery, escapeComponent, textFor, type WriteLink } from './share-link.js';
+import { percentEncode } from '../subscription/contract.js';
+import { compileQuery, textFor, type WriteLink } from './share-link.js';
 
 export function tuicLink({ account, security }: EntryTemplate<TuicAccount>): WriteLink {
   const uuid = textFor(account.uuid);
@@ -14,5 +15,5 @@ export function tuicLink({ account, security }: EntryTemplate<TuicAccount>): Wri
     udp_relay_mode: account.udpRelayMode,
   });
   return ({ client, authority, fragment }) =>
-    `tuic://${escapeComponent(uuid(client))}:${escapeComponent(password(client))}@${authority}?${query(client)}${fragment}`;
+    `tuic://${percentEncode(uuid(client))}:${percentEncode(password(client))}@${authority}?${query(client)}${fragment}`;
 }

@@ -1,6 +1,7 @@
 // A link of WireGuard, as v2rayN and Xray's client programs read it; no authority has written its grammar down.
 import { type ByClient, type EntryTemplate, valueFor, type WireguardAccount } from '../inbounds/contract.js';
-import { compileQuery, escapeComponent, type Param, textFor, type WriteLink } from './share-link.js';
+import { percentEncode } from '../subscription/contract.js';
+import { compileQuery, type Param, textFor, type WriteLink } from './share-link.js';
 
 const mapped = <T>(value: ByClient<T>, write: (value: T) => string): Param =>
   typeof value === 'function'
@@ -22,6 +23,6 @@ export function wireguardLink({ account }: EntryTemplate<WireguardAccount>): Wri
   });
   return ({ client, authority, fragment }) => {
     const own = privateKey(client);
-    return own === '' ? '' : `wireguard://${escapeComponent(own)}@${authority}?${query(client)}${fragment}`;
+    return own === '' ? '' : `wireguard://${percentEncode(own)}@${authority}?${query(client)}${fragment}`;
   };
 }

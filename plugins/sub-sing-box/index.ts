@@ -1,6 +1,6 @@
 // Subscriptions as documents of sing-box.
-import { bool, contribute, definePlugin, setting, text, urlPath } from '../../kernel/index.js';
-import { Formats, type ListFormat, randomPath } from '../subscription/contract.js';
+import { bool, contribute, definePlugin, setting, urlPath } from '../../kernel/index.js';
+import { Formats, checkedText, type ListFormat, randomPath } from '../subscription/contract.js';
 import { defaultTemplate } from './default-template.js';
 import { compileDocument, type WriteDocument } from './document.js';
 import { formsFor } from './forms.js';
@@ -11,24 +11,11 @@ import { type Minor, minorOf } from './version.js';
 const FORMAT = 'sing-box';
 const LONGEST_TEMPLATE = 65_536;
 
-/** Checked when it is saved. */
-const template = () =>
-  text()
-    .max(LONGEST_TEMPLATE)
-    .custom((value: string, state) => {
-      try {
-        if (value !== '') readTemplate(value);
-        return value;
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
-    });
-
 export const singBoxSettings = {
   subSingBoxEnable: setting(bool(), false, 'serve subscriptions as documents of sing-box'),
   subSingBoxPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of documents of sing-box'),
   subSingBoxTemplate: setting(
-    template(),
+    checkedText((value) => value !== '' && readTemplate(value), LONGEST_TEMPLATE),
     '',
     'the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one',
   ),

@@ -22,7 +22,8 @@ export {
   type SubscriptionPage,
   SubscriptionPages,
 } from './pages.js';
-export { encodeFragment } from './remark/fragment.js';
+export { encodeFragment, percentEncode } from './remark/fragment.js';
+export { checkedText, publicUrl } from './setting-texts.js';
 export { randomPath } from './settings.js';
 
 /** An additional way to reach an inbound. */

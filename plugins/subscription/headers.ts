@@ -3,6 +3,7 @@ import { validateHeaderValue } from 'node:http';
 import type { SettingValues } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import type { Format } from './contract.js';
+import { percentEncode } from './remark/fragment.js';
 import type { subscriptionSettings } from './settings.js';
 
 export interface FixedHeaders {
@@ -55,8 +56,7 @@ export function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
 }
 
 /** As RFC 8187: what is no letter or digit is escaped. */
-const disposition = (title: string): string =>
-  `attachment; filename*=UTF-8''${encodeURIComponent(wellFormed(title)).replaceAll(/['()*!]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+const disposition = (title: string): string => `attachment; filename*=UTF-8''${percentEncode(title)}`;
 
 type Personal = SettledHeaders['personal'][number];
 

@@ -13,6 +13,7 @@ import {
   setting,
 } from '../../kernel/index.js';
 import { agentSettings } from './agents/settings.js';
+import { publicUrl } from './setting-texts.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** A prefix that is hard to guess: `/`, 16 letters and digits, `/`. */
@@ -50,17 +51,7 @@ function linkOf(value: string): string {
   if (!URL.canParse(link.replaceAll(/\{\{\w+\}\}/g, 'x'))) throw new Error('it is not a valid link');
   return link;
 }
-const link = () =>
-  headerText()
-    .trim()
-    .prefs({ convert: true })
-    .custom((value: string, state) => {
-      try {
-        return linkOf(value);
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
-    });
+const link = () => headerText().trim().prefs({ convert: true }).custom(linkOf);
 const host = () =>
   text().custom((value: string, state) =>
     value === ''
@@ -70,20 +61,6 @@ const host = () =>
           error: new Error('it must be a host name or an address, without a port'),
         })),
   );
-
-/** The public place of subscriptions, such as that of a proxy. */
-const publicUrl = () =>
-  headerText().custom((value: string, state) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    return value === '' ||
-      (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username)
-      ? value
-      : state.error('any.custom', {
-          error: new Error(
-            'it must be an http or https URL without query, fragment and user, like https://sub.example.com/s/',
-          ),
-        });
-  });
 
 /** A template of remarks. */
 const template = () =>
@@ -116,7 +93,7 @@ export const listenerSettings = {
 
 export const subscriptionSettings = {
   subURI: setting(
-    publicUrl(),
+    publicUrl('https://sub.example.com/s/'),
     '',
     'URL of subscriptions as users reach it, before the id; empty for the host and port of this panel',
   ),

@@ -1,5 +1,6 @@
 // Transports as keys of a proxy. Source: wiki.metacubex.one, proxies, transport.
 import type { HttpHeaders, HttpUpgradeTransport, Transport, WsTransport } from '../../inbounds/contract.js';
+import { percentEncode } from '../../subscription/contract.js';
 import type { Value } from '../yaml-text.js';
 import { xhttpOptions } from './xhttp.js';
 
@@ -38,9 +39,8 @@ export function wsOptions({ kind, path, host, headers }: WsTransport | HttpUpgra
 
 /** As the core writes a name into its path. */
 const segment = (name: string): string =>
-  encodeURIComponent(name)
-    .replaceAll(/%(?:24|26|2B|3A|3D|40)/g, decodeURIComponent)
-    .replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  percentEncode(name).replaceAll(/%(?:24|26|2B|3A|3D|40)/g, decodeURIComponent);
+
 /**
  * A name is the first part of the path, and `Tun` the second. One that begins with a slash is the whole path, with two
  * names for the second part (xtls.github.io, gRPC). mihomo takes a whole path since the end of 2025 (mihomo issue 2436).

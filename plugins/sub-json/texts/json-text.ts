@@ -1,9 +1,8 @@
 // Settings that hold JSON in the form of the core's config: checked when they are saved, so that a document never fails
 // in a client program because of them.
 import Joi from 'joi';
-import { inspect, type Issue, jsonObject, type Schema, text } from '../../../kernel/index.js';
+import { inspect, type Issue, jsonObject, type Schema } from '../../../kernel/index.js';
 
-const LONGEST = 256 * 1024;
 const SEPARATORS = 20_000;
 const OBJECT = jsonObject(SEPARATORS);
 
@@ -29,19 +28,6 @@ export function checked<T>(schema: Schema<T>, value: unknown): T {
   if ('value' in result) return result.value;
   throw new Error(sentence(result.issues));
 }
-
-/** A setting with such a text. `check` throws when the text is wrong. */
-export const checkedText = (check: (text: string) => unknown, longest = LONGEST) =>
-  text()
-    .max(longest)
-    .custom((value: string, state) => {
-      try {
-        check(value);
-        return value;
-      } catch (error) {
-        return state.error('any.custom', { error: error as Error });
-      }
-    });
 
 // Schemas of values that occur in several places.
 export const maybe = (schema: Joi.Schema): Joi.Schema => schema.optional();

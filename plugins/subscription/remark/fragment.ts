@@ -13,8 +13,7 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * The remark, percent-encoded for a URL fragment: everything except `A-Z a-z 0-9 - _ . ~` becomes `%XX` of its UTF-8
- * bytes, a space `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
+ * The remark, percent-encoded for a URL fragment, a space as `%20`. A tail `?serverDescription={base64}` (standard alphabet, padded, not empty) stays literal:
  * apps of one vendor cut it off the name and show its text below. The caller adds the `#`.
  */
 export function encodeFragment(remark: string): string {
@@ -25,7 +24,8 @@ export function encodeFragment(remark: string): string {
   return percentEncode(remark);
 }
 
-function percentEncode(text: string): string {
+/** Everything except `A-Z a-z 0-9 - _ . ~` as `%XX` of its UTF-8 bytes (RFC 3986, section 2.3). */
+export function percentEncode(text: string): string {
   let plain = true;
   let leftAlone = false;
   for (let index = 0; index < text.length; index++) {
