@@ -1,9 +1,9 @@
 // Asks the gates of other plugins about a fetch, on both paths, and attributes their failures to those plugins.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Contributed, inspect, PanelError, type PluginContext } from '../../kernel/index.js';
+import { type Contributed, PanelError, type PluginContext } from '../../kernel/index.js';
 import type { ClientRow } from '../clients/contract.js';
 import { type FetchGate, FetchGates, type GateDecision } from './contract.js';
-import { headersProblem, headersShape } from './shapes.js';
+import { headersProblem } from './shapes.js';
 
 export class Gates {
   readonly #contributions: PluginContext['contributions'];
@@ -46,13 +46,10 @@ export class Gates {
     return undefined;
   }
 
-  /** Headers are written to the connection as they are: an invalid one could forge a reply. */
   #problemOf(answer: unknown): string | undefined {
     const { refused, headers } = (answer ?? {}) as GateDecision;
     if (typeof refused !== 'boolean') return 'a decision needs refused, true or false';
     if (this.#checked.has(headers)) return undefined;
-    const inspected = inspect(headersShape, headers);
-    if ('issues' in inspected) return inspected.issues.map(({ message }) => message).join('; ');
     const problem = headersProblem(headers);
     if (problem === undefined && Object.isFrozen(headers)) this.#checked.add(headers);
     return problem;

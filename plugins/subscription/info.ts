@@ -1,6 +1,12 @@
 // What people get at the address of a subscription: the status as JSON, the page, the places of devices.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, kernelErrors, PanelError, type PluginContext } from '../../kernel/index.js';
+import {
+  type Clock,
+  kernelErrors,
+  type LiveSettings,
+  PanelError,
+  type PluginContext,
+} from '../../kernel/index.js';
 import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
 import type { Compiled } from './compiled.js';
 import { FetchGates, type LinkHost } from './contract.js';
@@ -14,13 +20,11 @@ import {
   SubscriptionPages,
 } from './pages.js';
 import type { Renderer } from './renderer.js';
-import type { LiveSettings } from '../../kernel/index.js';
 import type { subscriptionSettings } from './settings.js';
-import { headersProblem, headersShape } from './shapes.js';
+import { headersProblem } from './shapes.js';
 import { statusView } from './status.js';
 import { stateOf, type Subscriber } from './subscriber.js';
 import { languageIn, languagesOf } from './target.js';
-import { inspect } from '../../kernel/index.js';
 
 /** The standard format, whose links a page shows. */
 const LINKS = 'links';
@@ -138,7 +142,5 @@ export class Info {
 function pageProblem(reply: unknown): string | undefined {
   const { html, headers } = (reply ?? {}) as Partial<PageReply>;
   if (typeof html !== 'string') return 'a page needs html, a text';
-  const found = inspect(headersShape, headers);
-  if ('issues' in found) return found.issues.map(({ message }) => message).join('; ');
-  return headersProblem(headers ?? []);
+  return headers === undefined ? undefined : headersProblem(headers);
 }

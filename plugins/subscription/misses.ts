@@ -1,6 +1,6 @@
 // Limits how often one address may ask for what is not there: the id of a subscription is its only secret.
 import type { IncomingMessage } from 'node:http';
-import { ipv6Groups, type LiveSettings, type ListenersApi, NetworkList } from '../../kernel/index.js';
+import { type LiveSettings, type ListenersApi, NetworkList, networkOf } from '../../kernel/index.js';
 import type { subscriptionSettings } from './settings.js';
 
 /** Misses count together for this long; an address above the limit waits until its time is over. */
@@ -98,6 +98,6 @@ export class Misses {
   #whoOf(request: IncomingMessage): string {
     const address = this.#listeners.proxies.callerAddress(request);
     if (address === '' || INSIDE.has(address)) return '';
-    return address.includes(':') ? ipv6Groups(address).slice(0, 4).join(':') : address;
+    return networkOf(address);
   }
 }

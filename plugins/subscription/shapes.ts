@@ -1,5 +1,5 @@
 // Checks of what plugins add to subscriptions: ways to reach an inbound, headers, formats.
-import { bool, checkedList, list, optional, shape, text, word } from '../../kernel/index.js';
+import { bool, checkedList, inspect, list, optional, shape, text, word } from '../../kernel/index.js';
 import { EntryTemplateShape } from '../inbounds/contract.js';
 import type { DocumentFormat, Format, ListFormat, Renderer } from './contract.js';
 
@@ -37,13 +37,21 @@ function headerProblem(item: unknown): string | undefined {
 }
 /** Most characters of all headers together: programs and proxies accept 8 to 16 KiB. */
 const MOST_CHARACTERS = 12 * 1024;
-export function headersProblem(headers: readonly (readonly [string, string])[]): string | undefined {
+export function sizeProblem(headers: readonly (readonly [string, string])[]): string | undefined {
   const length = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   return length > MOST_CHARACTERS
     ? `all headers together have ${length} characters; client programs accept at most ${MOST_CHARACTERS}`
     : undefined;
 }
 export const headersShape = checkedList<readonly [string, string]>(MOST_HEADERS, headerProblem);
+
+/** Headers are written to the connection as they are: an invalid one could forge a reply. */
+export function headersProblem(headers: unknown): string | undefined {
+  const inspected = inspect(headersShape, headers);
+  return 'issues' in inspected
+    ? inspected.issues.map(({ message }) => message).join('; ')
+    : sizeProblem(inspected.value);
+}
 
 /** The reason why a format cannot be served at all. */
 export function formatProblem(format: Format): string | undefined {

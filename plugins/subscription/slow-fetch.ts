@@ -21,7 +21,7 @@ import { beforeSubscription, type Format, subscriptionHeaders } from './contract
 import type { Gates } from './gates.js';
 import type { Info } from './info.js';
 import type { Rendered, Renderer } from './renderer.js';
-import { headersProblem } from './shapes.js';
+import { sizeProblem } from './shapes.js';
 import { type Subscriber, subscriberOf } from './subscriber.js';
 import { asksForFile, asksForPage, asksForStatus } from './target.js';
 
@@ -143,7 +143,7 @@ export class SlowFetch {
     const own = pairsOf(listOf(answer));
     if (decision) for (const [name, value] of decision.headers) own.push([name, value]);
     own.push(...pairsOf(further));
-    const headers = this.#hooks.refine(subscriptionHeaders, own, { client }, headersProblem);
+    const headers = this.#hooks.refine(subscriptionHeaders, own, { client }, sizeProblem);
     for (const [name, value] of headers) reply.header(name, value);
     const [{ fileName }] = wanted.formats;
     if (asksForFile(query) && fileName !== undefined)

@@ -2,7 +2,6 @@
 import {
   bool,
   custom,
-  inspect,
   list,
   mapOf,
   optional,
@@ -12,7 +11,7 @@ import {
   text,
   word,
 } from '../../../kernel/index.js';
-import { headersProblem, headersShape } from '../shapes.js';
+import { headersProblem } from '../shapes.js';
 import { APP_H, APP_I, type App, type AppHeaders, appHeadersProblem } from './app-headers.js';
 import { compilePattern } from './pattern.js';
 
@@ -44,10 +43,8 @@ const OWN =
   /^(?:content-type|cache-control|etag|set-cookie|subscription-userinfo|x-content-type-options|x-hwid-.*)$/i;
 function extraHeadersProblem(headers: Readonly<Record<string, string>>): string | undefined {
   const pairs = Object.entries(headers);
-  const found = inspect(headersShape, pairs);
-  if ('issues' in found) return found.issues.map(({ message }) => message).join('; ');
   const own = pairs.find(([name]) => OWN.test(name));
-  return own ? `the header ${own[0]} is the server's own` : headersProblem(pairs);
+  return headersProblem(pairs) ?? (own && `the header ${own[0]} is the server's own`);
 }
 
 export interface ResponseRule {
