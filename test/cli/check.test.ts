@@ -197,26 +197,33 @@ test('a plugin that hangs or ends the process while it is imported does so in th
   await writeFiles(folder, { 'weir.json': { plugins: { 'path:oddity': true } }, 'tmp/x': '' });
   // Blocks the thread as an endless loop does, and leaves the processor to others.
   const hang = `writeFileSync(${JSON.stringify(join(folder, 'tmp'))} + '/hangs', ''); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`;
-  for (const [module, limit, said] of [
-    [hang, 15_000, /^the check did not finish: it took longer than 15 s; a plugin may hang/],
-    [source('oddity', `taps: () => { ${hang} }`), 15_000, /^the check did not finish: it took longer/],
-    ["console.error('bye'); process.exit(7);", 60_000, /^the check did not finish: exit code 7: bye$/],
-  ] as const) {
+  const left = () => readdir(join(folder, 'tmp'));
+  const check = async (module: string, limit: number): Promise<string> => {
     await thirdParty(folder, 'oddity', `import { writeFileSync } from 'node:fs';\n${module}`);
     const { problems } = await checkInChild(
       { env: { PATH: process.env['PATH'], WEIR_DATA_DIR: folder, TMPDIR: join(folder, 'tmp') } },
       limit,
     );
     t.is(problems.length, 1);
-    t.regex(problems[0] ?? '', said);
-    const left = await readdir(join(folder, 'tmp'));
-    t.deepEqual(
-      left,
-      module.includes('hangs') ? ['hangs', 'x'] : ['x'],
-      'it came that far, and nothing stays behind',
-    );
-    await rm(join(folder, 'tmp', 'hangs'), { force: true });
+    return problems[0] ?? '';
+  };
+  for (const module of [hang, source('oddity', `taps: () => { ${hang} }`)]) {
+    // A busy machine comes to the plugin late.
+    for (const limit of [10_000, 30_000, 90_000]) {
+      t.regex(
+        await check(module, limit),
+        new RegExp(`^the check did not finish: it took longer than ${limit / 1000} s; a plugin may hang`),
+      );
+      if ((await left()).includes('hangs')) break;
+    }
+    t.deepEqual(await left(), ['hangs', 'x'], 'it came that far, and nothing stays behind');
+    await rm(join(folder, 'tmp', 'hangs'));
   }
+  t.is(
+    await check("console.error('bye'); process.exit(7);", 90_000),
+    'the check did not finish: exit code 7: bye',
+  );
+  t.deepEqual(await left(), ['x']);
 });
 
 test('reports a data folder that is not a directory', async (t) => {
