@@ -1,6 +1,7 @@
 // The certificate of the listener: two files that settings name, read again when they change.
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import {
   type ListenerApi,
@@ -16,17 +17,25 @@ type Certificate = NonNullable<ListenerPlace['certificate']>;
 /** Larger files hold no certificate. */
 const MOST_BYTES = 1024 * 1024;
 
-async function contentOf(setting: string, path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw errors.CERTIFICATE(`${setting}: ${path} cannot be read: ${messageOf(cause)}`, {
-      path: setting,
-      cause,
-    });
-  });
-  if (text.length > MOST_BYTES)
-    throw errors.CERTIFICATE(`${setting}: ${path} is too large`, { path: setting });
-  return text;
+/** Devices and pipes have no end. */
+async function textOf(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error('it is no file');
+    if (found.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024} KiB`);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(found.size), 0, found.size, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
+
+const contentOf = (setting: string, path: string): Promise<string> =>
+  textOf(path).catch((cause: unknown) => {
+    const problem = `${setting}: ${path} cannot be read: ${messageOf(cause)}`;
+    throw errors.CERTIFICATE(problem, { path: setting, cause });
+  });
 
 /** Throws with the setting whose file is unusable. */
 async function readPair(certFile: string, keyFile: string): Promise<Certificate['pem']> {

@@ -1,5 +1,6 @@
 // What a user agent would get: for admins who write rules.
 import {
+  type Clock,
   int,
   kernelErrors,
   mapOf,
@@ -21,7 +22,6 @@ import type { Compiled } from './compiled.js';
 import type { Renderer } from './renderer.js';
 import { pairsOf, listOf } from './slow-fetch.js';
 import { subscriberOf } from './subscriber.js';
-import type { Clock } from '../../kernel/index.js';
 
 const Preview = shape({
   status: int(),

@@ -30,11 +30,15 @@ test('a certificate is checked, served from the next start on, and followed', as
   try {
     const [first, second] = [selfSigned(), selfSigned()];
     const { certFile: subCertFile, keyFile: subKeyFile } = await writePair(folder, first);
+    const large = join(folder, 'large.pem');
+    await writeFile(large, 'x'.repeat(2 ** 20 + 1));
     await using panel = await TestPanel.boot(options);
     const set = (body: object) => panel.call('/panel/api/setting/update', { body });
     for (const [body, problem] of [
       [{ subCertFile }, /subKeyFile is missing/],
       [{ subCertFile, subKeyFile: join(folder, 'none.pem') }, /subKeyFile: .*none.pem cannot be read/],
+      [{ subCertFile, subKeyFile: '/dev/zero' }, /subKeyFile: .*zero cannot be read: it is no file/],
+      [{ subCertFile: large, subKeyFile }, /subCertFile: .*large.pem cannot be read: it is larger/],
       [{ subCertFile: subKeyFile, subKeyFile }, /subCertFile: .* is not a PEM certificate/],
       [{ subCertFile, subKeyFile: subCertFile }, /subKeyFile: .* is not the PEM key/],
     ] as const) {
