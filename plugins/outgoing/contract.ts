@@ -1,4 +1,5 @@
 // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
 
@@ -43,9 +44,22 @@ export interface CallOptions {
  */
 export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
 
+export interface HandshakeOptions
+  extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+  readonly signal?: AbortSignal;
+  /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+  readonly limits?: Partial<CallLimits>;
+}
+
 export interface OutgoingApi {
   /** Returns a `fetch` for the hosts and limits of this access. */
   for(access: OutgoingAccess): OutgoingFetch;
+  /**
+   * Opens a TLS connection to `example.com`, `example.com:8443`, an address or `[address]:port`; without a port, 443.
+   * Resolves after the handshake, whatever certificate the server has: look at `authorized` and `getPeerCertificate`.
+   * Destroy the socket; until then it counts as a call that is open. Rejects as `OutgoingFetch` does.
+   */
+  handshake(access: OutgoingAccess, server: string, options?: HandshakeOptions): Promise<TLSSocket>;
 }
 export const Outgoing = token<OutgoingApi>('outgoing', 'Outgoing');
 

@@ -8,7 +8,7 @@ import type { AddressGuard, Resolve } from './address-guard.js';
 import type { Destination } from './destination.js';
 import { type ProxyServer, throughProxy } from './proxy.js';
 
-interface Way {
+export interface Way {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
   readonly proxy: ProxyServer | undefined;
@@ -71,6 +71,18 @@ function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | und
       (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
     );
   return undefined;
+}
+
+/** Resolves with an open connection. */
+export function dial(way: Way): Promise<Socket> {
+  if (way.proxy) return proxied(way.proxy, way);
+  return new Promise((resolve, reject) => {
+    const socket = direct(false, way);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      if (!socket.destroyed) resolve(socket.off('error', reject));
+    });
+  });
 }
 
 class GuardedHttp extends HttpAgent {

@@ -1,10 +1,13 @@
 // The calls of all plugins: checks and sends one hop after another.
 import { lookup } from 'node:dns';
+import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Clock, Contributed, ListenersApi, PluginContext } from '../../kernel/index.js';
 import { hostProblem, isHost } from './access-problem.js';
 import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
 import {
   type CallOptions,
+  type HandshakeOptions,
   type OutgoingAccess,
   type OutgoingApi,
   OutgoingError,
@@ -13,6 +16,7 @@ import {
 } from './contract.js';
 import { type Destination, fits, hostPatternOf, nameOf } from './destination.js';
 import { exchange, type Sent, type Way } from './exchange.js';
+import { shakeHands } from './handshake.js';
 import { limitProblem, limitsOf } from './limits.js';
 import { type ProxyServer, resolvesNames } from './proxy.js';
 import { Quota } from './quota.js';
@@ -47,21 +51,63 @@ export class OutgoingCalls implements OutgoingApi {
     return (url, options = {}) => this.#call(access, url, options);
   }
 
+  async handshake(
+    access: OutgoingAccess,
+    server: string,
+    options: HandshakeOptions = {},
+  ): Promise<TLSSocket> {
+    const entry = this.#entryOf(access);
+    // An IPv6 address may stand without its brackets when it has no port.
+    const url = urlOf(`https://${isIP(server) === 6 ? `[${server}]` : server}/`);
+    if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+      throw new OutgoingError('url', `${JSON.stringify(server).slice(0, 300)} is no host with a port`);
+    const destination = this.#permitted(entry, url);
+    const { way, over } = await this.#admit(entry, destination, options);
+    try {
+      if (destination.isAddress) way.guard.check(destination.host, destination.host, destination.port);
+      const socket = await shakeHands(destination, way, options);
+      return socket.once('close', over);
+    } catch (error) {
+      over();
+      throw error;
+    }
+  }
+
   async #call(access: OutgoingAccess, given: string | URL, options: CallOptions): Promise<Response> {
-    const entry = this.#needs.contributions(OutgoingHosts).find(({ value }) => value === access);
-    if (!entry)
-      throw new Error(
-        'nothing may be called with this access: contribute it to OutgoingHosts, and give the same object to Outgoing.for',
-      );
-    const problem = options.limits && limitProblem(options.limits);
-    if (problem) throw new OutgoingError('url', problem);
-    const limits = limitsOf(access.limits, options.limits);
+    const entry = this.#entryOf(access);
     const method = methodOf(options.method);
     const url = urlOf(given);
     const destination = this.#permitted(entry, url);
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
+    const { way, over } = await this.#admit(entry, destination, options);
+    try {
+      return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
+    } catch (error) {
+      over();
+      throw error;
+    }
+  }
+
+  #entryOf(access: OutgoingAccess): Contributed<OutgoingAccess> {
+    const entry = this.#needs.contributions(OutgoingHosts).find(({ value }) => value === access);
+    if (!entry)
+      throw new Error(
+        'nothing may be called with this access: contribute it to OutgoingHosts, and give the same object to Outgoing',
+      );
+    return entry;
+  }
+
+  /** Resolves when the call may begin. `over` gives its slot back. */
+  async #admit(
+    { plugin, value: access }: Contributed<OutgoingAccess>,
+    destination: Destination,
+    options: Pick<CallOptions, 'limits' | 'signal'>,
+  ): Promise<{ way: Way; over: () => void }> {
+    const problem = options.limits && limitProblem(options.limits);
+    if (problem) throw new OutgoingError('url', problem);
+    const limits = limitsOf(access.limits, options.limits);
     const late = new AbortController();
     const timer = setTimeout(
       () =>
@@ -81,12 +127,10 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack();
     };
     try {
-      giveBack = await this.#quotaOf(entry.plugin).take(signal);
-      const { plugin } = entry;
+      giveBack = await this.#quotaOf(plugin).take(signal);
       const { allow, proxy } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin);
-      const way: Way = { guard, resolve: this.#resolve, proxy, limits, signal };
-      return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
+      return { way: { guard, resolve: this.#resolve, proxy, limits, signal }, over };
     } catch (error) {
       over();
       throw error;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
@@ -44,7 +45,12 @@ export function nameServer(answers: Readonly<Record<string, readonly string[]>>)
   return { resolve, asked };
 }
 
-export function fetchOf(world: World = {}): OutgoingFetch {
+export const fetchOf = (world: World = {}): OutgoingFetch => {
+  const { calls, access } = callsOf(world);
+  return calls.for(access);
+};
+
+export function callsOf(world: World = {}): { calls: OutgoingCalls; access: OutgoingAccess } {
   const access: OutgoingAccess = {
     hosts: world.hosts ?? ['127.0.0.1'],
     ...(world.limits && { limits: world.limits }),
@@ -65,7 +71,7 @@ export function fetchOf(world: World = {}): OutgoingFetch {
     },
     ...(world.resolve ? [world.resolve] : []),
   );
-  return calls.for(access);
+  return { calls, access };
 }
 
 /** A server on loopback until the end of the test. */
@@ -84,9 +90,9 @@ export async function serve(
 }
 
 /** The error that the call, or the reading of its body, ends with. */
-export async function failure(call: Promise<Response>): Promise<OutgoingError> {
+export async function failure(call: Promise<Response | TLSSocket>): Promise<OutgoingError> {
   const error: unknown = await call
-    .then((answer) => answer.text())
+    .then((answer) => ('text' in answer ? answer.text() : 'a handshake'))
     .then(
       (text) => new Error(`it was answered: ${text.slice(0, 100)}`),
       (reason: unknown) => reason,
