@@ -2143,11 +2143,59 @@ export type AddressesMergeInput = {
   }[];
 };
 
+export type ServerCertificateHashInput = {
+  body?: {
+    /** path on the machine of the panel */
+    certFile?: string;
+    /** PEM, or DER in base64 */
+    certContent?: string;
+  };
+};
+
 export type ServerCoreConfigReply = Record<string, unknown>;
+
+export type ServerNewEchInput = {
+  body: {
+    /** the public name, which everybody sees */
+    sni: string;
+  };
+};
+
+export type ServerNewEchReply = {
+  echServerKeys: string;
+  echConfigList: string;
+};
+
+export type ServerNewVlessEncryptionReply = {
+  auths: {
+    id: number;
+    key: string;
+    label: string;
+    encryption: string;
+    decryption: string;
+  }[];
+};
 
 export type ServerNewX25519Reply = {
   privateKey: string;
   publicKey: string;
+};
+
+export type ServerNewMldsa65Reply = {
+  seed: string;
+  verify: string;
+};
+
+export type ServerNewMlkem768Reply = {
+  client: string;
+  seed: string;
+};
+
+export type ServerRemoteCertificateHashInput = {
+  body: {
+    /** host or host:port; without a port, 443 */
+    server: string;
+  };
 };
 
 export type ServerStatusReply = {
@@ -2799,6 +2847,24 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type KeygenRealityInput = {
+  query?: {
+    /** of short ids */
+    count?: number;
+  };
+};
+
+export type KeygenRealityReply = {
+  shortIds: string[];
+  spiderX: string;
+};
+
+export type KeygenWireguardReply = {
+  privateKey: string;
+  publicKey: string;
+  presharedKey: string;
+};
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -3218,17 +3284,35 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** SHA-256 of each certificate in a file or a text, in hexadecimal. `certFile` takes precedence; it is in a folder for certificates, as the files of inbounds are. — POST /panel/api/server/getCertHash */
+    certificateHash: (input?: ServerCertificateHashInput): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/server/getCertHash', gives: 'obj' }, input),
     /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
     coreConfig: (): Promise<ServerCoreConfigReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** A key of Encrypted Client Hello for `echServerKeys` of an inbound, and the list of configs for its clients, base64. — POST /panel/api/server/getNewEchCert */
+    newEch: (input: ServerNewEchInput): Promise<ServerNewEchReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/getNewEchCert', gives: 'obj' }, input),
     /** A random UUID. — GET /panel/api/server/getNewUUID */
     newUuid: (): Promise<{
       uuid: string;
     }> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewUUID', gives: 'obj' }),
+    /** Pairs of `decryption` and `encryption` of VLESS, for both kinds of authentication in all modes; `key` stays the same, such as `mlkem768_xorpub`. — GET /panel/api/server/getNewVlessEnc */
+    newVlessEncryption: (): Promise<ServerNewVlessEncryptionReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getNewVlessEnc', gives: 'obj' }),
     /** A pair of X25519 keys for REALITY, base64url. — GET /panel/api/server/getNewX25519Cert */
     newX25519: (): Promise<ServerNewX25519Reply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewX25519Cert', gives: 'obj' }),
+    /** A key of ML-DSA-65 for REALITY, base64url: `seed` for `mldsa65Seed`, `verify` for `mldsa65Verify`. — GET /panel/api/server/getNewmldsa65 */
+    newMldsa65: (): Promise<ServerNewMldsa65Reply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getNewmldsa65', gives: 'obj' }),
+    /** A key of ML-KEM-768, base64url: `seed` for the server, `client` for its clients. — GET /panel/api/server/getNewmlkem768 */
+    newMlkem768: (): Promise<ServerNewMlkem768Reply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getNewmlkem768', gives: 'obj' }),
+    /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
+    remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
@@ -3303,6 +3387,15 @@ export class Weir extends Transport {
     /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
     del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
+  } as const;
+
+  readonly keygen = {
+    /** Short ids of different lengths, and a path for the spider, for REALITY. — GET /panel/api/x/keygen/reality */
+    reality: (input?: KeygenRealityInput): Promise<KeygenRealityReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/keygen/reality', gives: 'obj' }, input),
+    /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
+    wireguard: (): Promise<KeygenWireguardReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

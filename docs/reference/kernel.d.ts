@@ -17,7 +17,7 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
-//   @weir-panel/weir/plugins/outgoing: 9 names
+//   @weir-panel/weir/plugins/outgoing: 10 names
 //   @weir-panel/weir/plugins/processes: 28 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -3988,6 +3988,7 @@ declare module '@weir-panel/weir/plugins/notifications' {
 
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
@@ -4028,9 +4029,20 @@ declare module '@weir-panel/weir/plugins/outgoing' {
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+    readonly signal?: AbortSignal;
+    /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+    readonly limits?: Partial<CallLimits>;
+  }
   export interface OutgoingApi {
     /** Returns a `fetch` for the hosts and limits of this access. */
     for(access: OutgoingAccess): OutgoingFetch;
+    /**
+     * Opens a TLS connection to `example.com`, `example.com:8443`, an address or `[address]:port`; without a port, 443.
+     * Resolves after the handshake, whatever certificate the server has: look at `authorized` and `getPeerCertificate`.
+     * Destroy the socket; until then it counts as a call that is open. Rejects as `OutgoingFetch` does.
+     */
+    handshake(access: OutgoingAccess, server: string, options?: HandshakeOptions): Promise<TLSSocket>;
   }
   export const Outgoing: Token<OutgoingApi>;
   /**

@@ -259,6 +259,9 @@ async function refuses(
 /** Why the example of a body cannot succeed on a fresh panel, and with what it is refused. */
 const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
   ['POST /panel/api/access/recoveryCodes/renew', [422, 'ACCESS_TWO_FACTOR_OFF']],
+  // There is no such file, and no such server: RFC 6761 reserves names that end with .example.
+  ['POST /panel/api/server/getCertHash', [400, 'KEYGEN_CERTIFICATE']],
+  ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

@@ -17,6 +17,8 @@ const settings = (world: World): Promise<Record<string, unknown>> =>
 /** DER of an X25519 private key without the key itself. */
 const X25519_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
+const bytes = (base64url: string): number => Buffer.from(base64url, 'base64url').length;
+
 export const server: Checks = {
   getServerStatus: async (t, world) => {
     const theirs = await world.call<Status>('getServerStatus');
@@ -74,6 +76,24 @@ export const server: Checks = {
     const der = Buffer.concat([X25519_PREFIX, Buffer.from(privateKey ?? '', 'base64url')]);
     const made = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
     t.is(made.export({ format: 'jwk' }).x, publicKey);
+  },
+  getNewmldsa65: async (t, world) => {
+    const { seed = '', verify = '' } = await world.call<Record<string, string>>('getNewmldsa65');
+    t.deepEqual([bytes(seed), bytes(verify)], [32, 1952]);
+  },
+  getNewmlkem768: async (t, world) => {
+    const { seed = '', client = '' } = await world.call<Record<string, string>>('getNewmlkem768');
+    t.deepEqual([bytes(seed), bytes(client)], [64, 1184]);
+  },
+  getNewVlessEnc: async (t, world) => {
+    const { auths } = await world.call<{ auths: { encryption: string }[] }>('getNewVlessEnc');
+    t.is(auths.length, 6);
+    t.true(auths.every(({ encryption }) => encryption.startsWith('mlkem768x25519plus.')));
+  },
+  getNewEchCert: async (t, world) => {
+    const made = await world.call<Record<string, string>>('getNewEchCert', 'www.example.com');
+    t.true(Buffer.from(made['echConfigList'] ?? '', 'base64').includes('www.example.com'));
+    t.truthy(made['echServerKeys']);
   },
   getAllSettings: async (t, world) => {
     const [theirs, ours] = [await world.call<object>('getAllSettings'), await settings(world)];
