@@ -111,7 +111,8 @@ export function issuesOf<T>(found: Found): Inspected<T> {
   const rest = found.found.length - MOST_ISSUES;
   const issues = found.found.slice(0, MOST_ISSUES).map(({ path, message }) => ({
     path: path.join('.'),
-    message: path.length ? message : message.replace(/^value/, 'it'),
+    // What a custom rule throws is a whole sentence.
+    message: path.length ? message : message.replace(/^value: /, '').replace(/^value/, 'it'),
   }));
   return { issues, more: rest > 0 ? `; and ${found.all ? '' : 'at least '}${rest} more` : '' };
 }

@@ -149,7 +149,7 @@ test('limits nesting, in objects and in JSON text', (t) => {
   for (const flat of [undefined, null, 1, 'text', [], {}, Array.from({ length: 10_000 }, (_, i) => ({ i }))])
     t.false(nestsTooDeep(flat));
   t.deepEqual(look(jsonObject(), `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`), [
-    `: it: it nests deeper than ${DEEPEST} levels`,
+    `: it nests deeper than ${DEEPEST} levels`,
   ]);
 });
 

@@ -6,9 +6,7 @@ import { inspect, type Issue, jsonObject, type Schema } from '../../../kernel/in
 const SEPARATORS = 20_000;
 const OBJECT = jsonObject(SEPARATORS);
 
-/** The label of the whole value says nothing. */
-const sentence = (issues: readonly Issue[]): string =>
-  issues.map(({ message }) => message.replace(/^it: /, '')).join('; ');
+const sentence = (issues: readonly Issue[]): string => issues.map(({ message }) => message).join('; ');
 
 /** The value in a text; undefined in a blank one. Throws with a sentence. */
 export function parsed(value: string): unknown {
