@@ -1,5 +1,5 @@
 // Shadowsocks, classic and 2022. Keys of the methods of 2022: SIP022. Settings: xtls.github.io, Shadowsocks inbound.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import Joi from 'joi';
 import { custom } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
@@ -24,6 +24,8 @@ const OF_2022: Readonly<Record<string, number>> = {
   '2022-blake3-aes-256-gcm': 32,
 };
 
+const bytesOf = (method: string): number | undefined => (method === SINGLE ? 32 : OF_2022[method]);
+
 const isKey = (text: string, bytes: number): boolean =>
   /^[A-Za-z0-9+/]+={0,2}$/.test(text) &&
   text.length % 4 === 0 &&
@@ -35,7 +37,7 @@ const settings = Joi.object({
 })
   .unknown(true)
   .custom((value: { method: string; password?: string }, state) => {
-    const bytes = value.method === SINGLE ? 32 : OF_2022[value.method];
+    const bytes = bytesOf(value.method);
     if (bytes === undefined || isKey(value.password ?? '', bytes)) return value;
     return state.error('any.custom', {
       error: new Error(
@@ -60,6 +62,13 @@ const methodOf = ({ settings: { method } }: Pick<Inbound, 'settings'>): string =
 export const shadowsocks: Protocol = {
   name: 'shadowsocks',
   settings: custom(settings),
+  /** A key that was left out of an update stays, or no client could connect any more. */
+  complete: (sent, before) => {
+    const bytes = bytesOf(textOf(sent['method']));
+    if (bytes === undefined || sent['password']) return { ...sent };
+    const kept = before?.['method'] === sent['method'] && before?.['password'];
+    return { ...sent, password: kept || randomBytes(bytes).toString('base64') };
+  },
   // With udp as well, the core would open mKCP's UDP port a second time, and each flow would reach either socket by chance.
   coreSettings: ({ clients: _clients, ...rest }, stream) =>
     ({ ...rest, ...(viewStream(stream).network === 'kcp' && { network: 'tcp' }) }) as JsonObject,
