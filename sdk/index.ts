@@ -2143,6 +2143,28 @@ export type AddressesMergeInput = {
   }[];
 };
 
+export type ServerEngineLogsInput = {
+  count: number;
+  body?: {
+    /** shows only entries with this text in a field, in any case */
+    filter?: string;
+    showDirect?: boolean;
+    showBlocked?: boolean;
+    showProxy?: boolean;
+  };
+};
+
+export type ServerEngineLogsReply = {
+  /** ISO 8601, to the second */
+  DateTime: string;
+  FromAddress: string;
+  ToAddress: string;
+  Inbound: string;
+  Outbound: string;
+  Email: string;
+  Event: number;
+}[];
+
 export type ServerCertificateHashInput = {
   body?: {
     /** path on the machine of the panel */
@@ -3284,6 +3306,9 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** The last connections that users opened, oldest first, as far as the last 8 MiB of the log go. The core loses lines in bursts: this is no record of all connections. `Event` is 0 for direct, 1 for blocked, 2 for an outbound that leads elsewhere. — POST /panel/api/server/enginelogs/{count} */
+    engineLogs: (input: ServerEngineLogsInput): Promise<ServerEngineLogsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/enginelogs/{count}', gives: 'obj' }, input),
     /** SHA-256 of each certificate in a file or a text, in hexadecimal. `certFile` takes precedence; it is in a folder for certificates, as the files of inbounds are. — POST /panel/api/server/getCertHash */
     certificateHash: (input?: ServerCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getCertHash', gives: 'obj' }, input),

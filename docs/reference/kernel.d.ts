@@ -8,7 +8,7 @@
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 43 names
+//   @weir-panel/weir/plugins/engine: 46 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2541,6 +2541,28 @@ declare module '@weir-panel/weir/plugins/engine' {
     addresses(wanted: (user: UserRef) => boolean): Promise<readonly OnlineAddress[]>;
   }
   export const CoreOnline: Token<CoreOnlineApi>;
+  /** A line of the core's log of connections. */
+  export interface CoreLogEntry {
+    /** Unix ms, to the second */
+    readonly at: number;
+    readonly from: string;
+    /** network, host and port, as the user named them; '' for a refused login */
+    readonly to: string;
+    /** tags; '' where the line does not say */
+    readonly inbound: string;
+    readonly outbound: string;
+    /** by the protocol of the outbound */
+    readonly way: 'direct' | 'blocked' | 'proxied';
+    /** undefined for a user that belongs to no client */
+    readonly user: UserRef | undefined;
+    /** the core's own name of the user; '' for none */
+    readonly name: string;
+  }
+  export interface CoreLogApi {
+    /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. */
+    readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
+  }
+  export const CoreLog: Token<CoreLogApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */

@@ -104,6 +104,29 @@ export interface CoreOnlineApi {
 }
 export const CoreOnline = token<CoreOnlineApi>('engine', 'CoreOnline');
 
+/** A line of the core's log of connections. */
+export interface CoreLogEntry {
+  /** Unix ms, to the second */
+  readonly at: number;
+  readonly from: string;
+  /** network, host and port, as the user named them; '' for a refused login */
+  readonly to: string;
+  /** tags; '' where the line does not say */
+  readonly inbound: string;
+  readonly outbound: string;
+  /** by the protocol of the outbound */
+  readonly way: 'direct' | 'blocked' | 'proxied';
+  /** undefined for a user that belongs to no client */
+  readonly user: UserRef | undefined;
+  /** the core's own name of the user; '' for none */
+  readonly name: string;
+}
+export interface CoreLogApi {
+  /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. */
+  readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
+}
+export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
+
 /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */

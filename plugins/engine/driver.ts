@@ -51,6 +51,21 @@ export interface LoggedConnection {
   readonly at?: number;
 }
 
+/** A line of the core's log of connections. */
+export interface LogLine {
+  /** Unix ms */
+  readonly at: number;
+  /** address and port of the peer, without the network */
+  readonly from: string;
+  /** network, host and port, as the user named them; '' for a refused login */
+  readonly to: string;
+  /** '' where the line does not say */
+  readonly inbound: string;
+  readonly outbound: string;
+  /** of the user; '' for none */
+  readonly name: string;
+}
+
 /** A user with open connections, and where they come from. */
 export interface OnlineUser {
   readonly name: string;
@@ -127,6 +142,8 @@ export interface CoreDriver {
   counters(prefix: string): Promise<UserCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
+  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read. */
+  readLog(listener: (line: LogLine) => boolean): Promise<void>;
   /** From where users have open connections; `pick` chooses users among all that have any. Absent where the core cannot say. */
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Truncates access and error log in place when they are over their limit. */

@@ -25,6 +25,7 @@ import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Online } from './online.js';
 import { Accounts } from './accounts.js';
+import { ConnectionLog } from './connection-log.js';
 import { AfterOutage } from './after-outage.js';
 import {
   beforeCoreReload,
@@ -34,6 +35,7 @@ import {
   CoreAccess,
   CoreOnline,
   CoreCheck,
+  CoreLog,
   coreStateChanged,
   Engine,
   usersRemoved,
@@ -103,12 +105,14 @@ export default definePlugin({
     afterOutage: singleton(AfterOutage),
     accesses: singleton(Accesses),
     online: singleton(Online),
+    connectionLog: singleton(ConnectionLog),
     check: singleton(PluginConfigCheck),
   },
-  provides: ({ supervisor, accesses, online, check }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
+    provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
   ],
   contributes: ({ supervisor, accounts }) => [

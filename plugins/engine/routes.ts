@@ -8,6 +8,7 @@ import {
   route,
   type Route,
 } from '../../kernel/index.js';
+import { configJson } from './config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
 import type { Supervisor } from './supervisor.js';
@@ -60,7 +61,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       errors: [errors.NO_CORE],
       handle: () => {
         requireCore();
-        return supervisor.configJson();
+        return configJson(supervisor);
       },
     }),
   ];

@@ -51,7 +51,12 @@ export class Supervisor implements EngineApi {
   readonly #state: CoreState;
   #version = '';
   /** for comparisons with the core, while `reader` is there */
-  readonly parts = () => ({ driver: this.#driver, users: this.#users, inbounds: this.#inbounds });
+  readonly parts = () => ({
+    driver: this.#driver,
+    users: this.#users,
+    inbounds: this.#inbounds,
+    plan: () => this.#composition.plan(),
+  });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
@@ -210,7 +215,7 @@ export class Supervisor implements EngineApi {
   }
 
   /** What reads from the running core; undefined when none runs. */
-  get reader(): Pick<CoreDriver, 'readConnections' | 'online'> | undefined {
+  get reader(): Pick<CoreDriver, 'readConnections' | 'readLog' | 'online'> | undefined {
     return this.#process && this.#driver;
   }
 
@@ -236,14 +241,6 @@ export class Supervisor implements EngineApi {
         throw error;
       });
     });
-  }
-
-  /** Returns the whole config of a start, users included. Rejects with CoreRefused when there is no core. */
-  async configJson(): Promise<Record<string, unknown>> {
-    if (!this.#driver) throw new CoreRefused(this.#state.reason);
-    const { base, inbounds } = await this.#composition.plan();
-    const text = this.#driver.configText(base, [...inbounds.values()].map(this.#inbounds.withUsers));
-    return JSON.parse([...text].join('')) as Record<string, unknown>;
   }
 
   /** Stops the core after a last poll; with `leave` it keeps running, for another panel that adopts it at once. */

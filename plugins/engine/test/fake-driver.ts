@@ -201,6 +201,7 @@ export class FakeDriver implements CoreDriver {
     this.#call('readConnections');
     listener(this.lines.splice(0));
   }
+  async readLog(): Promise<void> {}
   async trimLogs(): Promise<void> {}
 
   /** Names of the users an inbound accepts; undefined when there is no such inbound. */

@@ -3,13 +3,15 @@ import { Online } from '../online.js';
 import type { CoreApi } from '../xray/api.js';
 import { readOnline } from '../xray/online.js';
 
+const reading = { readConnections: async () => undefined, readLog: async () => undefined };
+
 test('asks about wanted users of ours only, 500 at a time, in turn', async (t) => {
   const names = [...Array.from({ length: 1200 }, (_, i) => `i1.c${i + 1}`), 'somebody'];
   const asked: (readonly string[])[] = [];
   const online = new Online({
     supervisor: {
       reader: {
-        readConnections: async () => undefined,
+        ...reading,
         online: async (pick) => {
           asked.push(pick(names));
           return (asked.at(-1) ?? []).map((name) => ({ name, addresses: ['192.0.2.1', '2001:db8::1'] }));
@@ -31,7 +33,7 @@ test('asks about wanted users of ours only, 500 at a time, in turn', async (t) =
 });
 
 test('without a core, or of one that cannot say, it is empty', async (t) => {
-  for (const reader of [undefined, { readConnections: async () => undefined }])
+  for (const reader of [undefined, reading])
     t.deepEqual(await new Online({ supervisor: { reader } }).addresses(() => true), []);
 });
 

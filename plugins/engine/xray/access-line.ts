@@ -12,7 +12,7 @@ const EMAIL = ' email: ';
 let last = { second: '', at: 0 };
 
 /** The core writes local time: panel and core share the machine, and `TZ`. */
-function timeOf(line: string): number {
+export function timeOf(line: string): number {
   const second = line.slice(0, 19);
   if (second !== last.second) {
     const [year, month, day, hour, minute, seconds] = second.split(/\D/).map(Number);

@@ -18,11 +18,13 @@ import {
   type InboundWithUsers,
   type JsonObject,
   type LoggedConnection,
+  type LogLine,
   type OnlineUser,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
 import { AccessLog } from './access-log.js';
+import { readLog } from './log-line.js';
 import { runCommand } from './command.js';
 import { API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
@@ -287,6 +289,10 @@ export class XrayDriver implements CoreDriver {
 
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
     return this.#accesses.read(listener);
+  }
+
+  readLog(listener: (line: LogLine) => boolean): Promise<void> {
+    return readLog(this.#needs.folder.access, listener);
   }
 
   trimLogs(): Promise<void> {

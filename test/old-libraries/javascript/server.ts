@@ -90,6 +90,11 @@ export const server: Checks = {
     t.is(auths.length, 6);
     t.true(auths.every(({ encryption }) => encryption.startsWith('mlkem768x25519plus.')));
   },
+  getXrayLogs: async (t, world) => {
+    const theirs = await world.call<object[]>('getXrayLogs', 10);
+    const ours = await world.panel.get<object[]>('/panel/api/server/enginelogs/10', { body: {} });
+    t.deepEqual(theirs, ours);
+  },
   getNewEchCert: async (t, world) => {
     const made = await world.call<Record<string, string>>('getNewEchCert', 'www.example.com');
     t.true(Buffer.from(made['echConfigList'] ?? '', 'base64').includes('www.example.com'));

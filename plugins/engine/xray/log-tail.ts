@@ -1,0 +1,52 @@
+// Reads the lines of a log from its end.
+import { open } from 'node:fs/promises';
+
+const CHUNK = 64 * 1024;
+/** Longer lines are left out; the core writes none. */
+const LONGEST_LINE = 64 * 1024;
+
+/**
+ * Calls `line` with one line after another, the last one first, until it returns false, `most` bytes were read, or the log
+ * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each 64 KiB. No file is
+ * an empty log.
+ */
+export async function readBackwards(
+  path: string,
+  most: number,
+  line: (text: string) => boolean,
+): Promise<void> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (!file) return;
+  try {
+    const { size } = await file.stat();
+    const least = Math.max(0, size - most);
+    let at = size;
+    /** the beginning of a line whose end has been read */
+    let rest = Buffer.alloc(0);
+    let isWhole = false;
+    while (at > least) {
+      const length = Math.min(CHUNK, at - least);
+      at -= length;
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      // The log was truncated meanwhile.
+      if (bytesRead < length) return;
+      const lines = Buffer.concat([buffer, rest]);
+      let end = lines.length;
+      for (let start = lines.lastIndexOf(10, end - 1); start >= 0; start = lines.lastIndexOf(10, end - 1)) {
+        const isLine = isWhole && end - start > 1 && end - start <= LONGEST_LINE;
+        if (isLine && !line(lines.toString('utf8', start + 1, end))) return;
+        isWhole = true;
+        end = start;
+        if (end === 0) break;
+      }
+      // Of a line that is too long only its length matters.
+      rest = lines.subarray(0, Math.min(end, LONGEST_LINE + 1));
+    }
+    if (at === 0 && isWhole && rest.length > 0 && rest.length <= LONGEST_LINE) line(rest.toString('utf8'));
+  } finally {
+    await file.close();
+  }
+}
