@@ -86,4 +86,4 @@ const server = (id: string, name: string, link: string, code: Html | undefined, 
 
 /** A text that can be selected as a whole; the button is shown by the script that makes it work. */
 const copied = (id: string, text: string, name: string, texts: Texts): Html =>
-  html`<code id="${id}" dir="ltr" tabindex="0" role="group" aria-label="${name}">${text}</code><button type="button" hidden data-copy="${id}" data-name="${texts.copy}" data-done="${texts.copied}" data-failed="${texts.notCopied}"><span>${texts.copy}</span><span class="told">: ${name}</span></button>`;
+  html`<code id="${id}" dir="ltr" tabindex="0" role="group" aria-label="${name}">${text}</code><button type="button" hidden data-copy="${id}" data-name="${texts.copy}" data-done="${texts.copied}" data-failed="${texts.notCopied}"><span>${texts.copy}</span> <span class="told">${name}</span></button>`;

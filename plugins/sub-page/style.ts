@@ -17,6 +17,7 @@ nav ul{gap:.25rem;margin-inline-start:-.6rem}
 nav a{display:inline-block;padding:.45rem .6rem;border-radius:.5rem}
 nav a[aria-current]{color:var(--text);font-weight:600;text-decoration:none}
 a{color:var(--accent)}
+footer a{display:inline-block;padding-block:.45rem}
 .soft,.who{color:var(--soft)}
 .who{margin:0}
 section{background:var(--card);border:1px solid var(--line);border-radius:.9rem;padding:1rem}
