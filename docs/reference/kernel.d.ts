@@ -5279,6 +5279,8 @@ declare module '@weir-panel/weir/testing' {
       password: string;
     }>;
   }
+
+  // Ports for tests.
   /** A port that is free now, for TCP and UDP, and that nobody in this process was given before. */
   export function freePort(): Promise<number>;
 

@@ -64,7 +64,7 @@ test.before(async () => {
 async function outcome({ format, path }: Column, { subId }: Client, wanted: Cell['kind']): Promise<string> {
   const reader = READERS[format];
   if (!reader) return `there is no reader of ${format}`;
-  const place = { socksPort: await freePort(), trusted };
+  const place = { socksPort: await freePort(), readyPort: await freePort(), trusted };
   const answer = await fetch(
     `http://127.0.0.1:${panel.kernel.listeners.port('subscription')}${path}${subId}`,
     { headers: { 'user-agent': reader.agent } },
@@ -108,6 +108,7 @@ async function miscounted(carried: readonly (readonly [Client, before: number])[
 for (const column of COLUMNS)
   test.serial(`${column.title}: each entry as docs/formats.md says, and counted`, async (t) => {
     t.timeout(600_000);
+    t.log(await READERS[column.format]?.build());
     const before = new Map<Client, number>();
     for (const client of clients) before.set(client, await downOf(client));
     const wrong: string[] = [];

@@ -1,6 +1,6 @@
 // Pairs of a format and a program that reads it: the columns of docs/formats.md, and what a program cannot do with a
 // document that is right.
-import type { Way } from './ways.js';
+import { RANGES, type Way } from './ways.js';
 
 export interface Column {
   readonly format: string;
@@ -9,8 +9,8 @@ export interface Column {
   /** settings that serve the format at `path` */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly path: string;
-  /** The program has no such protocol. */
-  knows(way: Way): boolean;
+  /** Why the entry is for other programs only. */
+  unknown(way: Way): string | undefined;
   /** Why this program carries no bytes of the way, whose document it accepts all the same. */
   limit(way: Way): string | undefined;
 }
@@ -20,6 +20,9 @@ const REALITY =
 const XHTTP = 'mihomo has XHTTP in its newest releases only';
 const ENCRYPTION = "mihomo has VLESS's own encryption in its newest releases only";
 
+const HEADER_RANGES =
+  'an older mihomo refuses the file when a header of AmneziaWG is a range; 1.19.30 is known to read it';
+
 export const COLUMNS: readonly Column[] = [
   {
     format: 'links',
@@ -27,7 +30,7 @@ export const COLUMNS: readonly Column[] = [
     title: 'links in Xray',
     settings: { subPath: '/links/' },
     path: '/links/',
-    knows: ({ isServed }) => isServed,
+    unknown: ({ isServed }) => (isServed ? undefined : 'Xray does not speak this protocol'),
     limit: () => undefined,
   },
   {
@@ -36,7 +39,7 @@ export const COLUMNS: readonly Column[] = [
     title: 'JSON in Xray',
     settings: { subJsonEnable: true, jsonPath: '/json/' },
     path: '/json/',
-    knows: () => true,
+    unknown: () => undefined,
     limit: () => undefined,
   },
   {
@@ -45,7 +48,7 @@ export const COLUMNS: readonly Column[] = [
     title: 'YAML in mihomo',
     settings: { subAltEnable: true, altFormatPath: '/alt/' },
     path: '/alt/',
-    knows: () => true,
+    unknown: ({ protocol }) => (protocol === RANGES ? HEADER_RANGES : undefined),
     limit: ({ protocol, transport, security }) => {
       if (security === 'reality') return REALITY;
       if (transport === 'xhttp') return XHTTP;
@@ -58,7 +61,7 @@ export const COLUMNS: readonly Column[] = [
     title: 'sing-box',
     settings: { subSingBoxEnable: true, subSingBoxPath: '/box/' },
     path: '/box/',
-    knows: () => true,
+    unknown: () => undefined,
     limit: () => undefined,
   },
 ];
@@ -70,13 +73,14 @@ export type Cell =
   | { readonly kind: 'accepted'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The format writes it for other programs. */
-  | { readonly kind: 'not applicable' };
+  | { readonly kind: 'not applicable'; readonly reason: string };
 
 const UNSERVED = 'the panel has no program yet that serves this protocol, so only the text is proved';
 
 export function cellOf(column: Column, way: Way, refusal: string | undefined): Cell {
   if (refusal !== undefined) return { kind: 'refused', reason: refusal };
-  if (!column.knows(way)) return { kind: 'not applicable' };
+  const unknown = column.unknown(way);
+  if (unknown !== undefined) return { kind: 'not applicable', reason: unknown };
   const reason = way.isServed ? column.limit(way) : UNSERVED;
   return reason === undefined ? { kind: 'carried' } : { kind: 'accepted', reason };
 }

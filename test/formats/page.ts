@@ -23,6 +23,7 @@ export async function expectedRows(): Promise<Row[]> {
   }));
 }
 
+const WORDS = { accepted: 'text', refused: 'no', 'not applicable': '—' } as const;
 const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 export function tablesOf(rows: readonly Row[]): string {
@@ -34,8 +35,7 @@ export function tablesOf(rows: readonly Row[]): string {
   const shown = (cell: Cell | undefined): string => {
     if (cell === undefined) return '';
     if (cell.kind === 'carried') return 'yes';
-    if (cell.kind === 'not applicable') return '—';
-    return `${cell.kind === 'accepted' ? 'text' : 'no'} ${noted(cell.reason)}`;
+    return `${WORDS[cell.kind]} ${noted(cell.reason)}`;
   };
   const body = rows.map(({ way: { protocol, transport, security }, cells }) => {
     const shownCells = COLUMNS.map((column) => shown(cells.get(column)));

@@ -1,19 +1,25 @@
 // How each program reads what a subscription serves. A document is used as it is, but for what a test must change: the ports on
 // which the program listens, and that all it gets there goes through the one entry.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { linksOf, outboundOf } from '../demo/link-to-outbound.js';
 import { engineBinary } from '../engine/user.js';
-import { clientProgram, type ProgramRun } from '../harness/client-program.js';
+import { clientProgram, passes, type ProgramRun } from '../harness/client-program.js';
 
 /** What a program gets. */
 export interface Place {
   readonly socksPort: number;
+  /** free for a reader that needs one more */
+  readonly readyPort: number;
   /** file with the certificate that the program trusts */
   readonly trusted: string;
 }
 export interface Reader {
   /** of the program, when it fetches */
   readonly agent: string;
+  /** The program says what build it is. */
+  readonly build: () => Promise<string>;
   /** how many entries a body has */
   count(body: string): number;
   /** The program checks what was served. */
@@ -30,6 +36,9 @@ interface Tagged extends Json {
   readonly tag: string;
 }
 
+/** The first line of what a program says. */
+const said = async (command: string, ...args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(command, args)).stdout.split('\n', 1)[0] ?? '';
 const HOST = '127.0.0.1';
 const trusting = ({ trusted }: Place): Record<string, string> => ({ SSL_CERT_FILE: trusted });
 
@@ -47,7 +56,9 @@ const around = (body: string, { socksPort }: Place): Json => ({
     .slice(0, 1)
     .map((link) => outboundOf(link).outbound),
 });
+const buildOfXray = (): Promise<string> => said(engineBinary(), 'version');
 const linksInXray: Reader = {
+  build: buildOfXray,
   agent: 'v2rayN/7.0',
   count: (body) => linksOf(body).length,
   check: (body, place) => xray(around(body, place), place, '-test'),
@@ -60,6 +71,7 @@ interface XrayDocument extends Json {
 const documentsOf = (body: string): XrayDocument[] =>
   [JSON.parse(body || '[]') as XrayDocument | XrayDocument[]].flat();
 const jsonInXray: Reader = {
+  build: buildOfXray,
   agent: 'v2rayNG/1.10',
   count: (body) => documentsOf(body).length,
   check: (body, place) => xray(documentsOf(body)[0], place, '-test'),
@@ -80,13 +92,22 @@ const mihomo = (config: string, place: Place, ...args: readonly string[]): Progr
 const proxiesOf = (body: string): readonly Named[] =>
   (parse(body) as { readonly proxies?: readonly Named[] } | null)?.proxies ?? [];
 const yamlInMihomo: Reader = {
+  build: () => said(clientProgram('mihomo'), '-v'),
   agent: 'clash-verge/v2.0',
   count: (body) => proxiesOf(body).length,
   check: (body, place) => mihomo(body, place, '-t'),
   run(body, place) {
     const proxy = proxiesOf(body)[0]?.name;
-    const listener = { name: 'test', type: 'socks', listen: HOST, port: place.socksPort, udp: true, proxy };
-    return mihomo(`${body}\n${stringify({ listeners: [listener] })}`, place);
+    const socks = { type: 'socks', listen: HOST, udp: true };
+    const listeners = [
+      { ...socks, name: 'test', port: place.socksPort, proxy },
+      { ...socks, name: 'ready', port: place.readyPort, proxy: 'DIRECT' },
+    ];
+    return {
+      ...mihomo(`${body}\n${stringify({ listeners })}`, place),
+      // It accepts connections before it serves them, and closes those.
+      isReady: () => passes(place.readyPort),
+    };
   },
 };
 
@@ -107,6 +128,7 @@ const nodesOf = (body: string): readonly Tagged[] => {
   return [...outbounds, ...endpoints].filter(({ type }) => !GROUPS_AND_SUCH.includes(type));
 };
 const singBox: Reader = {
+  build: () => said(clientProgram('sing-box'), 'version'),
   agent: 'SFA/1.14.0 (1; sing-box 1.14.0; language en)',
   count: (body) => nodesOf(body).length,
   check: (body, place) => box(body, place, 'check'),

@@ -16,6 +16,10 @@ export interface Way {
   /** The core counts its bytes by client. */
   readonly isCounted: boolean;
 }
+/** Headers of AmneziaWG 2.0, as a new inbound has them; before, a header was a number. */
+export const RANGES = 'amneziawg, headers in ranges';
+const NUMBERS = { jc: 4, jmin: 40, jmax: 70, s1: 20, s2: 30, h1: 11, h2: 12, h3: 13, h4: 14 };
+
 export const nameOf = ({ protocol, transport, security }: Way): string =>
   [protocol, transport, security].join(', ');
 
@@ -122,6 +126,7 @@ export function everyWay(site: SiteParts): Way[] {
     own('tuic', 'tuic', unserved, {
       settings: { server: { sni: NAME, private_key: site.pem.key.join('\n') } },
     }),
-    own('amneziawg', 'amneziawg', unserved),
+    own('amneziawg', 'amneziawg', unserved, { settings: { server: NUMBERS } }),
+    own(RANGES, 'amneziawg', unserved),
   ];
 }

@@ -1,4 +1,8 @@
 // Calls to a panel, wherever it runs: logged in as its admin, with cookie and CSRF token as a browser would send them.
+import { freePort } from './free-port.js';
+
+export { freePort };
+
 export interface Answer<T = unknown> {
   readonly status: number;
   readonly headers: Headers;
@@ -135,28 +139,4 @@ export abstract class PanelApi {
     await this.get('/panel/api/clients/add', { body: { client: { email, ...fields }, inboundIds } });
     return this.get(`/panel/api/clients/get/${encodeURIComponent(email)}`);
   }
-}
-
-const given = new Set<number>();
-
-/** A port that is free now, for TCP and UDP, and that nobody in this process was given before. */
-export async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const { createSocket } = await import('node:dgram');
-  const port = await new Promise<number>((resolve, reject) => {
-    const server = createServer()
-      .once('error', reject)
-      .listen(0, '127.0.0.1', () => {
-        const { port: free } = server.address() as { port: number };
-        server.close(() => resolve(free));
-      });
-  });
-  const isFree = await new Promise<boolean>((resolve) => {
-    const socket = createSocket('udp4')
-      .once('error', () => resolve(false))
-      .bind(port, '127.0.0.1', () => socket.close(() => resolve(true)));
-  });
-  if (!isFree || given.has(port)) return freePort();
-  given.add(port);
-  return port;
 }

@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepts } from '../../plugins/engine/xray/test/traffic.js';
+import { accepts, connectThrough } from '../../plugins/engine/xray/test/traffic.js';
 
 const START_LIMIT_MS = 30_000;
 const KEPT_OUTPUT = 8192;
@@ -33,6 +34,27 @@ export interface ProgramRun {
   /** what the file is called, such as `config.yaml` */
   readonly name: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether it serves; its SOCKS port accepts by then. Without this, accepting is enough. */
+  readonly isReady?: () => Promise<boolean>;
+}
+
+const ANSWER_LIMIT_MS = 1000;
+/** Whether bytes come through a SOCKS proxy that leads to this machine directly: those of a server that is there for this. */
+export async function passes(socksPort: number): Promise<boolean> {
+  const server = createServer((socket) => void socket.on('error', () => {}).end('.')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const socket = await connectThrough(socksPort, (server.address() as AddressInfo).port);
+    const timer = setTimeout(() => socket.destroy(), ANSWER_LIMIT_MS);
+    let came = 0;
+    for await (const chunk of socket as AsyncIterable<Buffer>) came += chunk.length;
+    clearTimeout(timer);
+    return came > 0;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
 }
 
 async function inFolder<T>(
@@ -74,7 +96,7 @@ export const objection = (run: ProgramRun): Promise<string> =>
     return code === 0 ? '' : output.text.trim().split('\n').slice(-3).join(' ');
   });
 
-/** Runs a program until `use` has ended; `use` gets it once its SOCKS port accepts. Its last words are part of an error. */
+/** Runs a program until `use` has ended; `use` gets it once it is ready. Its last words are part of an error. */
 export const whileRunning = <T>(run: ProgramRun, socksPort: number, use: () => Promise<T>): Promise<T> =>
   inFolder(run, async (file, folder) => {
     const { child, output } = start(run, file, folder);
@@ -82,7 +104,9 @@ export const whileRunning = <T>(run: ProgramRun, socksPort: number, use: () => P
     const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
     try {
       await once(child, 'spawn');
-      for (const deadline = Date.now() + START_LIMIT_MS; !(await accepts(socksPort)); await sleep(20))
+      const isReady = async (): Promise<boolean> =>
+        (await accepts(socksPort)) && ((await run.isReady?.()) ?? true);
+      for (const deadline = Date.now() + START_LIMIT_MS; !(await isReady()); await sleep(20))
         if (!isRunning() || Date.now() > deadline) throw new Error('the program did not start');
       return await use();
     } catch (error) {

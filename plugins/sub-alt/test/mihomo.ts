@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { Teardown } from '../../../test/engine/core-panel.js';
-import { clientProgram } from '../../../test/harness/client-program.js';
-import { accepts, freePort } from '../../engine/xray/test/traffic.js';
+import { clientProgram, passes } from '../../../test/harness/client-program.js';
+import { freePort } from '../../engine/xray/test/traffic.js';
 
 const CHECK_LIMIT_MS = 120_000;
 const START_LIMIT_MS = 60_000;
@@ -49,6 +49,12 @@ export async function runMihomo(
     ...{ name: `in-${i}`, type: 'socks', listen: '127.0.0.1', udp: true },
     ...{ port, proxy },
   }));
+  // It accepts connections before it serves them, and closes those; a way that needs no server tells when it serves.
+  const readyPort = await freePort();
+  listeners.push({
+    ...{ name: 'ready', type: 'socks', listen: '127.0.0.1', udp: true },
+    ...{ port: readyPort, proxy: 'DIRECT' },
+  });
   const more = stringify({ 'log-level': 'warning', 'geo-auto-update': false, listeners });
   const { folder, file } = await folderWith(t, `${config}\n${more}`);
   const certificate = join(folder, 'trusted.pem');
@@ -65,8 +71,7 @@ export async function runMihomo(
     child.kill('SIGKILL');
     await ended;
   });
-  const last = [...ports.values()].at(-1) ?? 0;
-  for (const deadline = Date.now() + START_LIMIT_MS; !(await accepts(last)); await sleep(100))
+  for (const deadline = Date.now() + START_LIMIT_MS; !(await passes(readyPort)); await sleep(100))
     if (child.exitCode !== null || Date.now() > deadline)
       throw new Error(`mihomo does not start:\n${output}`);
   return { ports, output: () => output };

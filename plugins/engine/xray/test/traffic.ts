@@ -4,24 +4,17 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { networkInterfaces } from 'node:os';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../../test/harness/free-port.js';
 import type { JsonObject } from '../../driver.js';
 
 const HOST = '127.0.0.1';
 const START_LIMIT_MS = 30_000;
 
-/** A TCP port of the loopback interface that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, HOST);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+export { freePort };
 
 export interface ByteServer {
   readonly tls: boolean;
