@@ -1,4 +1,5 @@
 // The parts of a subscription that do not depend on the caller, computed when they change.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Hooks,
   type LiveSettings,
@@ -26,6 +27,9 @@ import { compileHostRemark, compileRemark, type RemarkTemplate } from './remark/
 import { SelectedEntries } from './selected-entries.js';
 import { listenerSettings, type subscriptionSettings } from './settings.js';
 
+/** How long a change waits for other plugins to add ways; less than a plugin may take in a hook, so only they are late. */
+const PATIENCE_MS = 500;
+
 export class Compiled {
   readonly #hooks: Hooks;
   readonly #log: Log;
@@ -35,6 +39,8 @@ export class Compiled {
   readonly #contributions: PluginContext['contributions'];
   /** by inbound; enabled ones only */
   readonly #entries = new Map<number, readonly CompiledEntry[]>();
+  /** the latest composition of each inbound; an earlier one that ends later is dropped */
+  readonly #latest = new Map<number, object>();
   #order = new Map<number, number>();
   /** Many clients share the same list of inbounds, so there are few lists. */
   readonly #selections = new WeakMap<
@@ -141,7 +147,10 @@ export class Compiled {
   async inbound(inbound: Inbound): Promise<void> {
     if (!inbound.enable || !this.#inbounds.protocol(inbound.protocol)) return this.drop(inbound.id);
     const entry = this.#entryOf(inbound);
+    const turn = {};
+    this.#latest.set(inbound.id, turn);
     const further = entry ? await this.#hooks.compose(composeSubscription, { inbound, entry }) : [];
+    if (this.#latest.get(inbound.id) !== turn) return;
     const ways = further.map((one) => one.entry);
     const compiled = ways.map((way) =>
       this.#compile(
@@ -153,6 +162,23 @@ export class Compiled {
     if (ways.length === 0) compiled.push(this.#compile({ inbound, entry, hostRemark: '' }, this.formats));
     this.#entries.set(inbound.id, compiled);
     this.#sort();
+  }
+
+  /** Resolves earlier when a plugin that adds ways is slow; the rest follows once that plugin answers or is given up. */
+  async patiently(work: () => Promise<void>): Promise<void> {
+    let isLate = false;
+    const timer = new AbortController();
+    const done = work()
+      .catch((error: unknown) => {
+        if (!isLate) throw error;
+        this.#log.error('inbounds could not be composed for subscriptions', { error });
+      })
+      .finally(() => timer.abort());
+    const late = sleep(PATIENCE_MS, undefined, { signal: timer.signal }).then(
+      () => void (isLate = true),
+      () => undefined,
+    );
+    await Promise.race([done, late]);
   }
 
   /** Undefined when the plugin of its protocol failed; the failure is attributed to it. */
@@ -167,6 +193,7 @@ export class Compiled {
   }
 
   drop(inboundId: number): void {
+    this.#latest.delete(inboundId);
     this.#entries.delete(inboundId);
     this.#sort();
   }
@@ -199,12 +226,13 @@ export class Compiled {
 
   /** for plugins that add ways */
   readonly wayOutput: WayOutput = {
-    recompose: async (inboundIds) => {
-      for (const id of inboundIds) {
-        const inbound = this.#inbounds.get(id);
-        if (inbound) await this.inbound(inbound);
-      }
-    },
+    recompose: (inboundIds) =>
+      this.patiently(async () => {
+        for (const id of inboundIds) {
+          const inbound = this.#inbounds.get(id);
+          if (inbound) await this.inbound(inbound);
+        }
+      }),
     formats: () => this.formats.map(({ name }) => name),
   };
 

@@ -104,12 +104,14 @@ export default definePlugin({
       const { subEnable } = allSettings.read(listenerSettings);
       add({ subEnable, subURI: settings.read().subURI });
     }),
-    tap(afterInboundSave, async ({ changes }) => {
-      for (const { before, after } of changes) {
-        if (after) await compiled.inbound(after);
-        else if (before) compiled.drop(before.id);
-      }
-    }),
+    tap(afterInboundSave, ({ changes }) =>
+      compiled.patiently(async () => {
+        for (const { before, after } of changes) {
+          if (after) await compiled.inbound(after);
+          else if (before) compiled.drop(before.id);
+        }
+      }),
+    ),
     tap(afterPluginStart, async ({ plugin, hooks }) => {
       if (
         [composeSubscription.id, inboundEntry.id].some((id) => hooks.includes(id)) ||

@@ -1,7 +1,8 @@
 // Plugins that do what hosts and nodes do: change entries, each at its own risk.
+import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { definePlugin, tap, type Plugin } from '../../../kernel/index.js';
-import { FakeEngine, selfSigned, TestPanel } from '../../../test/harness/index.js';
+import { FakeEngine, selfSigned, TestPanel, until } from '../../../test/harness/index.js';
 import { Clients } from '../../clients/contract.js';
 import { type EntryTemplate, isOf } from '../../inbounds/contract.js';
 import { composeSubscription, inboundEntry, Subscription, type Way } from '../contract.js';
@@ -223,4 +224,53 @@ test('who changes the entry in place changes nothing', async (t) => {
   ]);
   t.deepEqual(links, [BASE]);
   t.deepEqual([...new Set(faults)], ['vandal']);
+});
+
+/** A panel with an inbound, and a plugin that says its first answer about it after `first`; each is numbered. */
+async function slowPanel(t: ExecutionContext, first: Promise<unknown>, tapLimit: number) {
+  let asked = 0;
+  const slow = definePlugin({
+    name: 'slow',
+    version: '1.0.0',
+    api: 1,
+    about: 'For a test.',
+    taps: () => [
+      tap(composeSubscription, async (add, { entry }) => {
+        const number = ++asked;
+        if (number === 1) await first;
+        add({ hostRemark: `answer${number}`, entry });
+      }),
+    ],
+  });
+  const plugins = [new FakeEngine().plugin];
+  const panel = await TestPanel.boot({ plugins, outside: [slow], limits: { tap: tapLimit } });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await panel.get('/panel/api/setting/update', {
+    body: { subPath: '/s/', subEncrypt: false, remarkTemplate: '' },
+  });
+  // On loopback alone it could be behind another inbound, which asks once more.
+  const inbound = await panel.addInbound({ listen: '' });
+  await panel.addClient('n', [inbound], { subId: 'n' });
+  return { panel, inbound, list: async () => (await fetch(`${panel.subscriptionUrl}/s/n`)).text() };
+}
+
+test('a plugin that never answers is at fault alone; the inbound is served without it', async (t) => {
+  const { panel, list } = await slowPanel(t, new Promise(() => undefined), 1500);
+  await until(async () => (await list()).startsWith('vless://'), 'the inbound is served');
+  t.deepEqual(
+    panel.faults.map((fault) => fault.split(',')[0]),
+    ['slow'],
+  );
+});
+
+test('an answer that comes after a later one is dropped', async (t) => {
+  let open = (): void => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const { panel, inbound, list } = await slowPanel(t, gate, 60_000);
+  await panel.get(`/panel/api/inbounds/update/${inbound}`, { body: { remark: 'new' } });
+  t.regex(await list(), /answer2/);
+  open();
+  await setImmediate();
+  t.regex(await list(), /answer2/);
+  t.deepEqual(panel.faults, []);
 });
