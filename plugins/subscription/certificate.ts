@@ -25,6 +25,8 @@ async function textOf(path: string): Promise<string> {
     if (!found.isFile()) throw new Error('it is no file');
     if (found.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024} KiB`);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(found.size), 0, found.size, 0);
+    // A blank file, as one that is being replaced is for a moment, raises no error later, but fails every handshake.
+    if (bytesRead === 0) throw new Error('it is empty');
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();

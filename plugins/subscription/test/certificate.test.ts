@@ -32,6 +32,8 @@ test('a certificate is checked, served from the next start on, and followed', as
     const { certFile: subCertFile, keyFile: subKeyFile } = await writePair(folder, first);
     const large = join(folder, 'large.pem');
     await writeFile(large, 'x'.repeat(2 ** 20 + 1));
+    const empty = join(folder, 'empty.pem');
+    await writeFile(empty, '');
     await using panel = await TestPanel.boot(options);
     const set = (body: object) => panel.call('/panel/api/setting/update', { body });
     for (const [body, problem] of [
@@ -39,6 +41,8 @@ test('a certificate is checked, served from the next start on, and followed', as
       [{ subCertFile, subKeyFile: join(folder, 'none.pem') }, /subKeyFile: .*none.pem cannot be read/],
       [{ subCertFile, subKeyFile: '/dev/zero' }, /subKeyFile: .*zero cannot be read: it is no file/],
       [{ subCertFile: large, subKeyFile }, /subCertFile: .*large.pem cannot be read: it is larger/],
+      [{ subCertFile: empty, subKeyFile }, /subCertFile: .*empty.pem cannot be read: it is empty/],
+      [{ subCertFile, subKeyFile: empty }, /subKeyFile: .*empty.pem cannot be read: it is empty/],
       [{ subCertFile: subKeyFile, subKeyFile }, /subCertFile: .* is not a PEM certificate/],
       [{ subCertFile, subKeyFile: subCertFile }, /subKeyFile: .* is not the PEM key/],
     ] as const) {
@@ -56,9 +60,11 @@ test('a certificate is checked, served from the next start on, and followed', as
     t.regex(before, /^404 /);
     await t.throwsAsync(fetch(`http://127.0.0.1:${port}/s/nobody`));
     // An unusable file changes nothing; the new pair is served to new connections.
-    await writeFile(subCertFile, 'broken');
-    clock.tick(61_000);
-    t.is(await served(port), before);
+    for (const content of ['broken', '']) {
+      await writeFile(subCertFile, content);
+      clock.tick(61_000);
+      t.is(await served(port), before);
+    }
     await writePair(folder, second);
     await until(async () => {
       clock.tick(61_000);
