@@ -30,6 +30,7 @@ async function serve(t: ExecutionContext) {
     oneWrite.send(
       request,
       response,
+      url.endsWith('/known') ? 304 : 200,
       { fixed: FIXED, own: OWN, body: BODIES[url] ?? BODY },
       1000 * Number(url.split('/')[1]),
     );
@@ -48,7 +49,7 @@ function talkTo(t: ExecutionContext, port: number) {
   const answer = async (): Promise<string> => {
     for (;;) {
       const head = text.indexOf('\r\n\r\n') + 4;
-      const end = head + Number(/\r\nContent-Length: (\d+)\r\n/.exec(text)?.[1]);
+      const end = head + Number(/\r\nContent-Length: (\d+)\r\n/.exec(text.slice(0, head))?.[1] ?? 0);
       if (head > 3 && text.length >= end) {
         const whole = text.slice(0, end);
         text = text.slice(end);
@@ -84,6 +85,17 @@ test('one after another on a connection: the same bytes as from Node, which writ
   for (const path of ['/1/a', '/1/b', '/2', '/2/a', '/2/b'])
     t.deepEqual(await ask(get(path)), [byTheBook], path);
   t.deepEqual(byNode, ['/1', '/2']);
+});
+
+test('a body that the program has is a 304, with the same bytes as from Node', async (t) => {
+  const { port, byNode } = await serve(t);
+  const { ask } = talkTo(t, port);
+  const [byTheBook = ''] = await ask(get('/1/known'));
+  t.regex(byTheBook, /^HTTP\/1\.1 304 Not Modified\r\n(?!.*Content-Length)[^]*\r\n\r\n$/);
+  const [whole = ''] = await ask(get('/1'));
+  t.deepEqual(await ask(get('/1/x/known'), get('/1/y')), [byTheBook, whole]);
+  t.deepEqual(await ask(get('/1/x/known')), [byTheBook]);
+  t.deepEqual(byNode, ['/1/known', '/1', '/1/y']);
 });
 
 test('requests that are sent without waiting are answered in their order', async (t) => {
