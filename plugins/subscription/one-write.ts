@@ -62,17 +62,15 @@ export class OneWrite {
       if (this.#waiting.push({ response, text }) === 1) setImmediate(this.#flush);
       return;
     }
-    if (!isWhole) {
-      response.writeHead(status, [...fixed.list, ...own]).end();
-      return;
-    }
-    response.writeHead(status, [...fixed.list, ...own, 'Content-Length', String(length)]);
-    if (usual) this.#learn(socket, `\r\nContent-Length: ${length}`, second);
-    response.end(body, plain ? 'latin1' : 'utf8');
+    const list = [...fixed.list, ...own, ...(isWhole ? ['Content-Length', String(length)] : [])];
+    response.writeHead(status, list);
+    if (usual) this.#learn(socket, status, `\r\n${list.at(-2)}: ${list.at(-1)}`, second);
+    if (isWhole) response.end(body, plain ? 'latin1' : 'utf8');
+    else response.end();
   }
 
   /** Looks at the next text that Node writes to this connection. A head without the expected headers is of no use. */
-  #learn(socket: Socket, last: string, second: number): void {
+  #learn(socket: Socket, status: keyof typeof STATUS_LINES, last: string, second: number): void {
     const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
     this.#second = second;
     this.#tail = undefined;
@@ -80,7 +78,7 @@ export class OneWrite {
       delete (socket as { write?: unknown }).write;
       const [text] = given;
       const head = typeof text === 'string' ? text.slice(0, text.indexOf('\r\n\r\n') + 4) : '';
-      const at = head.startsWith(STATUS_LINES[200]) ? head.indexOf(`${last}\r\n`) : -1;
+      const at = head.startsWith(STATUS_LINES[status]) ? head.indexOf(`${last}\r\n`) : -1;
       const tail = at < 0 ? '' : head.slice(at + last.length);
       if (tail.includes('\r\nDate: ')) this.#tail = tail;
       return write(...given);

@@ -91,11 +91,14 @@ test('a body that the program has is a 304, with the same bytes as from Node', a
   const { port, byNode } = await serve(t);
   const { ask } = talkTo(t, port);
   const [byTheBook = ''] = await ask(get('/1/known'));
-  t.regex(byTheBook, /^HTTP\/1\.1 304 Not Modified\r\n(?!.*Content-Length)[^]*\r\n\r\n$/);
-  const [whole = ''] = await ask(get('/1'));
-  t.deepEqual(await ask(get('/1/x/known'), get('/1/y')), [byTheBook, whole]);
-  t.deepEqual(await ask(get('/1/x/known')), [byTheBook]);
-  t.deepEqual(byNode, ['/1/known', '/1', '/1/y']);
+  t.true(byTheBook.startsWith('HTTP/1.1 304 Not Modified\r\n'));
+  t.false(byTheBook.includes('Content-Length'));
+  const [whole = ''] = await ask(get('/2'));
+  t.deepEqual(await ask(get('/2/known'), get('/2/y')), [byTheBook, whole]);
+  t.deepEqual(await ask(get('/2/x/known')), [byTheBook]);
+  await ask(get('/3/known'));
+  t.deepEqual(await ask(get('/3')), [whole]);
+  t.deepEqual(byNode, ['/1/known', '/2', '/2/y', '/3/known']);
 });
 
 test('requests that are sent without waiting are answered in their order', async (t) => {
