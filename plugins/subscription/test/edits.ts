@@ -1,5 +1,6 @@
 // A panel whose client is fetched in every format, and the edits that change what is fetched.
 import type { ExecutionContext } from 'ava';
+import type { PanelApi } from '../../../test/harness/api.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 export const PATHS = { links: '/links/', json: '/json/', alt: '/alt/', 'sing-box': '/sing-box/' } as const;
@@ -15,23 +16,29 @@ export interface Subscribed {
   set(values: object): Promise<unknown>;
 }
 
+/** Serves all formats below the paths of `PATHS`. */
+export const serveAll = (panel: PanelApi): Promise<unknown> =>
+  panel.get('/panel/api/setting/update', {
+    body: {
+      subPath: PATHS.links,
+      subEncrypt: false,
+      subJsonEnable: true,
+      jsonPath: PATHS.json,
+      subAltEnable: true,
+      altFormatPath: PATHS.alt,
+      subSingBoxEnable: true,
+      subSingBoxPath: PATHS['sing-box'],
+      remarkTemplate: '{{INBOUND}}-{{EMAIL}}',
+    },
+  });
+
 /** The client `ann`, with the subId `ann`. */
 export async function subscribed(t: ExecutionContext): Promise<Subscribed> {
   const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   t.teardown(() => panel[Symbol.asyncDispose]());
   const post = (path: string, body: object = {}) => panel.get(`/panel/api/${path}`, { body });
   const set = (values: object) => post('setting/update', values);
-  await set({
-    subPath: PATHS.links,
-    subEncrypt: false,
-    subJsonEnable: true,
-    jsonPath: PATHS.json,
-    subAltEnable: true,
-    altFormatPath: PATHS.alt,
-    subSingBoxEnable: true,
-    subSingBoxPath: PATHS['sing-box'],
-    remarkTemplate: '{{INBOUND}}-{{EMAIL}}',
-  });
+  await serveAll(panel);
   // Those on loopback are compiled again by `fallbacks` with each other inbound, which would hide what is missing here.
   const listen = '';
   const inbounds = [
