@@ -27,7 +27,7 @@ export class OneWrite {
       if (!socket) continue;
       socket.write(text, 'latin1');
       response.emit('finish');
-      if (response.socket === null) continue;
+      if (!response.socket) continue;
       // A later version of Node may need more than that: then it writes all other replies itself.
       this.#ends = false;
       socket.destroySoon();

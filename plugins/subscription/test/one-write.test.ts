@@ -21,6 +21,7 @@ async function serve(t: ExecutionContext) {
       status: number,
       headers: string[],
     ) => typeof response;
+    if (url.endsWith('/deaf')) Object.assign(response, { emit: () => false });
     Object.assign(response, {
       writeHead: (status: number, headers: string[]) => {
         byNode.push(url);
@@ -99,6 +100,17 @@ test('a body that the program has is a 304, with the same bytes as from Node', a
   await ask(get('/3/known'));
   t.deepEqual(await ask(get('/3')), [whole]);
   t.deepEqual(byNode, ['/1/known', '/2', '/2/y', '/3/known']);
+});
+
+test('where Node does not take a reply for ended, its connection is closed, and Node writes all others', async (t) => {
+  const { port, byNode } = await serve(t);
+  const { ask, ended } = talkTo(t, port);
+  const [first = ''] = await ask(get('/2'));
+  t.deepEqual(await ask(get('/2/deaf')), [first]);
+  t.true(await ended());
+  const again = talkTo(t, port);
+  t.deepEqual(await again.ask(get('/2/a'), get('/2/b')), [first, first]);
+  t.deepEqual(byNode, ['/2', '/2/a', '/2/b']);
 });
 
 test('requests that are sent without waiting are answered in their order', async (t) => {
