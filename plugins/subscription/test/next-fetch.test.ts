@@ -1,4 +1,4 @@
-// What an admin changes is in the next fetch, in every format that shows it, also for a program that has the former body.
+// What an admin changes is in the next fetch, in every format that shows it, also for a program that has the previous body.
 import test from 'ava';
 import { type FormatName, fetchIn, FORMATS, type Subscribed, subscribed, UUID } from './edits.js';
 
@@ -160,19 +160,23 @@ test('every edit is in the next fetch of every format', async (t) => {
     const before = await Promise.all(FORMATS.map((format) => fetchIn(world, format)));
     await make(world);
     for (const [i, format] of FORMATS.entries()) {
-      const former = before[i];
-      const { status, text } = await fetchIn(world, format, { etag: former?.etag });
+      const previous = before[i];
+      const { status, text } = await fetchIn(world, format, { etag: previous?.etag });
       const shows = only.includes(format);
       t.is(status, shows && !inHeaders ? 200 : 304, `${what}, ${format}`);
       if (!shows) continue;
       if (comes !== undefined)
         t.deepEqual(
-          [former?.text.includes(comes), text.includes(comes)],
+          [previous?.text.includes(comes), text.includes(comes)],
           [false, true],
           `${what}, ${format}`,
         );
       if (goes !== undefined)
-        t.deepEqual([former?.text.includes(goes), text.includes(goes)], [true, false], `${what}, ${format}`);
+        t.deepEqual(
+          [previous?.text.includes(goes), text.includes(goes)],
+          [true, false],
+          `${what}, ${format}`,
+        );
     }
   }
 });
