@@ -126,9 +126,13 @@ export class FetchHandler {
     const choice = this.#chooser.of(format, headers['user-agent'] ?? '', undefined);
     if (choice.isBlocked) {
       request.url = NOWHERE;
+      this.#countMiss(request, response);
       return false;
     }
-    if (isSlow) return false;
+    if (isSlow) {
+      this.#countMiss(request, response);
+      return false;
+    }
     const now = this.#clock.now();
     const subscriber = subscriberOf(this.#clients, client, now);
     const decision = this.#gates.check(subscriber.client, headers);
@@ -142,12 +146,13 @@ export class FetchHandler {
     }
     if (decision) answer.own.push(...decision.headers.flat());
     answer.own.push(...choice.headers);
-    if (isKnown(answer.etag, headers['if-none-match'])) response.writeHead(304, listOf(answer)).end();
-    else if (method === 'HEAD')
+    const status = isKnown(answer.etag, headers['if-none-match']) ? 304 : 200;
+    if (method === 'GET') this.#oneWrite.send(request, response, status, answer, now);
+    else if (status === 304) response.writeHead(304, listOf(answer)).end();
+    else
       response
         .writeHead(200, [...listOf(answer), 'Content-Length', String(Buffer.byteLength(answer.body))])
         .end();
-    else this.#oneWrite.send(request, response, answer, now);
     if (method === 'GET' && !decision?.refused) {
       if (!subscriber.sharing) this.#clients.fetched(client.id, now);
       else for (const { id } of subscriber.sharing) this.#clients.fetched(id, now);

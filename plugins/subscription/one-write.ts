@@ -1,15 +1,10 @@
 // Sends a reply as one string in one write. Node's own `end` passes head, body and an empty rest to the socket as three
 // parts of a gathered write, which costs a quarter of a whole request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FixedHeaders } from './headers.js';
 
-/** Undocumented internals of Node's response. If they differ, every reply takes the ordinary way. */
-interface Inner {
-  _header?: string | null;
-  _headerSent?: boolean;
-  readonly shouldKeepAlive?: boolean;
-}
-const STATUS = 'HTTP/1.1 200 OK\r\n';
+const STATUS_LINES = { 200: 'HTTP/1.1 200 OK\r\n', 304: 'HTTP/1.1 304 Not Modified\r\n' } as const;
 
 export interface Answer {
   readonly fixed: FixedHeaders;
@@ -21,50 +16,72 @@ export interface Answer {
 export class OneWrite {
   #second = 0;
   #tail: string | undefined;
+  /** Node takes the event `finish` for the end of a reply, whoever wrote it. */
+  #ends = true;
   readonly #waiting: { readonly response: ServerResponse; readonly text: string }[] = [];
   /** Replies of one turn of the event loop are sent together: each write wakes the reader and waits for that. */
   readonly #flush = (): void => {
     for (const { response, text } of this.#waiting.splice(0)) {
-      response.socket?.write(text, 'latin1');
-      response.end();
+      const { socket } = response;
+      // It was closed meanwhile.
+      if (!socket) continue;
+      socket.write(text, 'latin1');
+      response.emit('finish');
+      if (!response.socket) continue;
+      // A later version of Node may need more than that: then it writes all other replies itself.
+      this.#ends = false;
+      socket.destroySoon();
     }
   };
 
-  /** Sends a reply with status 200 to a GET. */
-  send(request: IncomingMessage, response: ServerResponse, { fixed, own, body }: Answer, now: number): void {
+  /** Sends a reply to a GET: 200 with the body, or 304 without. */
+  send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: keyof typeof STATUS_LINES,
+    { fixed, own, body }: Answer,
+    now: number,
+  ): void {
     const { socket } = response;
-    const inner = response as Inner;
     const length = Buffer.byteLength(body);
+    const isWhole = status === 200;
     // All ASCII, so characters are bytes; Node sends Latin-1 faster.
-    const plain = length === body.length;
+    const plain = !isWhole || length === body.length;
     const usual =
       plain &&
+      this.#ends &&
       socket?.writable === true &&
       request.httpVersion === '1.1' &&
-      inner.shouldKeepAlive === true &&
-      inner._headerSent === false;
+      response.shouldKeepAlive &&
+      !response.headersSent;
     const second = Math.floor(now / 1000);
     if (usual && this.#tail !== undefined && second === this.#second) {
-      let head = STATUS + fixed.text;
-      for (let i = 0; i < own.length; i += 2) head += `${own[i]}: ${own[i + 1]}\r\n`;
-      inner._header = STATUS;
-      inner._headerSent = true;
-      if (
-        this.#waiting.push({ response, text: `${head}Content-Length: ${length}${this.#tail}${body}` }) === 1
-      )
-        setImmediate(this.#flush);
+      let text = STATUS_LINES[status] + fixed.text;
+      for (let i = 0; i < own.length; i += 2) text += `${own[i]}: ${own[i + 1]}\r\n`;
+      text += isWhole ? `Content-Length: ${length}${this.#tail}${body}` : this.#tail.slice(2);
+      if (this.#waiting.push({ response, text }) === 1) setImmediate(this.#flush);
       return;
     }
-    response.writeHead(200, [...fixed.list, ...own, 'Content-Length', String(length)]);
-    if (usual) this.#learn(inner._header, `Content-Length: ${length}`, second);
-    response.end(body, plain ? 'latin1' : 'utf8');
+    const list = [...fixed.list, ...own, ...(isWhole ? ['Content-Length', String(length)] : [])];
+    response.writeHead(status, list);
+    if (usual) this.#learn(socket, status, `\r\n${list.at(-2)}: ${list.at(-1)}`, second);
+    if (isWhole) response.end(body, plain ? 'latin1' : 'utf8');
+    else response.end();
   }
 
-  /** Only for a head with the expected headers; any other takes the ordinary way. */
-  #learn(head: string | null | undefined, last: string, second: number): void {
-    const at = head?.startsWith(STATUS) ? head.indexOf(`\r\n${last}\r\n`) : -1;
-    const tail = at < 0 ? '' : head?.slice(at + 2 + last.length);
-    this.#tail = tail?.endsWith('\r\n\r\n') && tail.includes('\r\nDate: ') ? tail : undefined;
+  /** Looks at the next text that Node writes to this connection. A head without the expected headers is of no use. */
+  #learn(socket: Socket, status: keyof typeof STATUS_LINES, last: string, second: number): void {
+    const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
     this.#second = second;
+    this.#tail = undefined;
+    socket.write = (...given: unknown[]): boolean => {
+      delete (socket as { write?: unknown }).write;
+      const [text] = given;
+      const head = typeof text === 'string' ? text.slice(0, text.indexOf('\r\n\r\n') + 4) : '';
+      const at = head.startsWith(STATUS_LINES[status]) ? head.indexOf(`${last}\r\n`) : -1;
+      const tail = at < 0 ? '' : head.slice(at + last.length);
+      if (tail.includes('\r\nDate: ')) this.#tail = tail;
+      return write(...given);
+    };
   }
 }

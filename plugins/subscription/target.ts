@@ -22,10 +22,20 @@ export function targetOf(rest: string): Target | 'elsewhere' | undefined {
   const escaped = isDeviceStatus ? path.slice(0, -STATUS.length) : path;
   if (escaped.includes('/')) return 'elsewhere';
   if (escaped === '') return undefined;
+  const id = decoded(escaped);
+  return id === undefined ? undefined : { id, isDeviceStatus, query };
+}
+
+/** Undefined for what cannot be decoded, in the same time as for what can: an error without its stack costs nothing. */
+function decoded(escaped: string): string | undefined {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
-    return { id: decodeURIComponent(escaped), isDeviceStatus, query };
+    return decodeURIComponent(escaped);
   } catch {
     return undefined;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

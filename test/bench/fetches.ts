@@ -1,97 +1,79 @@
-// A subscription fetch and an API call, beside a bare server that answers the same bytes in the same run.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+// Subscription fetches in each format, with a limit of devices, as a 304, and while the panel polls and is edited; and an API call.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPanel } from './bench-panel.js';
-import { middle } from './figures.js';
-import { applyLoad, type Load } from './load.js';
-import { cpuOf } from './process-figures.js';
+import { besideBare } from './beside-bare.js';
+import { notFound } from './not-found.js';
 import type { Figure } from './report.js';
 import { subIdOf } from './seed.js';
+import { until } from './vless.js';
 
-const ROUNDS = 3;
-const SECONDS = 4;
-const WARM_UP_SECONDS = 2;
 const MOST_DIFFERENT = 10_000;
+/** Clients with a limit of devices; the first ones. */
+const LIMITED = 100;
+const PAUSE_MS = 1000;
+const STANDARD = 75;
+const DOCUMENT = 35;
+const NOT_MODIFIED = 85;
 
-async function bareServer(answer: { headers: [string, string][]; body: string }) {
-  const child = fork(fileURLToPath(new URL('./bare-server.js', import.meta.url)));
-  child.send(answer);
-  const [port] = (await once(child, 'message')) as [number];
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => void child.kill() };
-}
-
-interface Measured {
-  readonly perSecond: number;
-  readonly failed: number;
-  /** µs of the server for one request */
-  readonly cpu: number;
-}
-
-async function measured(load: Load, pid: number): Promise<Measured> {
-  const before = await cpuOf(pid);
-  const outcome = await applyLoad(load);
-  return { ...outcome, cpu: ((await cpuOf(pid)) - before) / outcome.answered };
-}
-
-/** Rounds alternate, so that a machine that slows down slows both. Both are asked the same, by the same generator. */
-async function besideBare(
-  what: string,
-  pid: number,
-  url: string,
-  suffixes: readonly string[],
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Figure[]> {
-  const sample = await fetch(url + suffixes[0], { headers });
-  const body = await sample.text();
-  const bare = await bareServer({ headers: [...sample.headers], body });
-  try {
-    const ours: Measured[] = [];
-    const theirs: Measured[] = [];
-    const load = { suffixes, headers, seconds: SECONDS };
-    const same = { ...load, url: bare.url + new URL(url).pathname };
-    await applyLoad({ ...load, url, seconds: WARM_UP_SECONDS });
-    await applyLoad({ ...same, seconds: WARM_UP_SECONDS });
-    for (let round = 0; round < ROUNDS; round++) {
-      theirs.push(await measured(same, bare.pid));
-      ours.push(await measured({ ...load, url }, pid));
-    }
-    const failed = ours.reduce((sum, one) => sum + one.failed, 0);
-    if (failed > 0) throw new Error(`${failed} requests of ${what} were not answered with 200`);
-    const ratio = (of: (one: Measured) => number) =>
-      middle(ours.map((one, i) => of(one) / of(theirs[i] ?? one)));
-    return [
-      { what: `${what}, a second`, value: middle(ours.map((one) => one.perSecond)), unit: '/s' },
-      { what: `${what}: of bare`, value: 100 * ratio((one) => one.perSecond), unit: '%' },
-      { what: `${what}: CPU for one`, value: middle(ours.map((one) => one.cpu)), unit: 'µs' },
-      { what: `${what}: of bare by CPU`, value: 100 / ratio((one) => one.cpu), unit: '%' },
-      { what: `${what}: bytes`, value: body.length, unit: '' },
-    ];
-  } finally {
-    bare.stop();
-  }
-}
-
-export async function fetches(bench: BenchPanel): Promise<Figure[]> {
+export async function fetches(bench: BenchPanel, echoPort: number): Promise<Figure[]> {
+  // Clients are answered before the core has them, and that is work, too.
+  await until(bench.way(echoPort), await bench.uuidOf(bench.clients - 1), true);
   const { api, pid } = bench;
+  const post = (path: string, body: object) => api.get<unknown>(`/panel/api/${path}`, { body });
   const numbers = Array.from({ length: Math.min(bench.clients, MOST_DIFFERENT) }, (_, n) => n);
   const { token } = await api.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
     body: { name: `fetches ${bench.clients}` },
   });
-  await api.get('/panel/api/setting/update', {
-    body: { subJsonEnable: true, jsonPath: '/json/', subSingBoxEnable: true, subSingBoxPath: '/sing-box/' },
+  await post('setting/update', {
+    subJsonEnable: true,
+    jsonPath: '/json/',
+    subAltEnable: true,
+    altFormatPath: '/yaml/',
+    subSingBoxEnable: true,
+    subSingBoxPath: '/sing-box/',
   });
+  for (const n of numbers.slice(0, LIMITED)) await post(`clients/update/user${n}@bench`, { limitHwid: 3 });
   const at = (path: string): string => new URL(path, api.ready.subUrl).href;
-  return [
-    ...(await besideBare('subscription fetch, links', pid, api.ready.subUrl, numbers.map(subIdOf))),
-    ...(await besideBare('subscription fetch, JSON', pid, at('/json/'), numbers.map(subIdOf))),
-    ...(await besideBare('subscription fetch, sing-box', pid, at('/sing-box/'), numbers.map(subIdOf))),
-    ...(await besideBare(
-      'clients/get with a token',
+  const standard = { pid, url: api.ready.subUrl, suffixes: numbers.slice(LIMITED).map(subIdOf) };
+  const one = subIdOf(LIMITED);
+  const etag = (await fetch(standard.url + one)).headers.get('etag') ?? '';
+  /** Of clients that are fetched. A poll that is running already, or has just run, is one as well. */
+  const work = async (isOver: () => boolean) => {
+    for (let n = LIMITED; !isOver(); n++) {
+      await post(`clients/update/user${n}@bench`, { comment: `edited ${n} at ${Date.now()}` });
+      await api.call('/panel/api/system/jobs/traffic/poll', { method: 'POST' });
+      await sleep(PAUSE_MS);
+    }
+  };
+  const scenes = [
+    { what: 'subscription fetch, links', ...standard, goal: STANDARD },
+    {
+      what: 'links, with a limit of devices',
+      ...standard,
+      suffixes: numbers.slice(0, LIMITED).map(subIdOf),
+      headers: { 'x-hwid': 'device-of-the-bench' },
+      goal: STANDARD,
+    },
+    { what: 'links, with a poll and an edit a second', ...standard, goal: STANDARD, meanwhile: work },
+    {
+      what: 'links, 304',
+      ...standard,
+      suffixes: [one],
+      headers: { 'if-none-match': etag },
+      goal: NOT_MODIFIED,
+    },
+    { what: 'subscription fetch, JSON', ...standard, url: at('/json/'), goal: DOCUMENT },
+    { what: 'subscription fetch, YAML', ...standard, url: at('/yaml/'), goal: DOCUMENT },
+    { what: 'subscription fetch, sing-box', ...standard, url: at('/sing-box/'), goal: DOCUMENT },
+    {
+      what: 'clients/get with a token',
       pid,
-      `${api.url}/panel/api/clients/get/`,
-      numbers.map((n) => `user${n}@bench`),
-      { authorization: `Bearer ${token}` },
-    )),
+      url: `${api.url}/panel/api/clients/get/`,
+      suffixes: numbers.map((n) => `user${n}@bench`),
+      headers: { authorization: `Bearer ${token}` },
+    },
   ];
+  const figures: Figure[] = [];
+  for (const scene of scenes) figures.push(...(await besideBare(scene)));
+  return [...figures, ...(await notFound(bench))];
 }

@@ -4,7 +4,7 @@ import { CONNECTIONS, type Load } from './load.js';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-function run({ url, suffixes, headers = {}, seconds }: Load): void {
+function run({ url, suffixes, headers = {}, seconds, status = 200 }: Load): void {
   const { hostname, port, pathname } = new URL(url);
   const rest = ` HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -13,9 +13,16 @@ function run({ url, suffixes, headers = {}, seconds }: Load): void {
   const began = performance.now();
   let answered = 0;
   let failed = 0;
+  const times: number[] = [];
+  const percentile = (part: number) => times[Math.floor(part * times.length)] ?? Number.NaN;
   for (let i = 0; i < CONNECTIONS; i++) {
     let waiting = Buffer.alloc(0);
-    const socket = connect(Number(port), hostname, () => socket.write(next()));
+    let asked = 0;
+    const ask = () => {
+      asked = performance.now();
+      socket.write(next());
+    };
+    const socket = connect(Number(port), hostname, ask);
     socket.on('error', () => failed++);
     socket.on('data', (chunk) => {
       waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk]);
@@ -26,14 +33,16 @@ function run({ url, suffixes, headers = {}, seconds }: Load): void {
       if (waiting.length < whole) return;
       waiting = waiting.subarray(whole);
       answered++;
-      if (!head.startsWith('HTTP/1.1 2')) failed++;
-      socket.write(next());
+      times.push(performance.now() - asked);
+      if (!head.startsWith(`HTTP/1.1 ${status} `)) failed++;
+      ask();
     });
   }
-  setTimeout(
-    () => process.send?.({ perSecond: (1000 * answered) / (performance.now() - began), answered, failed }),
-    seconds * 1000,
-  );
+  setTimeout(() => {
+    const perSecond = (1000 * answered) / (performance.now() - began);
+    times.sort((a, b) => a - b);
+    process.send?.({ perSecond, answered, failed, median: percentile(0.5), p99: percentile(0.99) });
+  }, seconds * 1000);
 }
 
 process.on('message', (load) => run(load as Load));

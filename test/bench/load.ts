@@ -12,11 +12,16 @@ export interface Load {
   readonly suffixes: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly seconds: number;
+  /** of every answer; another one is a failure */
+  readonly status?: number;
 }
 export interface Outcome {
   readonly perSecond: number;
   readonly answered: number;
   readonly failed: number;
+  /** ms from a request to its answer */
+  readonly median: number;
+  readonly p99: number;
 }
 export const CONNECTIONS = 32;
 
@@ -38,14 +43,20 @@ async function withWrk({ url, suffixes, headers = {}, seconds }: Load): Promise<
     const { spawn } = await import('node:child_process');
     const wrk = spawn(
       'wrk',
-      ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(folder, 'requests.lua'), url],
+      ['-t1', '--latency', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(folder, 'requests.lua'), url],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     let output = '';
     wrk.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await once(wrk, 'close');
     const figure = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
+    const ms = (percentile: string) => {
+      const [, value, unit] = new RegExp(`${percentile}%\\s+([\\d.]+)(us|ms|s)\\b`).exec(output) ?? [];
+      return Number(value) * ({ us: 0.001, ms: 1, s: 1000 }[unit ?? ''] ?? Number.NaN);
+    };
     return {
+      median: ms('50'),
+      p99: ms('99'),
       perSecond: figure(/Requests\/sec:\s+([\d.]+)/),
       answered: figure(/(\d+) requests in/),
       failed: figure(/Non-2xx[^\d]*(\d+)/),

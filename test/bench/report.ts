@@ -9,7 +9,7 @@ export interface Goal {
 export interface Figure {
   readonly what: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | '/s' | 'MiB' | 'MB' | 'µs' | '%' | '';
+  readonly unit: 'ms' | 's' | '/s' | 'MiB' | 'MB' | 'µs' | '%' | '×' | '';
   readonly goal?: Goal | undefined;
 }
 
@@ -21,6 +21,7 @@ const DIGITS: Readonly<Record<Figure['unit'], number>> = {
   MB: 2,
   µs: 1,
   '%': 0,
+  '×': 1,
   '': 0,
 };
 const shown = (value: number, unit: Figure['unit']): string =>

@@ -205,9 +205,16 @@ test('what is not there is answered with the same bytes behind the right prefix 
   const clock = new FakeClock();
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin], clock });
   await fill(panel, clock);
+  await panel.get('/panel/api/setting/update', {
+    body: { subResponseRules: [{ agent: 'evil', block: true }] },
+  });
   t.is((await fetchAt(panel, '/s/sub-ann')).status, 200);
+  const head = 'HTTP/1.1\r\nHost: weir\r\nUser-Agent: evil\r\nConnection: close\r\n\r\n';
+  const elsewhere = await bytesOf(panel, `GET /x/nobody ${head}`);
+  t.regex(elsewhere, /^HTTP\/1\.1 404 Not Found\r\n/);
+  t.is(await bytesOf(panel, `GET /s/sub-ann ${head}`), elsewhere, 'a program that is blocked');
   for (const request of ['GET', 'HEAD', 'POST'])
-    for (const id of ['nobody', '__proto__', '%', 'sub-ann%', 'sub-ann/', 'x'.repeat(9000)])
+    for (const id of ['nobody', '__proto__', '%', '%C3%28', 'sub-ann%', 'sub-ann/', 'x'.repeat(9000)])
       for (const version of ['1.0', '1.1']) {
         const ask = (prefix: string) =>
           bytesOf(

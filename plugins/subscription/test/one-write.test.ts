@@ -21,6 +21,7 @@ async function serve(t: ExecutionContext) {
       status: number,
       headers: string[],
     ) => typeof response;
+    if (url.endsWith('/deaf')) Object.assign(response, { emit: () => false });
     Object.assign(response, {
       writeHead: (status: number, headers: string[]) => {
         byNode.push(url);
@@ -30,6 +31,7 @@ async function serve(t: ExecutionContext) {
     oneWrite.send(
       request,
       response,
+      url.endsWith('/known') ? 304 : 200,
       { fixed: FIXED, own: OWN, body: BODIES[url] ?? BODY },
       1000 * Number(url.split('/')[1]),
     );
@@ -48,7 +50,7 @@ function talkTo(t: ExecutionContext, port: number) {
   const answer = async (): Promise<string> => {
     for (;;) {
       const head = text.indexOf('\r\n\r\n') + 4;
-      const end = head + Number(/\r\nContent-Length: (\d+)\r\n/.exec(text)?.[1]);
+      const end = head + Number(/\r\nContent-Length: (\d+)\r\n/.exec(text.slice(0, head))?.[1] ?? 0);
       if (head > 3 && text.length >= end) {
         const whole = text.slice(0, end);
         text = text.slice(end);
@@ -84,6 +86,31 @@ test('one after another on a connection: the same bytes as from Node, which writ
   for (const path of ['/1/a', '/1/b', '/2', '/2/a', '/2/b'])
     t.deepEqual(await ask(get(path)), [byTheBook], path);
   t.deepEqual(byNode, ['/1', '/2']);
+});
+
+test('a body that the program has is a 304, with the same bytes as from Node', async (t) => {
+  const { port, byNode } = await serve(t);
+  const { ask } = talkTo(t, port);
+  const [byTheBook = ''] = await ask(get('/1/known'));
+  t.true(byTheBook.startsWith('HTTP/1.1 304 Not Modified\r\n'));
+  t.false(byTheBook.includes('Content-Length'));
+  const [whole = ''] = await ask(get('/2'));
+  t.deepEqual(await ask(get('/2/known'), get('/2/y')), [byTheBook, whole]);
+  t.deepEqual(await ask(get('/2/x/known')), [byTheBook]);
+  await ask(get('/3/known'));
+  t.deepEqual(await ask(get('/3')), [whole]);
+  t.deepEqual(byNode, ['/1/known', '/2', '/2/y', '/3/known']);
+});
+
+test('where Node does not take a reply for ended, its connection is closed, and Node writes all others', async (t) => {
+  const { port, byNode } = await serve(t);
+  const { ask, ended } = talkTo(t, port);
+  const [first = ''] = await ask(get('/2'));
+  t.deepEqual(await ask(get('/2/deaf')), [first]);
+  t.true(await ended());
+  const again = talkTo(t, port);
+  t.deepEqual(await again.ask(get('/2/a'), get('/2/b')), [first, first]);
+  t.deepEqual(byNode, ['/2', '/2/a', '/2/b']);
 });
 
 test('requests that are sent without waiting are answered in their order', async (t) => {

@@ -217,6 +217,11 @@ test('an address that asks for too much that is not there waits', async (t) => {
   }
   t.is((await from('203.0.113.10', '/s/sub-ann')).status, 200);
   for (const path of ['/s/a', '/s/b', '/s/c', '/s/d']) t.is((await get(path)).status, 404, 'this machine');
+  // Whoever is told nothing learns nothing from the limit.
+  await set({ subResponseRules: [{ agent: 'Evil', block: true }] });
+  const blocked = (address: string) =>
+    get('/s/sub-ann', { 'x-forwarded-for': address, 'user-agent': 'Evil' });
+  for (const status of [404, 404, 404, 429]) t.is((await blocked('203.0.113.11')).status, status);
   clock.tick(601_000);
   t.is((await from('203.0.113.9', '/s/sub-ann')).status, 200);
 });
