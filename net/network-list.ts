@@ -15,37 +15,23 @@ export function networkOf(address: string): string {
 
 /** An address as words of 32 bits: one of IPv4, four of IPv6. Takes a canonical address. */
 function wordsOf(address: string): number[] {
-  if (address.includes(':')) {
-    const groups = ipv6Groups(address);
-    return [0, 2, 4, 6].map((at) => ((groups[at] ?? 0) << 16) | (groups[at + 1] ?? 0));
-  }
-  let [word, byte] = [0, 0];
-  for (let i = 0; i < address.length; i++) {
-    const digit = address.charCodeAt(i) - 48;
-    if (digit >= 0) byte = byte * 10 + digit;
-    else [word, byte] = [(word << 8) | byte, 0];
-  }
-  return [(word << 8) | byte];
+  if (!address.includes(':'))
+    return [address.split('.').reduce((word, byte) => (word << 8) | Number(byte), 0)];
+  const groups = ipv6Groups(address);
+  return [0, 2, 4, 6].map((at) => ((groups[at] ?? 0) << 16) | (groups[at + 1] ?? 0));
 }
-
-/** The first `length` bits, in as many words. */
-const masksOf = (length: number, words: number): number[] =>
-  Array.from({ length: words }, (_, i) => {
-    const bits = Math.min(Math.max(length - 32 * i, 0), 32);
-    return bits === 0 ? 0 : -1 << (32 - bits);
-  });
 
 interface Network {
   readonly words: readonly number[];
-  readonly masks: readonly number[];
+  /** bits that count */
+  readonly length: number;
 }
-
-const holds = ({ words, masks }: Network, address: readonly number[]): boolean => {
-  if (words.length !== address.length) return false;
-  for (let i = 0; i < words.length; i++)
-    if ((((words[i] as number) ^ (address[i] as number)) & (masks[i] as number)) !== 0) return false;
-  return true;
-};
+const holds = ({ words, length }: Network, address: readonly number[]): boolean =>
+  words.length === address.length &&
+  words.every((word, i) => {
+    const bits = length - 32 * i;
+    return bits <= 0 || (word ^ (address[i] as number)) >>> Math.max(32 - bits, 0) === 0;
+  });
 
 /** A list of addresses and networks; looking one up costs a step for each entry. Node's BlockList makes an object for each look-up, which costs ten times as much. */
 export class NetworkList {
@@ -64,8 +50,7 @@ export class NetworkList {
       Number(digits ?? bits) - (address && familyOf(address) !== familyOf(written) ? MAPPED_BITS : 0);
     if (address === undefined || Number(digits ?? bits) > bits || length < 0)
       throw new Error(`"${entry.slice(0, 100)}" is neither an address nor a CIDR`);
-    const words = wordsOf(address);
-    this.#networks.push({ words, masks: masksOf(length, words.length) });
+    this.#networks.push({ words: wordsOf(address), length });
   }
 
   /** Takes an address in any spelling; false for another text. */
