@@ -7,7 +7,8 @@ import { endianness } from 'node:os';
 const REVERSED = endianness() === 'LE';
 export const MAPPED = REVERSED ? '0000000000000000FFFF0000' : '00000000000000000000FFFF';
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
+/** Two digits of each byte. */
+export const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
 const swap = (hex: string): string => (REVERSED ? hex.replace(/(..)(..)(..)(..)/g, '$4$3$2$1') : hex);
 
 /** Without lists: each connection that the core logs has one. */
