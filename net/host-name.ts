@@ -7,6 +7,9 @@ const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 const NAME =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
+/** The last address of IPv6: the same one is asked about several times in a row, and each answer makes a URL. */
+let last = { text: '', address: '' };
+
 /**
  * An IP address in the form of RFC 5952 (`2001:db8::1`). IPv4 within IPv6 (`::ffff:7f00:1`) becomes IPv4. A zone
  * (`%eth0`) is dropped. Undefined for anything that is not an address.
@@ -15,6 +18,11 @@ export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
   if (family === 0) return undefined;
+  if (text !== last.text && text !== last.address) last = { text, address: canonicalIPv6(text) };
+  return last.address;
+}
+
+function canonicalIPv6(text: string): string {
   const address = new URL(`http://[${text.replace(/%.*$/s, '')}]`).hostname.slice(1, -1);
   const [, high, low] = MAPPED.exec(address) ?? [];
   if (high === undefined || low === undefined) return address;

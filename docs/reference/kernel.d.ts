@@ -1245,7 +1245,7 @@ declare module '@weir-panel/weir/kernel' {
   // Networks of addresses, and lists of them.
   /** The IPv4 address itself, or the /64 of an IPv6 address: the smallest network that one household has (RFC 6177). Takes a canonical address. */
   export function networkOf(address: string): string;
-  /** A list of addresses and networks; looking one up costs a step for each entry. */
+  /** A list of addresses and networks; looking one up costs a step for each entry. Node's BlockList makes an object for each look-up, which costs ten times as much. */
   export class NetworkList {
     /** Throws with the entry that is neither address nor CIDR. Zones are refused: they would be ignored. */
     constructor(entries: readonly string[]);
@@ -1527,6 +1527,8 @@ declare module '@weir-panel/weir/kernel' {
     /** The kernel sets SameSite=Lax, path and Secure; `maxAge` in ms. */
     cookie(name: string, value: string, options: CookieOptions): void;
     clearCookie(name: string): void;
+    /** Call it whenever long work has made progress: a connection on which nothing happens is cut after half a minute. */
+    progressed(): void;
   }
 
   // Serves the files of a folder over HTTP (RFC 9110 and 9111), with Express's own `send`: ranges, HEAD, conditional requests.

@@ -138,6 +138,43 @@ test('returns 503 for a request that is idle for too long, and aborts its handle
   await once(socket, 'close');
 });
 
+test('waits for a handler that says that it makes progress, and no longer for one that stopped', async (t) => {
+  const SILENCE_MS = 300;
+  const working = (path: string, ticks: number) =>
+    route({
+      method: 'POST',
+      path,
+      auth: 'anyone',
+      doc: 'Works for a long time.',
+      reply: message(),
+      handle: ({ reply }) =>
+        new Promise<string>((resolve) => {
+          let left = ticks;
+          const timer = setInterval(() => {
+            reply.progressed();
+            if (--left > 0) return;
+            clearInterval(timer);
+            if (path === '/works') resolve('done');
+          }, SILENCE_MS / 3);
+        }),
+    });
+  const listener = new Listener({ name: 'patient', pipeline: alone(), silenceMs: SILENCE_MS });
+  const owner = { name: 'works', about: '', isOff: false, offReason: '', fault: () => undefined };
+  listener.mount(
+    [working('/works', 12), working('/stops', 2)].map((declared) => ({
+      owner,
+      route: declared,
+      path: String(declared.path),
+    })),
+  );
+  const port = await listener.listen('127.0.0.1', 0);
+  t.teardown(() => listener.close());
+  const done = await call(port, '/works', { method: 'POST' });
+  t.deepEqual([done.status, done.body.msg], [200, 'done']);
+  const stopped = await call(port, '/stops', { method: 'POST' });
+  t.deepEqual([stopped.status, stopped.body.code], [503, 'KERNEL_TIMEOUT']);
+});
+
 /** Sends bytes as they are; resolves with what came back until the other end closed. */
 async function bytes(port: number, sent: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');

@@ -7,12 +7,25 @@ import { endianness } from 'node:os';
 const REVERSED = endianness() === 'LE';
 export const MAPPED = REVERSED ? '0000000000000000FFFF0000' : '00000000000000000000FFFF';
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
+/** Two digits of each byte. */
+export const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
 const swap = (hex: string): string => (REVERSED ? hex.replace(/(..)(..)(..)(..)/g, '$4$3$2$1') : hex);
 
+/** Without lists: each connection that the core logs has one. */
 function fromDotted(text: string): string {
-  const bytes = text.split('.').map((byte) => HEX[Number(byte)] ?? '00');
-  return (REVERSED ? bytes.reverse() : bytes).join('');
+  let [hex, byte] = ['', 0];
+  const add = (): void => {
+    const digits = HEX[byte] ?? '00';
+    hex = REVERSED ? digits + hex : hex + digits;
+    byte = 0;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit >= 0) byte = byte * 10 + digit;
+    else add();
+  }
+  add();
+  return hex;
 }
 
 function groups(text: string): string {

@@ -28,7 +28,8 @@ export interface Bounds {
 export class PeerIndex {
   readonly #bounds: Bounds;
   readonly #entries = new Map<string, Entry>();
-  readonly #byUser = new Map<string, Set<Entry>>();
+  /** Lists, as most users have one: a set takes four times the memory. */
+  readonly #byUser = new Map<string, Entry[]>();
   /** addresses from which users share connections */
   readonly #proxies = new Set<string>();
   #era = 0;
@@ -61,8 +62,8 @@ export class PeerIndex {
     const own = this.#byUser.get(user);
     // The oldest is most likely closed by now.
     const surplus =
-      own && own.size >= this.#bounds.ofUser
-        ? own.values().next().value
+      own && own.length >= this.#bounds.ofUser
+        ? own[0]
         : this.#entries.size >= this.#bounds.peers
           ? this.#entries.values().next().value
           : undefined;
@@ -121,7 +122,7 @@ export class PeerIndex {
 
   /** Keys of the connections that only this user has, and that are open in this table. */
   of(user: string, table: SocketTable): string[] {
-    const own = [...(this.#byUser.get(user) ?? [])].filter(
+    const own = (this.#byUser.get(user) ?? []).filter(
       ({ key, inode, other, shared }) =>
         inode !== 0 && table.get(key) === inode && other === undefined && shared === 'no',
     );
@@ -135,15 +136,16 @@ export class PeerIndex {
 
   #own(entry: Entry): void {
     const own = this.#byUser.get(entry.user);
-    if (own) own.add(entry);
-    else this.#byUser.set(entry.user, new Set([entry]));
+    if (own) own.push(entry);
+    else this.#byUser.set(entry.user, [entry]);
   }
 
   #drop(entry: Entry): void {
     this.#entries.delete(entry.key);
     const own = this.#byUser.get(entry.user);
-    own?.delete(entry);
-    if (own?.size === 0) this.#byUser.delete(entry.user);
+    if (!own) return;
+    own.splice(own.indexOf(entry), 1);
+    if (own.length === 0) this.#byUser.delete(entry.user);
   }
 
   #noteProxy(address: string): void {

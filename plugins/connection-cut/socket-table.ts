@@ -1,8 +1,8 @@
 // Reads the Linux kernel's table of TCP sockets for some local ports, as a file: starting a program costs more.
 import { createReadStream } from 'node:fs';
-import { MAPPED } from './address.js';
+import { HEX, MAPPED } from './address.js';
 
-const portHex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+const portHex = (port: number): string => `${HEX[port >> 8] ?? '00'}${HEX[port & 255] ?? '00'}`;
 
 /** A connection by its ends, seen from here, e.g. `0100007F:EDA4>01BB`. The local address is not needed: no client connects twice from one port to one port. */
 export const socketKey = (spelt: string, port: number, localPort: number): string =>

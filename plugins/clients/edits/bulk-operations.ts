@@ -15,7 +15,7 @@ import { adjustment, type Adjustment } from './adjustment.js';
 import type { ClientService, SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import type { ClientEdit } from './edit.js';
-import { writeInPortions } from './in-portions.js';
+import { Progress, writeInPortions } from './in-portions.js';
 import { pickClients, skip } from './pick-clients.js';
 import type { WriteRequest } from './write-request.js';
 
@@ -40,6 +40,7 @@ export class BulkOperations {
   /** An adjustment starts from the result of the previous one. */
   readonly #adjustments = new SerialQueue();
   readonly #deletions = new SerialQueue();
+  readonly #progress = new Progress();
 
   constructor({
     store,
@@ -144,21 +145,27 @@ export class BulkOperations {
   deleteWhere(
     isMeant: (row: ClientRow, now: number) => boolean,
     who: Principal,
+    progressed: () => void,
   ): Promise<{ deleted: number; applied: Applied }> {
-    return this.#deletions.run(async () => {
-      const now = this.#clock.now();
-      let count = 0;
-      const applied = await writeInPortions(
-        this.#store.roster.ordered('id'),
-        (row) => (isMeant(row, now) ? row : undefined),
-        async (portion) => {
-          const { deleted, applied } = await this.#writer.write({ deleted: portion }, who);
-          count += deleted.size;
-          return applied;
-        },
-      );
-      return { deleted: count, applied };
-    });
+    return this.#progress.during(progressed, () =>
+      this.#deletions.run(() => this.#deleteWhere(isMeant, who)),
+    );
+  }
+
+  async #deleteWhere(isMeant: (row: ClientRow, now: number) => boolean, who: Principal) {
+    const now = this.#clock.now();
+    let count = 0;
+    const applied = await writeInPortions(
+      this.#store.roster.ordered('id'),
+      (row) => (isMeant(row, now) ? row : undefined),
+      async (portion) => {
+        const { deleted, applied } = await this.#writer.write({ deleted: portion }, who);
+        count += deleted.size;
+        return applied;
+      },
+      this.#progress,
+    );
+    return { deleted: count, applied };
   }
 
   /** The reply has an email once per inbound; inbounds that do not exist or take no clients are listed as errors. */

@@ -134,10 +134,11 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     name: 'clients.deleteDepleted',
     doc: 'Deletes clients that are at a limit, but for those that have a renewal left.',
     reply: payload(shape({ deleted: int(), ...onTheWayFields })),
-    handle: async ({ who }) => {
+    handle: async ({ who, reply }) => {
       const result = await bulk.deleteWhere(
         (row, now) => !canRenew(row) && depletionOf(row, now) !== undefined,
         who,
+        reply.progressed,
       );
       return answer(`${result.deleted} clients deleted`, result);
     },
@@ -148,8 +149,12 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     name: 'clients.deleteOrphans',
     doc: 'Deletes clients that are attached to no inbound.',
     reply: payload(shape({ deleted: int(), ...onTheWayFields })),
-    handle: async ({ who }) => {
-      const result = await bulk.deleteWhere(({ inboundIds }) => inboundIds.length === 0, who);
+    handle: async ({ who, reply }) => {
+      const result = await bulk.deleteWhere(
+        ({ inboundIds }) => inboundIds.length === 0,
+        who,
+        reply.progressed,
+      );
       return answer(`${result.deleted} clients deleted`, result);
     },
   }),
@@ -199,7 +204,8 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     name: 'clients.resetAllTraffic',
     doc: 'Resets the usage of all clients; clients that were disabled by their quota are enabled.',
     reply: message(),
-    handle: async ({ who }) => describeResult('traffic of all clients reset', await usage.resetAll(who)),
+    handle: async ({ who, reply }) =>
+      describeResult('traffic of all clients reset', await usage.resetAll(who, reply.progressed)),
   }),
   route({
     method: 'POST',
@@ -209,10 +215,14 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     params: shape({ id: int().min(1).example(1) }),
     reply: payload(shape({ deleted: int(), ...onTheWayFields })),
     errors: [inboundErrors.NOT_FOUND],
-    handle: async ({ params: { id }, who }) => {
+    handle: async ({ params: { id }, who, reply }) => {
       if (!inbounds.get(id))
         throw inboundErrors.NOT_FOUND(`there is no inbound with id ${id}`, { path: 'id' });
-      const result = await bulk.deleteWhere(({ inboundIds }) => inboundIds.includes(id), who);
+      const result = await bulk.deleteWhere(
+        ({ inboundIds }) => inboundIds.includes(id),
+        who,
+        reply.progressed,
+      );
       return answer(`${result.deleted} clients deleted`, result);
     },
   }),

@@ -8,17 +8,38 @@ import type { ClientRow } from '../model/row.js';
 /** Clients of one transaction. */
 const PORTION = 1000;
 
+/** Those who wait for such calls, of which one runs at a time: each portion tells all of them. */
+export class Progress {
+  readonly #listeners = new Set<() => void>();
+
+  async during<T>(listener: () => void, work: () => Promise<T>): Promise<T> {
+    // Two callers may pass the same function.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    try {
+      return await work();
+    } finally {
+      this.#listeners.delete(own);
+    }
+  }
+  report(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
 /** `planOf` says what to write of a client, or nothing; it is asked when the turn of its portion comes. */
 export async function writeInPortions<P>(
   all: readonly ClientRow[],
   planOf: (row: ClientRow) => P | undefined,
   write: (portion: readonly P[]) => Promise<Applied>,
+  progress: Progress,
 ): Promise<Applied> {
   const slice = new TimeSlice();
   let applied = DONE;
   let portion: P[] = [];
   const flush = async (): Promise<void> => {
     const written = await write(portion);
+    progress.report();
     if (written.pending) applied = written;
     portion = [];
   };

@@ -146,6 +146,7 @@ test('every bulk call over users says how many are on their way to the core, and
     const input = {
       params: { id: 1 },
       body: { emails: [], inboundIds: [], addDays: 1, addBytes: 0, flow: '' },
+      reply: { progressed: () => undefined },
     };
     const answer = await handle((name === 'clients.bulkCreate' ? { ...input, body: [] } : input) as never);
     const [obj, msg] = answer instanceof Answer ? [answer.obj, answer.msg] : [undefined, answer];

@@ -128,11 +128,18 @@ test('after thousands of random edits, memory equals a fresh load', async (t) =>
         self,
       ),
     () => bulk.delete(names(), below(2) === 0, self),
-    () => (below(40) === 0 ? bulk.deleteWhere(({ group }) => group === 'ü', self) : undefined),
+    () =>
+      below(40) === 0
+        ? bulk.deleteWhere(
+            ({ group }) => group === 'ü',
+            self,
+            () => undefined,
+          )
+        : undefined,
     () => bulk.attach(names(), inboundIds(), self),
     () => bulk.detach(names(), inboundIds(), self),
     () => usageEdits.resetTraffic(names(), self),
-    () => (below(9) === 0 ? usageEdits.resetAll(self) : undefined),
+    () => (below(9) === 0 ? usageEdits.resetAll(self, () => undefined) : undefined),
     () =>
       service.addMany(
         names().map((email) => ({ client: { email, ...fields() }, inboundIds: inboundIds() })),

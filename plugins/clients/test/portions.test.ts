@@ -1,5 +1,6 @@
 // Calls about all clients write a thousand at a time: other writes come in between, and a call again goes on where one
 // ended. Runs on every database.
+import { Socket } from 'node:net';
 import test from 'ava';
 import { definePlugin, PanelError, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
@@ -54,15 +55,47 @@ async function start(): Promise<{ panel: TestPanel; heard: Listener; inboundId: 
 }
 const post = <T>(panel: TestPanel, path: string) => panel.get<T>(path, { method: 'POST' });
 
-test('a reset of all is written in portions; those that are asked for together find nothing left', async (t) => {
-  const { panel, heard } = await start();
-  await using _ = panel;
-  await Promise.all(Array.from({ length: 5 }, () => post(panel, `${API}/resetAllTraffics`)));
-  t.deepEqual(heard.take(), ['updated 1000', 'updated 1000', 'updated 500']);
-  t.like(await panel.get(`${API}/traffic/c2499`), { up: 0, down: 0 });
-});
+test.serial(
+  'a reset of all is written in portions; those that are asked for together find nothing left',
+  async (t) => {
+    const { panel, heard } = await start();
+    await using _ = panel;
+    await Promise.all(Array.from({ length: 5 }, () => post(panel, `${API}/resetAllTraffics`)));
+    t.deepEqual(heard.take(), ['updated 1000', 'updated 1000', 'updated 500']);
+    t.like(await panel.get(`${API}/traffic/c2499`), { up: 0, down: 0 });
+  },
+);
 
-test('other edits come in between the portions of a deletion', async (t) => {
+/** How often a connection's time to answer began again while this ran. */
+async function restarted(work: () => Promise<unknown>): Promise<number> {
+  const { setTimeout: original } = Socket.prototype;
+  let count = 0;
+  Socket.prototype.setTimeout = function (this: Socket, ...given: Parameters<typeof original>) {
+    if (new Error().stack?.includes('progressed')) count++;
+    return original.apply(this, given);
+  };
+  try {
+    await work();
+  } finally {
+    Socket.prototype.setTimeout = original;
+  }
+  return count;
+}
+
+test.serial(
+  'a call is not cut while portions are written, its own or those of a call before it',
+  async (t) => {
+    const { panel, inboundId } = await start();
+    await using _ = panel;
+    const reset = () => post(panel, `${API}/resetAllTraffics`);
+    t.is(await restarted(() => Promise.all([reset(), reset()])), 6);
+    const remove = () => post(panel, `/panel/api/inbounds/${inboundId}/delAllClients`);
+    t.is(await restarted(remove), 3);
+    t.is(await restarted(() => post(panel, `${API}/delDepleted`)), 0);
+  },
+);
+
+test.serial('other edits come in between the portions of a deletion', async (t) => {
   const { panel, heard, inboundId } = await start();
   await using _ = panel;
   const deletion = post<{ deleted: number }>(panel, `/panel/api/inbounds/${inboundId}/delAllClients`);
@@ -73,7 +106,7 @@ test('other edits come in between the portions of a deletion', async (t) => {
   t.is((await panel.get<{ total: number }>(`${API}/list/paged`)).total, 0);
 });
 
-test('a refusal leaves the portions before it, and the same call again goes on', async (t) => {
+test.serial('a refusal leaves the portions before it, and the same call again goes on', async (t) => {
   const { panel, heard, inboundId } = await start();
   await using _ = panel;
   heard.refusesFrom = 2;

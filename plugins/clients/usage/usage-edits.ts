@@ -4,7 +4,7 @@ import { mapInSlices } from '../model/map-in-slices.js';
 import type { Applied } from '../../engine/contract.js';
 import type { ClientWriter } from '../edits/client-writer.js';
 import type { ClientEdit } from '../edits/edit.js';
-import { writeInPortions } from '../edits/in-portions.js';
+import { Progress, writeInPortions } from '../edits/in-portions.js';
 import { pickClients } from '../edits/pick-clients.js';
 import type { ShownUsage } from '../lists/shown-usage.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -17,6 +17,7 @@ export class UsageEdits {
   readonly #clock: Clock;
   readonly #shown: Pick<ShownUsage, 'isReported'>;
   readonly #resets = new SerialQueue();
+  readonly #progress = new Progress();
 
   constructor({
     store,
@@ -45,15 +46,16 @@ export class UsageEdits {
   }
 
   /** Resets all clients, portion by portion; those that an admin disabled stay disabled. One call after the other: the next finds nothing to do. */
-  resetAll(who: Principal): Promise<Applied> {
+  resetAll(who: Principal, progressed: () => void): Promise<Applied> {
     const now = this.#clock.now();
-    return this.#resets.run(() =>
+    const reset = (): Promise<Applied> =>
       writeInPortions(
         this.#store.roster.ordered('id'),
         (row) => this.#planReset(row, now),
         (edits) => this.#write(edits, who),
-      ),
-    );
+        this.#progress,
+      );
+    return this.#progress.during(progressed, () => this.#resets.run(reset));
   }
 
   /** Resets the clients that are attached to any of these inbounds; those that an admin disabled stay disabled. `also` is written in the same transaction. */
