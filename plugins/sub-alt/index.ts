@@ -1,6 +1,7 @@
 // YAML of mihomo: proxies, groups and rules in one file.
 import { contribute, definePlugin } from '../../kernel/index.js';
 import { Formats, type ListFormat } from '../subscription/contract.js';
+import { legacyFormat } from './legacy-format.js';
 import { cannotProxy } from './proxy/cannot.js';
 import { compileProxy } from './proxy/proxy.js';
 import { altSettings } from './settings.js';
@@ -31,6 +32,7 @@ export default definePlugin({
       name: 'alt',
       contentType: 'text/yaml; charset=utf-8',
       prefix: () => (settings.read().subAltEnable ? settings.read().altFormatPath : undefined),
+      aliases: () => (settings.read().subAltFixedPaths ? ['/mihomo/'] : []),
       pathSetting: 'altFormatPath',
       publicUrl: () => settings.read().subAltURI,
       fileName: 'subscription.yaml',
@@ -46,6 +48,7 @@ export default definePlugin({
         );
       },
     };
-    return [contribute(Formats, format)];
+    const isOn = () => settings.read().subAltEnable && settings.read().subAltFixedPaths;
+    return [contribute(Formats, format), contribute(Formats, legacyFormat(format, isOn))];
   },
 });

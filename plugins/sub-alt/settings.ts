@@ -22,7 +22,14 @@ function check(given: string): void {
 
 export const altSettings = {
   subAltEnable: setting(bool(), false, 'serve subscriptions as YAML of mihomo, too'),
-  altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo'),
+  altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo', {
+    alias: 'subAltPath',
+  }),
+  subAltFixedPaths: setting(
+    bool(),
+    false,
+    'serve the YAML below /mihomo/ as well, and below /clash-legacy/ what the first Clash can read; everybody knows these paths, so the subId is the only secret',
+  ),
   subAltURI: setting(
     publicUrl('https://sub.example.com/alt/'),
     '',

@@ -29,6 +29,7 @@ export default definePlugin({
       prefix: () => (settings.read().subJsonEnable ? settings.read().jsonPath : undefined),
       pathSetting: 'jsonPath',
       publicUrl: () => settings.read().subJsonURI,
+      fileName: 'subscription.json',
       cannot: cannotWrite,
       compile: (entry) => {
         // A setting may change without the entry.

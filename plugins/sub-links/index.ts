@@ -96,13 +96,10 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/clients/subLinks/{subId}',
       name: 'clients.subLinks',
-      doc: 'Returns the share links of the client with this subId, whether or not it may use them now; an empty list when there is no such client.',
+      doc: 'Returns the share links of the client with this subId, or of all clients that share it, whether or not they may use them now; an empty list when there is none.',
       params: shape({ subId: word().example('ada') }),
       reply: payload(list(text())),
-      handle: ({ params, host }) => {
-        const client = clients.bySubId(params.subId);
-        return client ? subscription.entries(FORMAT, client, host) : [];
-      },
+      handle: ({ params, host }) => subscription.entriesOfSubId(FORMAT, params.subId, host),
     }),
     route({
       method: 'GET',

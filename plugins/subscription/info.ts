@@ -106,7 +106,7 @@ export class Info {
     return {
       status: this.status(subscriber, host),
       state,
-      urls: this.#compiled.served.flatMap(([, { name }]) => {
+      urls: this.#compiled.shown.flatMap(({ name }) => {
         const url = this.#renderer.url(name, client, host);
         return url === undefined ? [] : [{ format: name, url }];
       }),

@@ -1,7 +1,7 @@
 // Renders one fetch: headers and body for one client, from the compiled parts. Both paths send exactly this.
 import { hash } from 'node:crypto';
 import type { Clock, LiveSettings } from '../../kernel/index.js';
-import type { ClientRow } from '../clients/contract.js';
+import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
@@ -11,7 +11,7 @@ import type { PublicUrls } from './public-urls.js';
 import type { NamedLine, RenderedEntries } from './rendered-entries.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
-import { type State, stateOf, type Subscriber } from './subscriber.js';
+import { type State, stateOf, type Subscriber, subscriberOf } from './subscriber.js';
 
 export interface Rendered {
   /** the same for every client */
@@ -41,6 +41,7 @@ const NOTES = {
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
+  readonly #clients: ClientsApi;
   readonly #rendered: RenderedEntries;
   readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #clock: Clock;
@@ -51,12 +52,14 @@ export class Renderer implements SubscriptionApi {
 
   constructor(needs: {
     compiled: Compiled;
+    clients: ClientsApi;
     rendered: RenderedEntries;
     settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
     publicUrls: PublicUrls;
   }) {
     this.#compiled = needs.compiled;
+    this.#clients = needs.clients;
     this.#rendered = needs.rendered;
     this.#settings = needs.settings;
     this.#clock = needs.clock;
@@ -132,10 +135,18 @@ export class Renderer implements SubscriptionApi {
   }
 
   entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[] {
+    return this.#lines(format, { client }, host, only);
+  }
+  entriesOfSubId(format: string, subId: string, host: LinkHost): string[] {
+    const client = this.#clients.bySubId(subId);
+    if (!client) return [];
+    return this.#lines(format, subscriberOf(this.#clients, client, this.#clock.now()), host);
+  }
+  #lines(format: string, subscriber: Subscriber, host: LinkHost, only?: 'inbounds'): string[] {
     const found = this.formatOf(format);
     if (!found || isDocument(found)) return [];
     const options = { display: true, agent: '', only } as const;
-    return this.#rendered.list(found, { client }, this.#urls.host(host), options).lines;
+    return this.#rendered.list(found, subscriber, this.#urls.host(host), options).lines;
   }
   /** The same with the names, of all clients of a subscription whose links work. */
   namedEntries(format: string, subscriber: Subscriber, host: LinkHost): { name: string; link: string }[] {

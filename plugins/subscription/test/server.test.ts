@@ -261,6 +261,11 @@ test('clients that an import gave one subId are served together', async (t) => {
     ['one', 'in'],
   );
   t.deepEqual(JSON.parse((await get('/s/family?format=info')).body).emails, ['one', 'two', 'off']);
+  const shown = await panel.get<string[]>('/panel/api/clients/subLinks/family');
+  t.deepEqual(
+    shown.map((link) => /#.*(one|two|off)/.exec(link)?.[1]),
+    ['one', 'two', 'off'],
+  );
   const added = await panel.call('/panel/api/clients/add', {
     body: { client: { email: 'new', subId: 'family' }, inboundIds: [inbound] },
   });
