@@ -7,6 +7,7 @@ import { compileProxy } from './proxy/proxy.js';
 import { altSettings } from './settings.js';
 import { apart } from './template/names.js';
 import { PLAIN, readTemplate, type Template } from './template/template.js';
+import { chosen } from './template/chosen.js';
 import { flow, quoted } from './yaml-text.js';
 
 type ServedFormat = ListFormat & { publicUrl(): string; readonly fileName: string };
@@ -40,11 +41,11 @@ export default definePlugin({
       cannot: cannotProxy,
       compile: (entry) => compileProxy(entry, nameOf),
       note: (name) => flow({ name: nameOf(name), type: 'socks5', server: '127.0.0.1', port: 1 }),
-      body(proxies, { names }) {
+      body(proxies, written) {
         const { taken, write } = template();
         return write(
           proxies,
-          names.map((name) => quoted(apart(name, taken))),
+          chosen(written).map((name) => quoted(apart(name, taken))),
         );
       },
     };

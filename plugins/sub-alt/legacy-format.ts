@@ -3,6 +3,7 @@ import type { ListFormat } from '../subscription/contract.js';
 import { cannotLegacy, isLegacyKey } from './proxy/legacy.js';
 import { compileProxy } from './proxy/proxy.js';
 import { apart } from './template/names.js';
+import { chosen } from './template/chosen.js';
 import { PLAIN } from './template/template.js';
 import { quoted } from './yaml-text.js';
 
@@ -19,9 +20,9 @@ export const legacyFormat = (full: ListFormat, isOn: () => boolean): ListFormat 
   cannot: cannotLegacy,
   compile: (entry) => compileProxy(entry, nameOf, isLegacyKey),
   note: (name) => full.note?.(name) ?? '',
-  body: (proxies, { names }) =>
+  body: (proxies, written) =>
     PLAIN.write(
       proxies,
-      names.map((name) => quoted(nameOf(name))),
+      chosen(written).map((name) => quoted(nameOf(name))),
     ),
 });

@@ -12,6 +12,7 @@ import {
   urlPath,
   word,
   setting,
+  type SettingValues,
 } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { cannotLink, compileLink } from './link.js';
@@ -27,10 +28,40 @@ const FORMAT = 'links';
 /** Clients of which the links are made at once. */
 const PORTION = 16;
 
+const routing = () =>
+  text()
+    .max(8192)
+    .custom((value: string, state) => {
+      const url = URL.canParse(value) ? new URL(value) : undefined;
+      const isLine = /^[\x21-\x7e]*$/.test(value);
+      const isRouting = url?.protocol === 'incy:' || (url?.protocol === 'https:' && url.username === '');
+      return value === '' || (isLine && isRouting)
+        ? value
+        : state.error('any.custom', {
+            error: new Error('it must be one line that begins with incy:// or https://, without spaces'),
+          });
+    });
+
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
+  subIncyEnableRouting: setting(bool(), false, 'end the list with the routing of app I'),
+  subIncyRoutingRules: setting(
+    routing(),
+    '',
+    'that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself',
+  ),
   subEncrypt: setting(bool(), true, 'send the list as one base64 text, as most client programs expect'),
 } as const;
+
+/** The last line of the list; other programs skip what is no server. */
+function routingLine({
+  subIncyEnableRouting,
+  subIncyRoutingRules,
+}: SettingValues<typeof linkSettings>): string {
+  if (!subIncyEnableRouting || subIncyRoutingRules === '') return '';
+  const isUrl = subIncyRoutingRules.startsWith('https:');
+  return `${isUrl ? 'incy://autorouting/onadd/' : ''}${subIncyRoutingRules}\n`;
+}
 
 /** Buffer for the base64 encoding of the list: a new buffer for every fetch would cost more than the rest of the encoding. */
 const room = Buffer.allocUnsafeSlow(65_536);
@@ -73,7 +104,9 @@ export default definePlugin({
       body: (links) => {
         let plain = '';
         for (const link of links) plain += `${link}\n`;
-        return settings.read().subEncrypt ? base64(plain) : plain;
+        const values = settings.read();
+        if (links.length > 0) plain += routingLine(values);
+        return values.subEncrypt ? base64(plain) : plain;
       },
     } satisfies ListFormat),
   ],

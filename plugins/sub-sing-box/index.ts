@@ -21,6 +21,9 @@ export const singBoxSettings = {
   ),
 } as const;
 
+/** With the first one at the end. */
+const firstLast = <T>([first, ...others]: readonly T[]): T[] => [...others, first as T];
+
 /** Documents of one template, by version; compiled at the first fetch after a change. */
 class Documents {
   readonly #texts: () => string;
@@ -63,9 +66,12 @@ export default definePlugin({
         cannot: cannotWrite,
         compile: compileOutbound,
         note: (name) => JSON.stringify({ type: 'block', tag: name }),
-        body: (written, { names, agent }) => {
+        body: (written, { names, sources, agent }) => {
           const minor = minorOf(agent);
-          const forms = formsFor(minor, written, names);
+          // A selector begins with its first entry, and a note connects nowhere.
+          const forms = sources[0]?.isNote
+            ? formsFor(minor, firstLast(written), firstLast(names))
+            : formsFor(minor, written, names);
           return documents.for(minor)(forms.entries, forms.names);
         },
       } satisfies ListFormat),

@@ -93,8 +93,10 @@ export interface Written {
   /** the program that fetches, as its `User-Agent` says; '' for none and for the panel. Do not match it with patterns that may take long. */
   readonly agent: string;
 }
-/** One object per way to an inbound, the same at every fetch until the way changes. That of a note has the `inboundId` 0. */
+/** One object per way to an inbound, the same at every fetch until the way changes; one for all notes. */
 export interface EntrySource {
+  /** It connects nowhere: where there are others, no group should choose it. It stands first. */
+  readonly isNote?: boolean;
   /** 0: an entry of the client that leads to no inbound here (`ClientEntries`) */
   readonly inboundId: number;
   /** undefined when the plugin of its protocol failed, and for an entry that only exists as a text */

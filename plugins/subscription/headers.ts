@@ -51,9 +51,8 @@ const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\
 export const expandedLink = (template: string, client: ClientRow): string =>
   headerSafe(expand(template, client, inUrl));
 
-export function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
-  return `upload=${up}; download=${down}; total=${totalGB}; expire=${expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0}`;
-}
+export const userInfo = ({ up, down, totalGB }: ClientRow, expire: number): string =>
+  `upload=${up}; download=${down}; total=${totalGB}; expire=${expire}`;
 
 /** As RFC 8187: what is no letter or digit is escaped. */
 const disposition = (title: string): string => `attachment; filename*=UTF-8''${percentEncode(title)}`;

@@ -5,10 +5,11 @@ import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
+import { expireOf } from './expiry.js';
 import { isDocument } from './formats.js';
 import { type FixedHeaders, type SettledHeaders, settleHeaders, userInfo } from './headers.js';
 import type { PublicUrls } from './public-urls.js';
-import type { NamedLine, RenderedEntries } from './rendered-entries.js';
+import { type NamedLine, NOTE_SOURCE, type RenderedEntries } from './rendered-entries.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
 import { type State, stateOf, type Subscriber, subscriberOf } from './subscriber.js';
@@ -30,9 +31,12 @@ export interface Wanted {
   readonly formats: readonly [Format, ...Format[]];
   readonly agent: string;
 }
-/** Why a subscription has no link, with the setting that says it. */
-export type NoteReason = Exclude<State, 'working'> | 'devices';
+/** Of templates that were changed, too. */
+const MOST_NOTES = 20;
+/** What an entry tells beside the links or in place of them, with the setting that says it. */
+export type NoteReason = State | 'devices';
 const NOTES = {
+  working: ['subStatusTemplate', ''],
   expired: ['subExpiredTemplate', 'Expired'],
   depleted: ['subTrafficDepletedTemplate', 'Traffic Depleted'],
   disabled: ['subDisabledTemplate', 'Disabled'],
@@ -95,9 +99,14 @@ export class Renderer implements SubscriptionApi {
     const known = this.#settled.get(format);
     const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
     const etag = `"${hash('sha1', body, 'base64url')}"`;
-    const own = ['Subscription-Userinfo', userInfo(client), 'ETag', etag];
+    const own = ['Subscription-Userinfo', userInfo(client, this.#expireOf(client)), 'ETag', etag];
     for (const [name, value] of personal) own.push(name, value(client, host));
     return { fixed, own, body, etag, format: format.name };
+  }
+
+  #expireOf(client: ClientRow): number {
+    const { subCalendarExpireInclusive: inclusive } = this.#settings.read();
+    return expireOf(client, { inclusive, timeZone: this.#compiled.timeZone });
   }
 
   /** Undefined for an empty one, unless it is the last choice. */
@@ -107,16 +116,16 @@ export class Renderer implements SubscriptionApi {
       const parts = this.#rendered.parts(format, subscriber, host);
       return parts.length > 0 || isLast ? format.document(parts, { client }) : undefined;
     }
-    const { lines, written } = this.#rendered.list(format, subscriber, host, { display: false, agent });
-    return lines.length > 0 || isLast ? format.body(lines, written) : undefined;
+    const lead = this.#note(format, client, 'working');
+    const { lines, written } = this.#rendered.list(format, subscriber, host, { display: false, agent, lead });
+    return lines.length > (lead ? 1 : 0) || isLast ? format.body(lines, written) : undefined;
   }
 
   #noteBody(format: Format, client: ClientRow, reason: NoteReason, agent: string): string {
     if (isDocument(format)) return format.document([], { client });
     const note = this.#note(format, client, reason);
     if (!note) return format.body([], { client, names: [], sources: [], agent });
-    const sources = [{ inboundId: 0, template: undefined }];
-    return format.body([note.line], { client, names: [note.name], sources, agent });
+    return format.body([note.line], { client, names: [note.name], sources: [NOTE_SOURCE], agent });
   }
 
   #note(format: ListFormat, client: ClientRow, reason: NoteReason): NamedLine | undefined {
@@ -126,7 +135,7 @@ export class Renderer implements SubscriptionApi {
     const template = settings[setting];
     let remark = this.#notes.get(template);
     if (!remark) {
-      this.#notes.clear();
+      if (this.#notes.size >= MOST_NOTES) this.#notes.clear();
       remark = compileRemark(template, { identityOnAllLinks: false }, () => otherwise);
       this.#notes.set(template, remark);
     }

@@ -119,6 +119,11 @@ export const subscriptionSettings = {
     100,
     'requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit',
   ),
+  subCalendarExpireInclusive: setting(
+    bool(),
+    false,
+    'of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before',
+  ),
   subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
   subRoutingRules: setting(headerText(8192), '', 'value of the header Routing, such as a link of app H'),
   subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
@@ -126,6 +131,11 @@ export const subscriptionSettings = {
     bool(),
     false,
     'send one entry whose name tells the user why there is no working link, instead of an empty list',
+  ),
+  subStatusTemplate: setting(
+    template(),
+    '',
+    'with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none',
   ),
   subExpiredTemplate: setting(template(), '⏳ {{EMAIL}}: Expired', 'that name when the time is over'),
   subTrafficDepletedTemplate: setting(
