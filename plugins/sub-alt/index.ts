@@ -1,14 +1,19 @@
 // YAML of mihomo: proxies, groups and rules in one file.
-import { contribute, definePlugin } from '../../kernel/index.js';
+import { contribute, definePlugin, maybe } from '../../kernel/index.js';
+import { isRemote, RemoteTexts, type RemoteTextsApi, RemoteTextSources } from '../remote-texts/contract.js';
 import { Formats, type ListFormat } from '../subscription/contract.js';
 import { legacyFormat } from './legacy-format.js';
 import { cannotProxy } from './proxy/cannot.js';
 import { compileProxy } from './proxy/proxy.js';
-import { altSettings } from './settings.js';
+import { altSettings, LONGEST_TEMPLATE } from './settings.js';
 import { apart } from './template/names.js';
-import { PLAIN, readTemplate, type Template } from './template/template.js';
+import { PLAIN, readRemote, readTemplate, type Template } from './template/template.js';
 import { chosen } from './template/chosen.js';
 import { flow, quoted } from './yaml-text.js';
+
+const SETTING = 'subAltRules';
+const textIn = (value: string, remote: RemoteTextsApi | undefined): string =>
+  remote?.textOf(SETTING, value) ?? (isRemote(value) ? '' : value);
 
 type ServedFormat = ListFormat & { publicUrl(): string; readonly fileName: string };
 
@@ -17,15 +22,18 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Subscriptions as YAML of mihomo.',
+  uses: { remote: maybe(RemoteTexts) },
   settings: altSettings,
-  contributes({ settings }) {
-    let last: { readonly of: object; readonly template: Template } | undefined;
+  contributes({ settings, remote }) {
+    let last: { readonly of: string; readonly text: string; readonly template: Template } | undefined;
     const template = (): Template => {
-      const now = settings.read();
-      if (last?.of === now) return last.template;
-      const read = now.subAltEnableRouting ? readTemplate(now.subAltRules) : PLAIN;
-      // It has been checked when it was saved.
-      last = { of: now, template: typeof read === 'string' ? PLAIN : read };
+      const { subAltEnableRouting, subAltRules } = settings.read();
+      if (!subAltEnableRouting) return PLAIN;
+      const text = textIn(subAltRules, remote);
+      if (last?.of === subAltRules && last.text === text) return last.template;
+      const read = isRemote(subAltRules) ? readRemote(text) : readTemplate(text);
+      // It has been checked when it was saved or fetched.
+      last = { of: subAltRules, text, template: typeof read === 'string' ? PLAIN : read };
       return last.template;
     };
     const nameOf = (name: string): string => apart(name, template().taken);
@@ -50,6 +58,18 @@ export default definePlugin({
       },
     };
     const isOn = () => settings.read().subAltEnable && settings.read().subAltFixedPaths;
-    return [contribute(Formats, format), contribute(Formats, legacyFormat(format, isOn))];
+    return [
+      contribute(Formats, format),
+      contribute(Formats, legacyFormat(format, isOn)),
+      contribute(RemoteTextSources, {
+        setting: SETTING,
+        value: () => settings.read()[SETTING],
+        maxBytes: LONGEST_TEMPLATE,
+        check: (text) => {
+          const read = readRemote(text);
+          if (typeof read === 'string') throw new Error(read);
+        },
+      }),
+    ];
   },
 });

@@ -17,6 +17,7 @@ import {
 import { clientErrors, Clients } from '../clients/contract.js';
 import { cannotLink, compileLink } from './link.js';
 import {
+  checkedText,
   encodeFragment,
   Formats,
   type ListFormat,
@@ -29,18 +30,13 @@ const FORMAT = 'links';
 const PORTION = 16;
 
 const routing = () =>
-  text()
-    .max(8192)
-    .custom((value: string, state) => {
-      const url = URL.canParse(value) ? new URL(value) : undefined;
-      const isLine = /^[\x21-\x7e]*$/.test(value);
-      const isRouting = url?.protocol === 'incy:' || (url?.protocol === 'https:' && url.username === '');
-      return value === '' || (isLine && isRouting)
-        ? value
-        : state.error('any.custom', {
-            error: new Error('it must be one line that begins with incy:// or https://, without spaces'),
-          });
-    });
+  checkedText((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const isLine = /^[\x21-\x7e]*$/.test(value);
+    const isRouting = url?.protocol === 'incy:' || (url?.protocol === 'https:' && url.username === '');
+    if (value !== '' && !(isLine && isRouting))
+      throw new Error('it must be one line that begins with incy:// or https://, without spaces');
+  }, 8192);
 
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),

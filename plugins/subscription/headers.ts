@@ -16,6 +16,8 @@ type Values = SettingValues<typeof subscriptionSettings>;
 /** Headers that depend on the settings, computed when these change. */
 export interface SettledHeaders {
   readonly settings: Values;
+  /** value of the header; '' for none */
+  readonly routing: string;
   readonly fixed: FixedHeaders;
   readonly personal: readonly (readonly [name: string, value: (client: ClientRow, host: string) => string])[];
 }
@@ -63,6 +65,7 @@ type Personal = SettledHeaders['personal'][number];
 export function settleHeaders(
   { contentType, fileName }: Format,
   settings: Values,
+  routing: string,
   pageOf: (client: ClientRow, host: string) => string,
 ): SettledHeaders {
   const { subTitle, subSupportUrl, subProfileUrl, subProfileMode, subAnnounce } = settings;
@@ -88,12 +91,13 @@ export function settleHeaders(
     ['X-Content-Type-Options', 'nosniff'],
     ['Profile-Update-Interval', String(settings.subUpdates)],
     ...(settings.subEnableRouting ? [['Routing-Enable', 'true'] as const] : []),
-    ...(settings.subRoutingRules ? [['Routing', headerSafe(settings.subRoutingRules)] as const] : []),
+    ...(routing ? [['Routing', headerSafe(routing)] as const] : []),
     ...(settings.subHideSettings ? [['Hide-Settings', '1'] as const] : []),
   ] as const;
   for (const [name, value] of fixed) validateHeaderValue(name, value);
   return {
     settings,
+    routing,
     fixed: { list: fixed.flat(), text: fixed.map(([name, value]) => `${name}: ${value}\r\n`).join('') },
     personal,
   };

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Clock, LiveSettings } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
+import { isRemote, type RemoteTextsApi } from '../remote-texts/contract.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
 import { expireOf } from './expiry.js';
@@ -10,6 +11,7 @@ import { isDocument } from './formats.js';
 import { type FixedHeaders, type SettledHeaders, settleHeaders, userInfo } from './headers.js';
 import type { PublicUrls } from './public-urls.js';
 import { type NamedLine, NOTE_SOURCE, type RenderedEntries } from './rendered-entries.js';
+import { routingOf } from './routing-text.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
 import { type State, stateOf, type Subscriber, subscriberOf } from './subscriber.js';
@@ -51,6 +53,8 @@ export class Renderer implements SubscriptionApi {
   readonly #clock: Clock;
   readonly #urls: PublicUrls;
   readonly #settled = new WeakMap<Format, SettledHeaders>();
+  readonly #remote: RemoteTextsApi | undefined;
+  #lastRouting: { readonly text: string; readonly header: string } | undefined;
   /** by template of a note */
   readonly #notes = new Map<string, RemarkTemplate>();
 
@@ -61,6 +65,7 @@ export class Renderer implements SubscriptionApi {
     settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
     publicUrls: PublicUrls;
+    remote: RemoteTextsApi | undefined;
   }) {
     this.#compiled = needs.compiled;
     this.#clients = needs.clients;
@@ -68,6 +73,7 @@ export class Renderer implements SubscriptionApi {
     this.#settings = needs.settings;
     this.#clock = needs.clock;
     this.#urls = needs.publicUrls;
+    this.#remote = needs.remote;
   }
 
   /** A disabled, expired or depleted client gets its headers and no working link. */
@@ -97,7 +103,9 @@ export class Renderer implements SubscriptionApi {
     // Every change creates a new object.
     const settings = this.#settings.read();
     const known = this.#settled.get(format);
-    const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
+    const routing = this.#routing(settings.subRoutingRules);
+    const isCurrent = known?.settings === settings && known.routing === routing;
+    const { fixed, personal } = isCurrent ? known : this.#settle(format, settings, routing);
     const etag = `"${hash('sha1', body, 'base64url')}"`;
     const own = ['Subscription-Userinfo', userInfo(client, this.#expireOf(client)), 'ETag', etag];
     for (const [name, value] of personal) own.push(name, value(client, host));
@@ -184,8 +192,16 @@ export class Renderer implements SubscriptionApi {
     return found && this.#urls.of(found, subId, this.#urls.host(host));
   }
 
-  #settle(format: Format, settings: SettledHeaders['settings']): SettledHeaders {
-    const settled = settleHeaders(format, settings, ({ subId }, host) => {
+  /** The header; what was fetched has been checked. */
+  #routing(value: string): string {
+    if (value === '' || !isRemote(value)) return value;
+    const text = this.#remote?.textOf('subRoutingRules', value) ?? '';
+    if (this.#lastRouting?.text !== text) this.#lastRouting = { text, header: routingOf(text) };
+    return this.#lastRouting.header;
+  }
+
+  #settle(format: Format, settings: SettledHeaders['settings'], routing: string): SettledHeaders {
+    const settled = settleHeaders(format, settings, routing, ({ subId }, host) => {
       const standard = this.#compiled.standard ?? format;
       return `${this.#urls.of(standard, subId, host) ?? this.#urls.of(format, subId, host) ?? ''}?html=1`;
     });

@@ -12,6 +12,7 @@ import {
   word,
   setting,
 } from '../../kernel/index.js';
+import { orRemote } from '../remote-texts/contract.js';
 import { agentSettings } from './agents/settings.js';
 import { publicUrl } from './setting-texts.js';
 
@@ -25,6 +26,8 @@ const headerText = (most = 1024) =>
   text()
     .max(most)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|\t)*$/u, 'text of one line without control characters');
+/** Another text is sent as it is. */
+const checkUrl = orRemote(() => undefined);
 /** Schemes of pages and messengers; none that runs code when it is opened (`javascript:`, `data:`). */
 const SCHEMES = [
   'https',
@@ -125,7 +128,14 @@ export const subscriptionSettings = {
     'of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before',
   ),
   subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
-  subRoutingRules: setting(headerText(8192), '', 'value of the header Routing, such as a link of app H'),
+  subRoutingRules: setting(
+    headerText(8192).custom((value: string) => {
+      checkUrl(value);
+      return value;
+    }),
+    '',
+    'value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON',
+  ),
   subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
   subInfoNodeEnable: setting(
     bool(),
