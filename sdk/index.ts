@@ -2386,9 +2386,55 @@ export type SettingsAllReply = {
   /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
   subSingBoxUserAgentRegex: string;
   /** send headers of app H to its user agents */
-  subAppHAutoDetect: boolean;
-  /** headers of app H by name, such as Sub-Info-Text */
-  subAppHHeaders: Record<string, string>;
+  subAppAutoDetect: boolean;
+  /** app H: id of the provider */
+  subAppProviderId: string;
+  /** app H: URL of the subscription from now on */
+  subAppNewUrl: string;
+  /** app H: URL of the subscription when this one is out of reach */
+  subAppFallbackUrl: string;
+  /** app H: color of the information: blue, green or red */
+  subAppSubInfoColor: string;
+  /** app H: information above the servers */
+  subAppSubInfoText: string;
+  /** app H: text of its button */
+  subAppSubInfoButtonText: string;
+  /** app H: link of its button */
+  subAppSubInfoButtonLink: string;
+  /** app H: warn before the subscription ends */
+  subAppSubExpire: boolean;
+  /** app H: link of the button in that warning */
+  subAppSubExpireButtonLink: string;
+  /** app H: notify before the subscription ends */
+  subAppNotificationExpire: boolean;
+  /** app H: show no limit */
+  subAppNoLimit: boolean;
+  /** app H: always send the id of the device */
+  subAppAlwaysHwid: boolean;
+  /** app H: mode of its TUN: system or gvisor */
+  subAppTunMode: string;
+  /** app H: kind of its TUN: singbox, tun2proxy, default or xray */
+  subAppTunType: string;
+  /** app H: networks beside the tunnel, with commas between them */
+  subAppExcludeRoutes: string;
+  /** app H: keep push messages of Apple beside the tunnel */
+  subAppExcludeApns: boolean;
+  /** app H: colors of the app, as JSON on one line */
+  subAppColorProfile: string;
+  /** app H: how it measures servers: proxy, proxy-head, tcp or icmp */
+  subAppPingType: string;
+  /** app H: connect when it starts */
+  subAppAutoConnect: boolean;
+  /** app H: to which server: lowestdelay, lastused or random */
+  subAppAutoConnectType: string;
+  /** app H: of the apps in subAppPerAppList: off, on (only these) or bypass */
+  subAppPerAppMode: string;
+  /** app H: names of apps, with commas between them */
+  subAppPerAppList: string;
+  /** app H: login at its SOCKS port: auto or disable */
+  subAppSocksAuthMode: string;
+  /** app H: login at its HTTP port: auto or disable */
+  subAppHttpAuthMode: string;
   /** send headers of app I to its user agents */
   subAppIAutoDetect: boolean;
   /** headers of app I by name, such as Banner-Text */
@@ -2656,9 +2702,55 @@ export type SettingsUpdateInput = {
     /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
     subSingBoxUserAgentRegex?: string;
     /** send headers of app H to its user agents */
-    subAppHAutoDetect?: boolean;
-    /** headers of app H by name, such as Sub-Info-Text */
-    subAppHHeaders?: Record<string, string>;
+    subAppAutoDetect?: boolean;
+    /** app H: id of the provider */
+    subAppProviderId?: string;
+    /** app H: URL of the subscription from now on */
+    subAppNewUrl?: string;
+    /** app H: URL of the subscription when this one is out of reach */
+    subAppFallbackUrl?: string;
+    /** app H: color of the information: blue, green or red */
+    subAppSubInfoColor?: string;
+    /** app H: information above the servers */
+    subAppSubInfoText?: string;
+    /** app H: text of its button */
+    subAppSubInfoButtonText?: string;
+    /** app H: link of its button */
+    subAppSubInfoButtonLink?: string;
+    /** app H: warn before the subscription ends */
+    subAppSubExpire?: boolean;
+    /** app H: link of the button in that warning */
+    subAppSubExpireButtonLink?: string;
+    /** app H: notify before the subscription ends */
+    subAppNotificationExpire?: boolean;
+    /** app H: show no limit */
+    subAppNoLimit?: boolean;
+    /** app H: always send the id of the device */
+    subAppAlwaysHwid?: boolean;
+    /** app H: mode of its TUN: system or gvisor */
+    subAppTunMode?: string;
+    /** app H: kind of its TUN: singbox, tun2proxy, default or xray */
+    subAppTunType?: string;
+    /** app H: networks beside the tunnel, with commas between them */
+    subAppExcludeRoutes?: string;
+    /** app H: keep push messages of Apple beside the tunnel */
+    subAppExcludeApns?: boolean;
+    /** app H: colors of the app, as JSON on one line */
+    subAppColorProfile?: string;
+    /** app H: how it measures servers: proxy, proxy-head, tcp or icmp */
+    subAppPingType?: string;
+    /** app H: connect when it starts */
+    subAppAutoConnect?: boolean;
+    /** app H: to which server: lowestdelay, lastused or random */
+    subAppAutoConnectType?: string;
+    /** app H: of the apps in subAppPerAppList: off, on (only these) or bypass */
+    subAppPerAppMode?: string;
+    /** app H: names of apps, with commas between them */
+    subAppPerAppList?: string;
+    /** app H: login at its SOCKS port: auto or disable */
+    subAppSocksAuthMode?: string;
+    /** app H: login at its HTTP port: auto or disable */
+    subAppHttpAuthMode?: string;
     /** send headers of app I to its user agents */
     subAppIAutoDetect?: boolean;
     /** headers of app I by name, such as Banner-Text */

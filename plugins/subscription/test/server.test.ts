@@ -142,8 +142,10 @@ test('the format follows the query, then the agent, then the path', async (t) =>
       { agent: '^Evil', block: true },
       { agent: 'V2rayNG/2', format: 'links', headers: { 'X-Rule': 'two' } },
     ],
-    subAppHAutoDetect: true,
-    subAppHHeaders: { 'Sub-Info-Text': 'hi', 'Sub-Info-Color': 'warning', 'Sub-Expire': 'true' },
+    subAppAutoDetect: true,
+    subAppSubInfoText: 'hi',
+    subAppSubInfoColor: 'warning',
+    subAppSubExpire: true,
   });
   const [blocked, unknown] = [
     await get('/s/sub-ann', { 'user-agent': 'Evil/1' }),

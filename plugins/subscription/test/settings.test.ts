@@ -91,6 +91,57 @@ test.serial('an agent gets its format and its headers', async (t) => {
   t.is(await header('sort-order', '/s/ann', 'other'), null);
 });
 
+test.serial('app H gets a header for each of its settings, and no other program does', async (t) => {
+  const HEADERS = {
+    subAppProviderId: ['provider', 'providerid', 'provider'],
+    subAppNewUrl: ['new.example/x', 'new-url', 'https://new.example/x'],
+    subAppFallbackUrl: ['https://b.example', 'fallback-url', 'https://b.example'],
+    subAppSubInfoText: ['Привет', 'sub-info-text', `base64:${Buffer.from('Привет').toString('base64')}`],
+    subAppSubInfoColor: ['success', 'sub-info-color', 'green'],
+    subAppSubInfoButtonText: ['more', 'sub-info-button-text', 'more'],
+    subAppSubInfoButtonLink: ['https://c.example', 'sub-info-button-link', 'https://c.example'],
+    subAppSubExpire: [true, 'sub-expire', '1'],
+    subAppSubExpireButtonLink: ['https://d.example', 'sub-expire-button-link', 'https://d.example'],
+    subAppNotificationExpire: [true, 'notification-subs-expire', '1'],
+    subAppNoLimit: [true, 'no-limit-enabled', '1'],
+    subAppAlwaysHwid: [true, 'subscription-always-hwid-enable', '1'],
+    subAppTunMode: ['gvisor', 'tun-mode', 'gvisor'],
+    subAppTunType: ['xray', 'tun-type', 'xray'],
+    subAppExcludeRoutes: ['10.0.0.0/8', 'exclude-routes', '10.0.0.0/8'],
+    subAppExcludeApns: [true, 'exclude-apns-enable', 'true'],
+    subAppColorProfile: ['{ "a": 1 }', 'color-profile', '{"a":1}'],
+    subAppPingType: ['http', 'ping-type', 'proxy'],
+    subAppAutoConnect: [true, 'subscription-autoconnect', '1'],
+    subAppAutoConnectType: ['fastest', 'subscription-autoconnect-type', 'lowestdelay'],
+    subAppPerAppMode: ['exclude', 'per-app-proxy-mode', 'bypass'],
+    subAppPerAppList: ['a.b', 'per-app-proxy-list', 'a.b'],
+    subAppSocksAuthMode: ['auto', 'socks-auth-mode', 'auto'],
+    subAppHttpAuthMode: ['disable', 'http-auth-mode', 'disable'],
+  } as const;
+  const all = Object.values(HEADERS).map(([, name]) => name);
+  const sent = async (agent: string) => {
+    const { headers } = await get('/s/ann', agent);
+    return all.flatMap((name) => (headers.has(name) ? [name] : []));
+  };
+  await set({ subAppAutoDetect: true });
+  t.deepEqual(await sent('Happ/3'), [], 'none is sent unasked');
+  await set(Object.fromEntries(Object.entries(HEADERS).map(([name, [value]]) => [name, value])));
+  const { headers } = await get('/s/ann', 'Happ/3');
+  for (const [, name, value] of Object.values(HEADERS)) t.is(headers.get(name), value, name);
+  t.deepEqual(await sent('other'), []);
+  await set({
+    subAppSubInfoText: '',
+    subAppAutoConnect: false,
+    subAppSubExpire: false,
+    subAppPerAppMode: 'off',
+  });
+  const left = await sent('Happ/3');
+  t.false(
+    left.some((name) => /^sub-|autoconnect|per-app-proxy-mode/.test(name)),
+    left.join(),
+  );
+});
+
 test.serial('the routing of app I is the last line of the list', async (t) => {
   const lines = async () => (await get('/s/ann')).body.trim().split('\n').slice(2);
   await set({ subIncyRoutingRules: 'incy://routing/onadd/e30=' });
@@ -190,7 +241,14 @@ const WRONG: Readonly<Record<string, unknown>> = {
   ...{ subShowIdentityOnAllLinks: 'x', subInfoNodeEnable: 'x', subExpiredTemplate: '\u0000' },
   ...{ subTrafficDepletedTemplate: 1, subDisabledTemplate: '\u0000', subDeviceLimitTemplate: '\u0000' },
   ...{ subStatusTemplate: '\u0000', subCalendarExpireInclusive: 'x', subMissLimit: -1 },
-  ...{ subResponseRules: [{ agent: '(' }], subAppHAutoDetect: 'x', subAppHHeaders: { 'X-No': '1' } },
+  ...{ subResponseRules: [{ agent: '(' }], subAppAutoDetect: 'x', subAppProviderId: 'a\nb' },
+  ...{ subAppNewUrl: 'a b', subAppFallbackUrl: 'ftp://', subAppSubInfoColor: 'a\nb', subAppSubInfoText: 1 },
+  ...{ subAppSubInfoButtonText: '\u0000', subAppSubInfoButtonLink: '\u0000', subAppSubExpire: 'x' },
+  ...{ subAppSubExpireButtonLink: '\u0000', subAppNotificationExpire: 'x', subAppNoLimit: 'x' },
+  ...{ subAppAlwaysHwid: 'x', subAppTunMode: 'x', subAppTunType: 'x', subAppExcludeRoutes: '\u0000' },
+  ...{ subAppExcludeApns: 'x', subAppColorProfile: '{', subAppPingType: 'x', subAppAutoConnect: 'x' },
+  ...{ subAppAutoConnectType: 'x', subAppPerAppMode: 'x', subAppPerAppList: '\u0000' },
+  ...{ subAppSocksAuthMode: '\u0000', subAppHttpAuthMode: '\u0000' },
   ...{ subAppIAutoDetect: 'x', subAppIHeaders: { 'Sort-Order': 'x' }, appLinkEnable: 'x' },
   ...{ subExternalUpdateMinutes: 1, trustedProxyCIDRs: 'x/y', datepicker: 'maya' },
 };
