@@ -2487,6 +2487,8 @@ export type SettingsAllReply = {
   subIncyRoutingRules: string;
   /** send the list as one base64 text, as most client programs expect */
   subEncrypt: boolean;
+  /** folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel */
+  subThemeDir: string;
   /** serve subscriptions as documents of sing-box */
   subSingBoxEnable: boolean;
   /** path prefix of documents of sing-box */
@@ -2803,6 +2805,8 @@ export type SettingsUpdateInput = {
     subIncyRoutingRules?: string;
     /** send the list as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
+    /** folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel */
+    subThemeDir?: string;
     /** serve subscriptions as documents of sing-box */
     subSingBoxEnable?: boolean;
     /** path prefix of documents of sing-box */

@@ -240,7 +240,12 @@ const WRONG: Readonly<Record<string, unknown>> = {
   ...{ subJsonRoutingRules: 'x', subSingBoxTemplate: '[]', remarkTemplate: 'a\u0000' },
   ...{ subShowIdentityOnAllLinks: 'x', subInfoNodeEnable: 'x', subExpiredTemplate: '\u0000' },
   ...{ subTrafficDepletedTemplate: 1, subDisabledTemplate: '\u0000', subDeviceLimitTemplate: '\u0000' },
-  ...{ subStatusTemplate: '\u0000', subCalendarExpireInclusive: 'x', subMissLimit: -1 },
+  ...{
+    subThemeDir: '/nowhere',
+    subStatusTemplate: '\u0000',
+    subCalendarExpireInclusive: 'x',
+    subMissLimit: -1,
+  },
   ...{ subResponseRules: [{ agent: '(' }], subAppAutoDetect: 'x', subAppProviderId: 'a\nb' },
   ...{ subAppNewUrl: 'a b', subAppFallbackUrl: 'ftp://', subAppSubInfoColor: 'a\nb', subAppSubInfoText: 1 },
   ...{ subAppSubInfoButtonText: '\u0000', subAppSubInfoButtonLink: '\u0000', subAppSubExpire: 'x' },
