@@ -75,17 +75,28 @@ test.serial('the path has an alias as a setting', async (t) => {
 });
 
 test.serial('the paths that everybody knows are served once they are switched on', async (t) => {
-  const trojan = await panel.addInbound({ protocol: 'vmess', remark: 'old' });
-  await panel.addClient('cat', [trojan, await panel.addInbound({ remark: 'new' })], { subId: 'cat' });
+  const vmess = await panel.addInbound({ protocol: 'vmess', remark: 'old' });
+  await panel.addClient('cat', [vmess, await panel.addInbound({ remark: 'new' })], { subId: 'cat' });
   for (const path of ['/mihomo/', '/clash-legacy/']) t.is((await get('cat', path)).status, 404, path);
   await set({ subAltFixedPaths: true });
   const [alt, mihomo] = [await get('cat'), await get('cat', '/mihomo/')];
   t.is(await mihomo.text(), await alt.text());
   t.is(mihomo.headers.get('etag'), alt.headers.get('etag'));
-  const [old] = parse(await (await get('cat', '/clash-legacy/')).text()).proxies as Record<string, unknown>[];
+  const legacy = async () => {
+    const file = parse(await (await get('cat', '/clash-legacy/')).text()) as {
+      proxies: Record<string, unknown>[];
+    };
+    return file.proxies;
+  };
+  const [old, ...others] = await legacy();
+  t.deepEqual(others, [], 'the first Clash has no vless');
   t.deepEqual(Object.keys(old ?? {}).sort(), [
     ...['alterId', 'cipher', 'name', 'network', 'port', 'server', 'tls', 'type', 'udp', 'uuid'],
   ]);
+  // What a host keeps out of the format is kept out of its reduced form.
+  const host = { hosts: ['a.example:443'], remark: 'h', excludeFromSubTypes: ['alt'] };
+  await panel.get('/panel/api/hosts/add', { body: { inboundIds: [vmess], ...host } });
+  t.deepEqual(await legacy(), []);
   // Queries, pages and the places of devices take the slow path.
   const file = await get('cat?view=raw', '/mihomo/');
   t.is(file.headers.get('content-disposition'), 'attachment; filename="subscription.yaml"');

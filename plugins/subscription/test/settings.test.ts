@@ -175,7 +175,11 @@ test.serial('the end of a month is the second before, if a setting says so', asy
 });
 
 test.serial('an entry before all others tells the status, and no group chooses it', async (t) => {
-  await set({ subStatusTemplate: '{{EMAIL}} has {{TRAFFIC_USED}}' });
+  await set({ subStatusTemplate: '{{EMAIL}} has {{TRAFFIC_USED}}', remarkTemplate: '{{INBOUND}}-{{EMAIL}}' });
+  const inbounds = await panel.get<{ id: number }[]>('/panel/api/inbounds/list');
+  await panel.get('/panel/api/sub-balancers', {
+    body: { remark: 'both', inboundIds: inbounds.map(({ id }) => id), strategy: 'random' },
+  });
   const before = Object.fromEntries(
     await Promise.all(Object.keys(FORMATS).map(async (at) => [at, (await get(`/${at}/ann`)).body])),
   ) as Record<keyof typeof FORMATS, string>;
@@ -187,7 +191,7 @@ test.serial('an entry before all others tells the status, and no group chooses i
   const documents = JSON.parse((await get('/j/ann')).body) as { remarks: string }[];
   t.deepEqual(
     documents.map(({ remarks }) => remarks),
-    ['ann has 0.00B', 'in', 'two'],
+    ['ann has 0.00B', 'in-ann', 'two', 'both'],
   );
   t.deepEqual(documents.slice(1), JSON.parse(before.j));
   const yaml = parse((await get('/a/ann')).body) as {
@@ -196,13 +200,13 @@ test.serial('an entry before all others tells the status, and no group chooses i
   };
   t.deepEqual(
     yaml.proxies.map(({ name }) => name),
-    ['ann has 0.00B', 'in', 'two'],
+    ['ann has 0.00B', 'in-ann', 'two'],
   );
-  t.deepEqual(yaml['proxy-groups'][0]?.proxies, ['in', 'two', 'DIRECT']);
+  t.deepEqual(yaml['proxy-groups'][0]?.proxies, ['in-ann', 'two', 'DIRECT']);
   const box = JSON.parse((await get('/b/ann')).body) as {
     outbounds: { tag: string; outbounds?: string[] }[];
   };
-  t.deepEqual(box.outbounds[0]?.outbounds, ['auto', 'in', 'two', 'ann has 0.00B']);
+  t.deepEqual(box.outbounds[0]?.outbounds, ['auto', 'in-ann', 'two', 'ann has 0.00B']);
   // One that may use nothing is told why, and nothing else.
   for (const [template, name] of [
     ['{{EMAIL}} no', 'off%20no'],
@@ -213,7 +217,7 @@ test.serial('an entry before all others tells the status, and no group chooses i
   }
   await set({ subStatusTemplate: '', subTrafficDepletedTemplate: 'gone' });
   t.is((await get('/s/ann')).body, before.s);
-  const [{ id: inbound } = { id: 0 }] = await panel.get<{ id: number }[]>('/panel/api/inbounds/list');
+  const [{ id: inbound } = { id: 0 }] = inbounds;
   await panel.addClient('used', [inbound], { subId: 'used', totalGB: 1 });
   await panel.get('/panel/api/clients/updateTraffic/used', { body: { upload: 10, download: 0 } });
   t.is((await get('/s/used')).body, 'socks://127.0.0.1:1080#gone\n');
