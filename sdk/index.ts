@@ -2342,14 +2342,18 @@ export type SettingsAllReply = {
   subKeyFile: string;
   /** requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit */
   subMissLimit: number;
+  /** of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before */
+  subCalendarExpireInclusive: boolean;
   /** tell programs that the routing of the subscription is on */
   subEnableRouting: boolean;
-  /** value of the header Routing, such as a link of app H */
+  /** value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON */
   subRoutingRules: string;
   /** ask programs to hide the settings of servers */
   subHideSettings: boolean;
   /** send one entry whose name tells the user why there is no working link, instead of an empty list */
   subInfoNodeEnable: boolean;
+  /** with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none */
+  subStatusTemplate: string;
   /** that name when the time is over */
   subExpiredTemplate: string;
   /** that name when the traffic is used up */
@@ -2382,9 +2386,55 @@ export type SettingsAllReply = {
   /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
   subSingBoxUserAgentRegex: string;
   /** send headers of app H to its user agents */
-  subAppHAutoDetect: boolean;
-  /** headers of app H by name, such as Sub-Info-Text */
-  subAppHHeaders: Record<string, string>;
+  subAppAutoDetect: boolean;
+  /** app H: id of the provider */
+  subAppProviderId: string;
+  /** app H: URL of the subscription from now on */
+  subAppNewUrl: string;
+  /** app H: URL of the subscription when this one is out of reach */
+  subAppFallbackUrl: string;
+  /** app H: color of the information: blue, green or red */
+  subAppSubInfoColor: string;
+  /** app H: information above the servers */
+  subAppSubInfoText: string;
+  /** app H: text of its button */
+  subAppSubInfoButtonText: string;
+  /** app H: link of its button */
+  subAppSubInfoButtonLink: string;
+  /** app H: warn before the subscription ends */
+  subAppSubExpire: boolean;
+  /** app H: link of the button in that warning */
+  subAppSubExpireButtonLink: string;
+  /** app H: notify before the subscription ends */
+  subAppNotificationExpire: boolean;
+  /** app H: show no limit */
+  subAppNoLimit: boolean;
+  /** app H: always send the id of the device */
+  subAppAlwaysHwid: boolean;
+  /** app H: mode of its TUN: system or gvisor */
+  subAppTunMode: string;
+  /** app H: kind of its TUN: singbox, tun2proxy, default or xray */
+  subAppTunType: string;
+  /** app H: networks beside the tunnel, with commas between them */
+  subAppExcludeRoutes: string;
+  /** app H: keep push messages of Apple beside the tunnel */
+  subAppExcludeApns: boolean;
+  /** app H: colors of the app, as JSON on one line */
+  subAppColorProfile: string;
+  /** app H: how it measures servers: proxy, proxy-head, tcp or icmp */
+  subAppPingType: string;
+  /** app H: connect when it starts */
+  subAppAutoConnect: boolean;
+  /** app H: to which server: lowestdelay, lastused or random */
+  subAppAutoConnectType: string;
+  /** app H: of the apps in subAppPerAppList: off, on (only these) or bypass */
+  subAppPerAppMode: string;
+  /** app H: names of apps, with commas between them */
+  subAppPerAppList: string;
+  /** app H: login at its SOCKS port: auto or disable */
+  subAppSocksAuthMode: string;
+  /** app H: login at its HTTP port: auto or disable */
+  subAppHttpAuthMode: string;
   /** send headers of app I to its user agents */
   subAppIAutoDetect: boolean;
   /** headers of app I by name, such as Banner-Text */
@@ -2401,11 +2451,13 @@ export type SettingsAllReply = {
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
   altFormatPath: string;
+  /** serve the YAML below /mihomo/ as well, and below /clash-legacy/ what the first Clash can read; everybody knows these paths, so the subId is the only secret */
+  subAltFixedPaths: boolean;
   /** URL of the YAML as users reach it, before the id; empty: it follows from subURI */
   subAltURI: string;
   /** use subAltRules */
   subAltEnableRouting: boolean;
-  /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads */
+  /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads; or the https URL of rules, groups and rule-providers */
   subAltRules: string;
   /** serve subscriptions as JSON documents of the core, too */
   subJsonEnable: boolean;
@@ -2421,7 +2473,7 @@ export type SettingsAllReply = {
   subJsonFinalMask: string;
   /** JSON: list of routing rules, before the one that sends everything to the entry */
   subJsonRules: string;
-  /** a routing profile as JSON or as its deep link; its rules and name servers take the place of subJsonRules */
+  /** a routing profile as JSON, as its deep link or as its https URL; its rules and name servers take the place of subJsonRules */
   subJsonRoutingRules: string;
   /** JSON: name servers as a list, or the whole dns object of the core */
   subJsonDns: string;
@@ -2429,13 +2481,19 @@ export type SettingsAllReply = {
   subJsonObservatory: string;
   /** path prefix of share links */
   subPath: string;
+  /** end the list with the routing of app I */
+  subIncyEnableRouting: boolean;
+  /** that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself */
+  subIncyRoutingRules: string;
   /** send the list as one base64 text, as most client programs expect */
   subEncrypt: boolean;
+  /** folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel */
+  subThemeDir: string;
   /** serve subscriptions as documents of sing-box */
   subSingBoxEnable: boolean;
   /** path prefix of documents of sing-box */
   subSingBoxPath: string;
-  /** the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one */
+  /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
   /** path below which the panel is served */
   webBasePath: string;
@@ -2514,6 +2572,17 @@ export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
 export type SettingsFactoryDefaultsReply = Record<string, string>;
 
+export type SettingsRemoteTextsReply = {
+  setting: string;
+  /** Unix ms of the last good fetch; 0: none yet */
+  fetchedAt: number;
+  /** Unix ms of the last try; 0: none yet */
+  triedAt: number;
+  /** why the last try failed; blank when it did not */
+  error: string;
+  characters: number;
+}[];
+
 export type SettingsSubscriptionPreviewInput = {
   query?: {
     agent?: string;
@@ -2591,14 +2660,18 @@ export type SettingsUpdateInput = {
     subKeyFile?: string;
     /** requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit */
     subMissLimit?: number;
+    /** of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before */
+    subCalendarExpireInclusive?: boolean;
     /** tell programs that the routing of the subscription is on */
     subEnableRouting?: boolean;
-    /** value of the header Routing, such as a link of app H */
+    /** value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON */
     subRoutingRules?: string;
     /** ask programs to hide the settings of servers */
     subHideSettings?: boolean;
     /** send one entry whose name tells the user why there is no working link, instead of an empty list */
     subInfoNodeEnable?: boolean;
+    /** with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none */
+    subStatusTemplate?: string;
     /** that name when the time is over */
     subExpiredTemplate?: string;
     /** that name when the traffic is used up */
@@ -2631,9 +2704,55 @@ export type SettingsUpdateInput = {
     /** pattern of the agents of that format; empty: (?i)(sing-box|\bSF[AIMT]\b) */
     subSingBoxUserAgentRegex?: string;
     /** send headers of app H to its user agents */
-    subAppHAutoDetect?: boolean;
-    /** headers of app H by name, such as Sub-Info-Text */
-    subAppHHeaders?: Record<string, string>;
+    subAppAutoDetect?: boolean;
+    /** app H: id of the provider */
+    subAppProviderId?: string;
+    /** app H: URL of the subscription from now on */
+    subAppNewUrl?: string;
+    /** app H: URL of the subscription when this one is out of reach */
+    subAppFallbackUrl?: string;
+    /** app H: color of the information: blue, green or red */
+    subAppSubInfoColor?: string;
+    /** app H: information above the servers */
+    subAppSubInfoText?: string;
+    /** app H: text of its button */
+    subAppSubInfoButtonText?: string;
+    /** app H: link of its button */
+    subAppSubInfoButtonLink?: string;
+    /** app H: warn before the subscription ends */
+    subAppSubExpire?: boolean;
+    /** app H: link of the button in that warning */
+    subAppSubExpireButtonLink?: string;
+    /** app H: notify before the subscription ends */
+    subAppNotificationExpire?: boolean;
+    /** app H: show no limit */
+    subAppNoLimit?: boolean;
+    /** app H: always send the id of the device */
+    subAppAlwaysHwid?: boolean;
+    /** app H: mode of its TUN: system or gvisor */
+    subAppTunMode?: string;
+    /** app H: kind of its TUN: singbox, tun2proxy, default or xray */
+    subAppTunType?: string;
+    /** app H: networks beside the tunnel, with commas between them */
+    subAppExcludeRoutes?: string;
+    /** app H: keep push messages of Apple beside the tunnel */
+    subAppExcludeApns?: boolean;
+    /** app H: colors of the app, as JSON on one line */
+    subAppColorProfile?: string;
+    /** app H: how it measures servers: proxy, proxy-head, tcp or icmp */
+    subAppPingType?: string;
+    /** app H: connect when it starts */
+    subAppAutoConnect?: boolean;
+    /** app H: to which server: lowestdelay, lastused or random */
+    subAppAutoConnectType?: string;
+    /** app H: of the apps in subAppPerAppList: off, on (only these) or bypass */
+    subAppPerAppMode?: string;
+    /** app H: names of apps, with commas between them */
+    subAppPerAppList?: string;
+    /** app H: login at its SOCKS port: auto or disable */
+    subAppSocksAuthMode?: string;
+    /** app H: login at its HTTP port: auto or disable */
+    subAppHttpAuthMode?: string;
     /** send headers of app I to its user agents */
     subAppIAutoDetect?: boolean;
     /** headers of app I by name, such as Banner-Text */
@@ -2650,11 +2769,13 @@ export type SettingsUpdateInput = {
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
     altFormatPath?: string;
+    /** serve the YAML below /mihomo/ as well, and below /clash-legacy/ what the first Clash can read; everybody knows these paths, so the subId is the only secret */
+    subAltFixedPaths?: boolean;
     /** URL of the YAML as users reach it, before the id; empty: it follows from subURI */
     subAltURI?: string;
     /** use subAltRules */
     subAltEnableRouting?: boolean;
-    /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads */
+    /** rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads; or the https URL of rules, groups and rule-providers */
     subAltRules?: string;
     /** serve subscriptions as JSON documents of the core, too */
     subJsonEnable?: boolean;
@@ -2670,7 +2791,7 @@ export type SettingsUpdateInput = {
     subJsonFinalMask?: string;
     /** JSON: list of routing rules, before the one that sends everything to the entry */
     subJsonRules?: string;
-    /** a routing profile as JSON or as its deep link; its rules and name servers take the place of subJsonRules */
+    /** a routing profile as JSON, as its deep link or as its https URL; its rules and name servers take the place of subJsonRules */
     subJsonRoutingRules?: string;
     /** JSON: name servers as a list, or the whole dns object of the core */
     subJsonDns?: string;
@@ -2678,13 +2799,19 @@ export type SettingsUpdateInput = {
     subJsonObservatory?: string;
     /** path prefix of share links */
     subPath?: string;
+    /** end the list with the routing of app I */
+    subIncyEnableRouting?: boolean;
+    /** that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself */
+    subIncyRoutingRules?: string;
     /** send the list as one base64 text, as most client programs expect */
     subEncrypt?: boolean;
+    /** folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel */
+    subThemeDir?: string;
     /** serve subscriptions as documents of sing-box */
     subSingBoxEnable?: boolean;
     /** path prefix of documents of sing-box */
     subSingBoxPath?: string;
-    /** the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one */
+    /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
     /** path below which the panel is served */
     webBasePath?: string;
@@ -3159,7 +3286,7 @@ export class Weir extends Transport {
     /** Resets the usage of a client and enables it, unless it is expired. — POST /panel/api/clients/resetTraffic/{email} */
     resetTraffic: (input: ClientsResetTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/clients/resetTraffic/{email}', gives: 'msg' }, input),
-    /** Returns the share links of the client with this subId, whether or not it may use them now; an empty list when there is no such client. — GET /panel/api/clients/subLinks/{subId} */
+    /** Returns the share links of the client with this subId, or of all clients that share it, whether or not they may use them now; an empty list when there is none. — GET /panel/api/clients/subLinks/{subId} */
     subLinks: (input: ClientsSubLinksInput): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/clients/subLinks/{subId}', gives: 'obj' }, input),
     /** What one client used, and its limits. — GET /panel/api/clients/traffic/{email} */
@@ -3379,6 +3506,9 @@ export class Weir extends Transport {
     /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
     factoryDefaults: (): Promise<SettingsFactoryDefaultsReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' }),
+    /** Returns how the texts are that settings name by URL. It shows no URL, because a URL may be a secret. — GET /panel/api/setting/remoteTexts */
+    remoteTexts: (): Promise<SettingsRemoteTextsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/setting/remoteTexts', gives: 'obj' }),
     /** Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running. — POST /panel/api/setting/restartPanel */
     restartPanel: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/setting/restartPanel', gives: 'msg' }),

@@ -20,6 +20,7 @@
 //   @weir-panel/weir/plugins/outgoing: 10 names
 //   @weir-panel/weir/plugins/processes: 28 names
 //   @weir-panel/weir/plugins/realtime: 3 names
+//   @weir-panel/weir/plugins/remote-texts: 6 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
@@ -4366,6 +4367,37 @@ declare module '@weir-panel/weir/plugins/realtime' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/remote-texts' {
+  import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+
+  // Texts of settings that stand elsewhere: the setting holds an https URL, and the text is fetched in the background.
+  /** A setting that may hold a text, or the URL of one. */
+  export interface RemoteText {
+    /** its name */
+    readonly setting: string;
+    /** its value now */
+    value(): string;
+    /** of the text */
+    readonly maxBytes: number;
+    /** Throws with a sentence where the text cannot be used; the last good one stays. */
+    check(text: string): void;
+  }
+  /** Settings that may hold the https URL of a text in place of the text. */
+  export const RemoteTextSources: ExtensionPoint<RemoteText>;
+  export interface RemoteTextsApi {
+    /** The value itself; where it is a URL, the text that was fetched last, '' until there is one. From memory. */
+    textOf(setting: string, value: string): string;
+  }
+  /** The texts of settings, whether they stand there or elsewhere. */
+  export const RemoteTexts: Token<RemoteTextsApi>;
+  /** Whether a value is the URL of a text: one word that begins with `https://`. */
+  export const isRemote: (value: string) => boolean;
+  /** The check of such a setting, which throws with a sentence: of the URL where there is one, otherwise of the text. */
+  export const orRemote: (check: (text: string) => unknown) => (value: string) => void;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/secrets' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
@@ -4718,6 +4750,8 @@ declare module '@weir-panel/weir/plugins/subscription' {
       readonly format: string;
       readonly url: string;
     }[];
+    /** ms that the time lasts, where it begins with the first use; undefined once it runs, and where it never ends */
+    readonly timeFromFirstUse: number | undefined;
     /** undefined while no device limit acts */
     readonly devices: DevicePlaces | undefined;
     /** Share links with the names for the panel. Empty unless they work, and while a device limit acts: a link does not know which device uses it, the URLs do. */
@@ -4735,6 +4769,8 @@ declare module '@weir-panel/weir/plugins/subscription' {
     readonly lang: string | undefined;
     /** tags of Accept-Language, the best one first, such as `fa-IR`; without those of weight 0 */
     readonly languages: readonly string[];
+    /** the browser as its `User-Agent` says, at most 256 characters; '' for none. Do not match it with patterns that may take long. */
+    readonly agent: string;
   }
   export interface PageReply {
     readonly html: string;
@@ -4798,8 +4834,12 @@ declare module '@weir-panel/weir/plugins/subscription' {
     readonly contentType: string;
     /** Begins and ends with a slash, with letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is disabled. */
     prefix(): string | undefined;
+    /** Further paths of the same form that give the same, such as those of an older panel. One that is taken is not served. */
+    aliases?(): readonly string[];
     /** Name of the setting with the path, if there is one: it then cannot be set to the path of another format. */
     readonly pathSetting?: string;
+    /** Name of the format of which this is a reduced form: what is kept out of that one is kept out of this one, and pages do not show it. */
+    readonly variantOf?: string;
     /** The public URL before the id, such as that of a proxy; undefined or '': the path of the format at the usual place. */
     publicUrl?(): string | undefined;
     /** For `?view=raw`, which asks for a download, such as `subscription.json`. Programs take the title of a fetch with such a format as the name of the profile. */
@@ -4828,8 +4868,10 @@ declare module '@weir-panel/weir/plugins/subscription' {
     /** the program that fetches, as its `User-Agent` says; '' for none and for the panel. Do not match it with patterns that may take long. */
     readonly agent: string;
   }
-  /** One object per way to an inbound, the same at every fetch until the way changes. That of a note has the `inboundId` 0. */
+  /** One object per way to an inbound, the same at every fetch until the way changes; one for all notes. */
   export interface EntrySource {
+    /** It connects nowhere: where there are others, no group should choose it. It stands first. */
+    readonly isNote?: boolean;
     /** 0: an entry of the client that leads to no inbound here (`ClientEntries`) */
     readonly inboundId: number;
     /** undefined when the plugin of its protocol failed, and for an entry that only exists as a text */
@@ -4899,6 +4941,8 @@ declare module '@weir-panel/weir/plugins/subscription' {
     leftOut(): readonly LeftOut[];
     /** One rendered text per entry, with the names for the panel; none for a format that writes documents. `inbounds` leaves out what leads to no inbound here. */
     entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[];
+    /** The same of all clients with this subId, as their subscription has them; empty when there is none. */
+    entriesOfSubId(format: string, subId: string, host: LinkHost): string[];
     /** The path before the subId, of a format that is served; for further paths of a subscription. */
     pathOf(format: string): string | undefined;
     /** The URL of this client's subscription; undefined while the format is disabled. */

@@ -1,4 +1,11 @@
 // Names of settings: ours, and those of older programs.
+
+/** Settings of app H: `subApp` and one of these here, `subHapp` and the same there. */
+const OF_APP =
+  `AutoDetect ProviderId NewUrl FallbackUrl SubInfoColor SubInfoText SubInfoButtonText SubInfoButtonLink
+  SubExpire SubExpireButtonLink NotificationExpire NoLimit AlwaysHwid TunMode TunType ExcludeRoutes ExcludeApns
+  ColorProfile PingType AutoConnect AutoConnectType PerAppMode PerAppList`.split(/\s+/);
+
 export const SETTING_NAMES: Readonly<Record<string, string>> = {
   appLinkEnable: 'happLinkEnable',
   edgetunnelUpdateInterval: 'warpUpdateInterval',
@@ -18,10 +25,12 @@ export const SETTING_NAMES: Readonly<Record<string, string>> = {
   hasMsgBotToken: 'hasTgBotToken',
   clearMsgBotToken: 'clearTgBotToken',
   restartEngineOnClientDisable: 'restartXrayOnClientDisable',
+  subAltAutoDetect: 'subClashAutoDetect',
   subAltEnable: 'subClashEnable',
   subAltEnableRouting: 'subClashEnableRouting',
   subAltRules: 'subClashRules',
   subAltURI: 'subClashURI',
+  subAltUserAgentRegex: 'subClashUserAgentRegex',
   altFormatPath: 'subClashPath',
   jsonPath: 'subJsonPath',
   webhookAdminIds: 'discordAdminIds',
@@ -36,6 +45,7 @@ export const SETTING_NAMES: Readonly<Record<string, string>> = {
   webhookToken: 'discordBotToken',
   hasWebhookToken: 'hasDiscordBotToken',
   clearWebhookToken: 'clearDiscordBotToken',
+  ...Object.fromEntries(OF_APP.map((name) => [`subApp${name}`, `subHapp${name}`])),
 };
 
 /** Further names that are read, and not written. */

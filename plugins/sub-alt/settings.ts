@@ -1,9 +1,10 @@
 import { bool, setting, urlPath } from '../../kernel/index.js';
+import { orRemote } from '../remote-texts/contract.js';
 import { checkedText, publicUrl, randomPath } from '../subscription/contract.js';
 import { readTemplate } from './template/template.js';
 
 /** Reading it must not hold up the panel; long lists of rules belong into rule-providers. */
-const LONGEST_TEMPLATE = 65_536;
+export const LONGEST_TEMPLATE = 65_536;
 
 /** Programs send all settings back with each change, so most texts come again. */
 let known = { text: '', problem: undefined as string | undefined };
@@ -22,7 +23,14 @@ function check(given: string): void {
 
 export const altSettings = {
   subAltEnable: setting(bool(), false, 'serve subscriptions as YAML of mihomo, too'),
-  altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo'),
+  altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo', {
+    alias: 'subAltPath',
+  }),
+  subAltFixedPaths: setting(
+    bool(),
+    false,
+    'serve the YAML below /mihomo/ as well, and below /clash-legacy/ what the first Clash can read; everybody knows these paths, so the subId is the only secret',
+  ),
   subAltURI: setting(
     publicUrl('https://sub.example.com/alt/'),
     '',
@@ -30,8 +38,8 @@ export const altSettings = {
   ),
   subAltEnableRouting: setting(bool(), false, 'use subAltRules'),
   subAltRules: setting(
-    checkedText(check, LONGEST_TEMPLATE),
+    checkedText(orRemote(check), LONGEST_TEMPLATE),
     '',
-    'rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads',
+    'rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads; or the https URL of rules, groups and rule-providers',
   ),
 } as const;

@@ -98,6 +98,7 @@ export class Documents {
 
   #pieces(base: Base, groups: readonly DocumentGroup[], sources: Plan['sources']): Piece[] {
     const places = sources.map((source) => {
+      if (source?.isNote) return Number.NEGATIVE_INFINITY;
       const inbound = source && this.#inbounds.get(source.inboundId);
       // Entries that belong to no inbound come last.
       return inbound ? inbound.subSortIndex : Number.POSITIVE_INFINITY;

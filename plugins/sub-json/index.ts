@@ -1,12 +1,14 @@
 // Documents in the form of the core's config, for client programs that run the core.
-import { contribute, definePlugin, singleton } from '../../kernel/index.js';
+import { contribute, definePlugin, maybe, singleton } from '../../kernel/index.js';
 import { Inbounds } from '../inbounds/contract.js';
+import { RemoteTexts, RemoteTextSources } from '../remote-texts/contract.js';
 import { Formats, type ListFormat } from '../subscription/contract.js';
 import { cannotWrite } from './cannot.js';
 import { Documents } from './documents.js';
 import { compileOutbound, TAG } from './outbound.js';
-import { subJsonSettings } from './settings.js';
+import { LONGEST_PROFILE, subJsonSettings } from './settings.js';
 import { Settled } from './settled.js';
+import { readProfile } from './texts/profile.js';
 
 const NOTE = {
   tag: TAG,
@@ -19,7 +21,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Subscriptions as JSON documents, in the form of the core’s own config.',
-  uses: { inbounds: Inbounds },
+  uses: { inbounds: Inbounds, remote: maybe(RemoteTexts) },
   settings: subJsonSettings,
   services: { settled: singleton(Settled), documents: singleton(Documents) },
   contributes: ({ settings, settled, documents }) => [
@@ -29,6 +31,7 @@ export default definePlugin({
       prefix: () => (settings.read().subJsonEnable ? settings.read().jsonPath : undefined),
       pathSetting: 'jsonPath',
       publicUrl: () => settings.read().subJsonURI,
+      fileName: 'subscription.json',
       cannot: cannotWrite,
       compile: (entry) => {
         // A setting may change without the entry.
@@ -45,5 +48,11 @@ export default definePlugin({
       note: () => JSON.stringify(NOTE),
       body: (entries, written) => documents.body(entries, written),
     } satisfies ListFormat),
+    contribute(RemoteTextSources, {
+      setting: 'subJsonRoutingRules',
+      value: () => settings.read().subJsonRoutingRules,
+      maxBytes: LONGEST_PROFILE,
+      check: (text) => void readProfile(text),
+    }),
   ],
 });

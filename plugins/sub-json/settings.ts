@@ -1,4 +1,5 @@
 import { bool, setting, urlPath } from '../../kernel/index.js';
+import { orRemote } from '../remote-texts/contract.js';
 import { checkedText, publicUrl, randomPath } from '../subscription/contract.js';
 import { readDns } from './texts/dns.js';
 import { readMasks } from './texts/masks.js';
@@ -9,6 +10,8 @@ import { readRules } from './texts/rules.js';
 
 const LONGEST = 256 * 1024;
 const jsonText = (read: (text: string) => unknown) => checkedText(read, LONGEST);
+
+export const LONGEST_PROFILE = 1024 * 1024;
 
 export const subJsonSettings = {
   subJsonEnable: setting(bool(), false, 'serve subscriptions as JSON documents of the core, too'),
@@ -37,9 +40,9 @@ export const subJsonSettings = {
     'JSON: list of routing rules, before the one that sends everything to the entry',
   ),
   subJsonRoutingRules: setting(
-    checkedText(readProfile, 1024 * 1024),
+    checkedText(orRemote(readProfile), LONGEST_PROFILE),
     '',
-    'a routing profile as JSON or as its deep link; its rules and name servers take the place of subJsonRules',
+    'a routing profile as JSON, as its deep link or as its https URL; its rules and name servers take the place of subJsonRules',
   ),
   subJsonDns: setting(
     jsonText(readDns),

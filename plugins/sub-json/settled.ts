@@ -1,6 +1,7 @@
 // The settings of the format, read once for each change of them.
 import type { LiveSettings, SettingValues } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
+import { isRemote, type RemoteTextsApi } from '../remote-texts/contract.js';
 import type { Common } from './outbound.js';
 import type { subJsonSettings } from './settings.js';
 import { readDns, dnsOf } from './texts/dns.js';
@@ -23,8 +24,8 @@ export interface Base extends Common {
 
 const EVERYTHING: JsonObject = { type: 'field', network: 'tcp,udp', outboundTag: 'proxy' };
 
-function baseOf(values: Values): Base {
-  const profile = readProfile(values.subJsonRoutingRules);
+function baseOf(values: Values, routing: string): Base {
+  const profile = readProfile(routing);
   return {
     mux: readMux(values.subJsonMux),
     masks: readMasks(values.subJsonFinalMask),
@@ -39,21 +40,33 @@ function baseOf(values: Values): Base {
 export class Settled {
   readonly #settings: LiveSettings<typeof subJsonSettings>;
   #values: Values | undefined;
+  #routing = '';
   #base: Base | undefined;
+  readonly #remote: RemoteTextsApi | undefined;
 
-  constructor({ settings }: { settings: LiveSettings<typeof subJsonSettings> }) {
+  constructor({
+    settings,
+    remote,
+  }: {
+    settings: LiveSettings<typeof subJsonSettings>;
+    remote: RemoteTextsApi | undefined;
+  }) {
     this.#settings = settings;
+    this.#remote = remote;
   }
 
   get values(): Values {
     return this.#settings.read();
   }
 
-  /** The same object until a setting changes. */
+  /** The same object until a setting changes, or the text at the URL in one. */
   get base(): Base {
     const values = this.#settings.read();
-    if (this.#base && this.#values === values) return this.#base;
+    const { subJsonRoutingRules: own } = values;
+    const routing = this.#remote?.textOf('subJsonRoutingRules', own) ?? (isRemote(own) ? '' : own);
+    if (this.#base && this.#values === values && this.#routing === routing) return this.#base;
     this.#values = values;
-    return (this.#base = baseOf(values));
+    this.#routing = routing;
+    return (this.#base = baseOf(values, routing));
   }
 }

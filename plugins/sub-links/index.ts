@@ -12,10 +12,12 @@ import {
   urlPath,
   word,
   setting,
+  type SettingValues,
 } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { cannotLink, compileLink } from './link.js';
 import {
+  checkedText,
   encodeFragment,
   Formats,
   type ListFormat,
@@ -27,10 +29,35 @@ const FORMAT = 'links';
 /** Clients of which the links are made at once. */
 const PORTION = 16;
 
+const routing = () =>
+  checkedText((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const isLine = /^[\x21-\x7e]*$/.test(value);
+    const isRouting = url?.protocol === 'incy:' || (url?.protocol === 'https:' && url.username === '');
+    if (value !== '' && !(isLine && isRouting))
+      throw new Error('it must be one line that begins with incy:// or https://, without spaces');
+  }, 8192);
+
 export const linkSettings = {
   subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
+  subIncyEnableRouting: setting(bool(), false, 'end the list with the routing of app I'),
+  subIncyRoutingRules: setting(
+    routing(),
+    '',
+    'that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself',
+  ),
   subEncrypt: setting(bool(), true, 'send the list as one base64 text, as most client programs expect'),
 } as const;
+
+/** The last line of the list; other programs skip what is no server. */
+function routingLine({
+  subIncyEnableRouting,
+  subIncyRoutingRules,
+}: SettingValues<typeof linkSettings>): string {
+  if (!subIncyEnableRouting || subIncyRoutingRules === '') return '';
+  const isUrl = subIncyRoutingRules.startsWith('https:');
+  return `${isUrl ? 'incy://autorouting/onadd/' : ''}${subIncyRoutingRules}\n`;
+}
 
 /** Buffer for the base64 encoding of the list: a new buffer for every fetch would cost more than the rest of the encoding. */
 const room = Buffer.allocUnsafeSlow(65_536);
@@ -73,7 +100,9 @@ export default definePlugin({
       body: (links) => {
         let plain = '';
         for (const link of links) plain += `${link}\n`;
-        return settings.read().subEncrypt ? base64(plain) : plain;
+        const values = settings.read();
+        if (links.length > 0) plain += routingLine(values);
+        return values.subEncrypt ? base64(plain) : plain;
       },
     } satisfies ListFormat),
   ],
@@ -96,13 +125,10 @@ export default definePlugin({
       method: 'GET',
       path: '/panel/api/clients/subLinks/{subId}',
       name: 'clients.subLinks',
-      doc: 'Returns the share links of the client with this subId, whether or not it may use them now; an empty list when there is no such client.',
+      doc: 'Returns the share links of the client with this subId, or of all clients that share it, whether or not they may use them now; an empty list when there is none.',
       params: shape({ subId: word().example('ada') }),
       reply: payload(list(text())),
-      handle: ({ params, host }) => {
-        const client = clients.bySubId(params.subId);
-        return client ? subscription.entries(FORMAT, client, host) : [];
-      },
+      handle: ({ params, host }) => subscription.entriesOfSubId(FORMAT, params.subId, host),
     }),
     route({
       method: 'GET',

@@ -2,7 +2,7 @@
 import type { PageView } from '../subscription/contract.js';
 import { type Html, html } from './html.js';
 import type { Language } from './languages.js';
-import { importsOn, SYSTEMS } from './programs.js';
+import { importsOn, SYSTEMS, systemOf } from './programs.js';
 import { qrCode } from './qr.js';
 import type { Texts } from './texts/texts.js';
 import type { Values } from './values.js';
@@ -17,19 +17,23 @@ const MOST_ADDRESSES = 8;
 /** For the time that they take. */
 const MOST_CODES = 12;
 
-/** The links that import the subscription, by system; the script opens that of the user. */
-export function imports({ status, urls }: PageView, { texts }: Language): Html | undefined {
-  const systems = SYSTEMS.map((system) => ({
-    system,
-    found: importsOn(system, urls, status.subTitle || texts.title),
-  })).filter(({ found }) => found.length > 0);
+/** The links that import the subscription, by system; that of the user is open and first. The script knows it better. */
+export function imports({ status, urls }: PageView, { texts }: Language, agent: string): Html | undefined {
+  const own = systemOf(agent);
+  const sorted = SYSTEMS.toSorted((a, b) => Number(b === own) - Number(a === own));
+  const systems = sorted
+    .map((system) => ({
+      system,
+      found: importsOn(system, urls, status.subTitle || texts.title),
+    }))
+    .filter(({ found }) => found.length > 0);
   if (systems.length === 0) return undefined;
   return html`<section aria-labelledby="add">
 <h2 id="add">${texts.add}</h2>
 <p class="soft">${texts.addHow}</p>
 ${systems.map(
   ({ system, found }) =>
-    html`<details data-system="${system}"><summary lang="en">${system}</summary><div><ul class="programs">${found.map(
+    html`<details data-system="${system}"${system === own && html` open`}><summary lang="en">${system}</summary><div><ul class="programs">${found.map(
       ({ name, link }) =>
         html`<li><a class="button" dir="ltr" href="${link}" aria-label="${texts.addTo(name)}">${name}</a></li>`,
     )}</ul></div></details>`,

@@ -27,7 +27,7 @@ const HEADERS: PageReply['headers'] = Object.freeze([
 export function writePage(view: PageView, request: PageRequest): PageReply {
   const language = chooseLanguage([request.lang, ...request.languages]);
   const values = valuesOf(language, view.status.datepicker, view.timeZone);
-  const begin = opening(view, language, values).toString();
+  const begin = opening(view, request.agent, language, values).toString();
   const end = closing(view, language, values).toString();
   const room = MOST_BYTES - Buffer.byteLength(begin) - Buffer.byteLength(end);
   return {
@@ -36,7 +36,7 @@ export function writePage(view: PageView, request: PageRequest): PageReply {
   };
 }
 
-function opening(view: PageView, language: Language, values: Values): Html {
+function opening(view: PageView, agent: string, language: Language, values: Values): Html {
   const { texts, tag, direction } = language;
   const { subTitle, emails } = view.status;
   const title = subTitle || texts.title;
@@ -67,7 +67,7 @@ ${time(view, language, values)}
 ${devices(view, language, values)}
 </div>
 <div class="column">
-${view.state === 'working' && html`${imports(view, language)}\n${addresses(view, language)}`}
+${view.state === 'working' && html`${imports(view, language, agent)}\n${addresses(view, language)}`}
 `;
 }
 const closing = (view: PageView, language: Language, values: Values): Html => html`</div>
@@ -121,14 +121,16 @@ ${totalByte > 0 && html`<progress max="100" value="${Math.round(share * 100)}" a
 </section>`;
 }
 
-function time({ status, now }: PageView, { texts }: Language, values: Values): Html {
+function time({ status, now, timeFromFirstUse: waits }: PageView, { texts }: Language, values: Values): Html {
   const end = status.expire * 1000;
   const moment = (ms: number): Html =>
     html`<time datetime="${new Date(ms).toISOString()}">${values.moment(ms)}</time> <span>${values.distance(ms, now)}</span>`;
+  const never = waits === undefined ? texts.never : texts.fromFirstUse(values.duration(waits));
+  const ends = end > 0 ? moment(end) : never;
   return html`<section aria-labelledby="time">
 <h2 id="time">${texts.time}</h2>
 <dl>
-<dt>${end > 0 && end <= now ? texts.expired : texts.expires}</dt><dd>${end > 0 ? moment(end) : texts.never}</dd>
+<dt>${end > 0 && end <= now ? texts.expired : texts.expires}</dt><dd>${ends}</dd>
 <dt>${texts.lastOnline}</dt><dd>${status.isOnline ? texts.onlineNow : status.lastOnline > 0 ? moment(status.lastOnline) : texts.notYet}</dd>
 </dl>
 </section>`;

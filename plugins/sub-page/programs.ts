@@ -3,6 +3,18 @@
 export const SYSTEMS = ['Android', 'iOS', 'Windows', 'macOS', 'Linux'] as const;
 export type System = (typeof SYSTEMS)[number];
 
+/** By words of its browsers; the first that is found, because those of phones name other systems, too. */
+const WORDS: readonly (readonly [word: string, system: System])[] = [
+  ['Android', 'Android'],
+  ['iPhone', 'iOS'],
+  ['iPad', 'iOS'],
+  ['Windows', 'Windows'],
+  ['Macintosh', 'macOS'],
+  ['Linux', 'Linux'],
+];
+export const systemOf = (agent: string): System | undefined =>
+  WORDS.find(([word]) => agent.includes(word))?.[1];
+
 /** What a link says: the URL of the subscription, and its title, which is never empty. */
 type Write = (url: string, title: string) => string;
 interface Program {

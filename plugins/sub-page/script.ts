@@ -24,5 +24,5 @@ navigator.clipboard.writeText(field.textContent).then(function(){tell(button,tru
 });
 var agent=navigator.userAgent,system=/Android/.test(agent)?'Android':/iPhone|iPad|iPod/.test(agent)||/Mac/.test(agent)&&navigator.maxTouchPoints>1?'iOS':/Windows/.test(agent)?'Windows':/Mac/.test(agent)?'macOS':'Linux';
 var own=document.querySelector('details[data-system="'+system+'"]');
-if(own){own.open=true;own.parentNode.insertBefore(own,own.parentNode.querySelector('details'))}
+if(own){document.querySelectorAll('details[data-system]').forEach(function(one){one.open=one===own});own.parentNode.insertBefore(own,own.parentNode.querySelector('details'))}
 })();`;

@@ -14,6 +14,8 @@ export interface Values {
   bytes(value: number): string;
   /** with the time of day */
   moment(ms: number): string;
+  /** such as `30 days`, or `12 hours` */
+  duration(ms: number): string;
   /** such as `in 12 days`, or `3 hours ago` */
   distance(ms: number, now: number): string;
 }
@@ -43,6 +45,9 @@ function makeValues(tag: string, calendar: string, timeZone: string | undefined)
     timeStyle: 'short',
     ...(timeZone !== undefined && { timeZone }),
   });
+  const units = (['day', 'hour', 'minute'] as const).map(
+    (unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' }),
+  );
   const distances = new Intl.RelativeTimeFormat(tag);
   return {
     count: (value) => numbers.format(value),
@@ -54,6 +59,10 @@ function makeValues(tag: string, calendar: string, timeZone: string | undefined)
       return sizes[unit]?.format(size) ?? '';
     },
     moment: (ms) => dates.format(ms),
+    duration: (ms) => {
+      const [size, unit] = ms >= DAY ? [DAY, 0] : ms >= HOUR ? [HOUR, 1] : [60_000, 2];
+      return units[unit]?.format(Math.max(1, Math.round(ms / size))) ?? '';
+    },
     distance: (ms, now) => {
       const away = ms - now;
       if (Math.abs(away) >= 2 * DAY) return distances.format(Math.trunc(away / DAY), 'day');

@@ -1,5 +1,6 @@
 // Subscriptions as documents of sing-box.
-import { bool, contribute, definePlugin, setting, urlPath } from '../../kernel/index.js';
+import { bool, contribute, definePlugin, maybe, setting, urlPath } from '../../kernel/index.js';
+import { isRemote, orRemote, RemoteTexts, RemoteTextSources } from '../remote-texts/contract.js';
 import { Formats, checkedText, type ListFormat, randomPath } from '../subscription/contract.js';
 import { defaultTemplate } from './default-template.js';
 import { compileDocument, type WriteDocument } from './document.js';
@@ -15,11 +16,17 @@ export const singBoxSettings = {
   subSingBoxEnable: setting(bool(), false, 'serve subscriptions as documents of sing-box'),
   subSingBoxPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of documents of sing-box'),
   subSingBoxTemplate: setting(
-    checkedText((value) => value !== '' && readTemplate(value), LONGEST_TEMPLATE),
+    checkedText(
+      orRemote((value) => value !== '' && readTemplate(value)),
+      LONGEST_TEMPLATE,
+    ),
     '',
-    'the document around the entries, as JSON; a group with "{all}" in its outbounds gets all entries; empty for the own one',
+    'the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one',
   ),
 } as const;
+
+/** With the first one at the end. */
+const firstLast = <T>([first, ...others]: readonly T[]): T[] => [...others, first as T];
 
 /** Documents of one template, by version; compiled at the first fetch after a change. */
 class Documents {
@@ -50,9 +57,13 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Subscriptions as documents of sing-box.',
+  uses: { remote: maybe(RemoteTexts) },
   settings: singBoxSettings,
-  contributes: ({ settings }) => {
-    const documents = new Documents(() => settings.read().subSingBoxTemplate);
+  contributes: ({ settings, remote }) => {
+    const documents = new Documents(() => {
+      const { subSingBoxTemplate: own } = settings.read();
+      return remote?.textOf('subSingBoxTemplate', own) ?? (isRemote(own) ? '' : own);
+    });
     return [
       contribute(Formats, {
         name: FORMAT,
@@ -63,12 +74,21 @@ export default definePlugin({
         cannot: cannotWrite,
         compile: compileOutbound,
         note: (name) => JSON.stringify({ type: 'block', tag: name }),
-        body: (written, { names, agent }) => {
+        body: (written, { names, sources, agent }) => {
           const minor = minorOf(agent);
-          const forms = formsFor(minor, written, names);
+          // A selector begins with its first entry, and a note connects nowhere.
+          const forms = sources[0]?.isNote
+            ? formsFor(minor, firstLast(written), firstLast(names))
+            : formsFor(minor, written, names);
           return documents.for(minor)(forms.entries, forms.names);
         },
       } satisfies ListFormat),
+      contribute(RemoteTextSources, {
+        setting: 'subSingBoxTemplate',
+        value: () => settings.read().subSingBoxTemplate,
+        maxBytes: LONGEST_TEMPLATE,
+        check: (text) => void readTemplate(text),
+      }),
     ];
   },
 });

@@ -139,6 +139,13 @@ export class Compiled {
     return this.formats.find(({ pathSetting }) => pathSetting === STANDARD_PATH);
   }
 
+  /** The formats of which people are told the address, each once. */
+  get shown(): Format[] {
+    return [...new Set(this.served.map(([, format]) => format))].filter(
+      ({ variantOf }) => variantOf === undefined,
+    );
+  }
+
   /** The path of a format; undefined while it is disabled or another one has its path. */
   pathOf(format: Format): string | undefined {
     return [...this.prefixes].find(([, served]) => served === format)?.[0];
@@ -155,7 +162,9 @@ export class Compiled {
     const compiled = ways.map((way) =>
       this.#compile(
         { inbound, ...way },
-        this.formats.filter(({ name }) => !way.notIn?.includes(name)),
+        this.formats.filter(
+          ({ name, variantOf = name }) => !way.notIn?.some((one) => one === name || one === variantOf),
+        ),
       ),
     );
     // Ways replace the inbound's own address, which may have to stay secret, in every format.

@@ -59,8 +59,12 @@ export interface AnyFormat {
   readonly contentType: string;
   /** Begins and ends with a slash, with letters, digits, `-`, `_`, `.` and `~` between; undefined while the format is disabled. */
   prefix(): string | undefined;
+  /** Further paths of the same form that give the same, such as those of an older panel. One that is taken is not served. */
+  aliases?(): readonly string[];
   /** Name of the setting with the path, if there is one: it then cannot be set to the path of another format. */
   readonly pathSetting?: string;
+  /** Name of the format of which this is a reduced form: what is kept out of that one is kept out of this one, and pages do not show it. */
+  readonly variantOf?: string;
   /** The public URL before the id, such as that of a proxy; undefined or '': the path of the format at the usual place. */
   publicUrl?(): string | undefined;
   /** For `?view=raw`, which asks for a download, such as `subscription.json`. Programs take the title of a fetch with such a format as the name of the profile. */
@@ -89,8 +93,10 @@ export interface Written {
   /** the program that fetches, as its `User-Agent` says; '' for none and for the panel. Do not match it with patterns that may take long. */
   readonly agent: string;
 }
-/** One object per way to an inbound, the same at every fetch until the way changes. That of a note has the `inboundId` 0. */
+/** One object per way to an inbound, the same at every fetch until the way changes; one for all notes. */
 export interface EntrySource {
+  /** It connects nowhere: where there are others, no group should choose it. It stands first. */
+  readonly isNote?: boolean;
   /** 0: an entry of the client that leads to no inbound here (`ClientEntries`) */
   readonly inboundId: number;
   /** undefined when the plugin of its protocol failed, and for an entry that only exists as a text */
@@ -185,6 +191,8 @@ export interface SubscriptionApi {
   leftOut(): readonly LeftOut[];
   /** One rendered text per entry, with the names for the panel; none for a format that writes documents. `inbounds` leaves out what leads to no inbound here. */
   entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[];
+  /** The same of all clients with this subId, as their subscription has them; empty when there is none. */
+  entriesOfSubId(format: string, subId: string, host: LinkHost): string[];
   /** The path before the subId, of a format that is served; for further paths of a subscription. */
   pathOf(format: string): string | undefined;
   /** The URL of this client's subscription; undefined while the format is disabled. */

@@ -112,6 +112,8 @@ export class FetchHandler {
       this.#hooks.isUsed(beforeSubscription) ||
       this.#hooks.isUsed(subscriptionHeaders) ||
       (acceptsHtml(request.headers.accept) && this.#info.hasPage);
+    // Routes have the path of the format; an alias has none.
+    if (isSlow) request.url = (this.#compiled.pathOf(format) ?? '') + rest;
     return this.#answer(request, response, format, client, isSlow);
   }
 

@@ -23,6 +23,13 @@ export function pathsOf(
     const by = prefix === undefined ? undefined : served.get(prefix);
     if (by && by !== format) taken(format, by);
   }
+  // After all paths of their own: those are found first.
+  for (const { format, prefix } of wanted)
+    for (const alias of (prefix === undefined ? undefined : format.aliases?.()) ?? []) {
+      const by = served.get(alias);
+      if (!by) served.set(alias, format);
+      else if (by !== format) taken(format, by);
+    }
   return served;
 }
 

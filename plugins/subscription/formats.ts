@@ -7,19 +7,26 @@ const PATH = urlPath();
 /** Other characters in a path have a meaning for the router, and no listener could be mounted. */
 const isPath = (value: unknown): boolean => value === undefined || 'value' in inspect(PATH, value);
 
+const isPaths = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((path) => path !== undefined && isPath(path));
+
 const isUrl = (value: unknown): boolean =>
   value === undefined || value === '' || (typeof value === 'string' && URL.canParse(value));
 
 export const isDocument = (format: Format): format is DocumentFormat => 'document' in format;
 
 export function contained({ value: format, fault }: Contributed<Format>): Format {
-  const { name, contentType, pathSetting, fileName } = format;
+  const { name, contentType, pathSetting, variantOf, fileName } = format;
   const guarded = new GuardedCalls(`the format ${name}`, fault);
   const common = {
     name,
     contentType,
     ...(pathSetting !== undefined && { pathSetting }),
+    ...(variantOf !== undefined && { variantOf }),
     ...(fileName !== undefined && { fileName }),
+    ...(format.aliases && {
+      aliases: () => guarded.ask('aliases', isPaths, () => format.aliases?.())?.answer ?? [],
+    }),
     ...(format.publicUrl && {
       publicUrl: () => guarded.ask('publicUrl', isUrl, () => format.publicUrl?.())?.answer,
     }),

@@ -16,6 +16,8 @@ type Values = SettingValues<typeof subscriptionSettings>;
 /** Headers that depend on the settings, computed when these change. */
 export interface SettledHeaders {
   readonly settings: Values;
+  /** value of the header; '' for none */
+  readonly routing: string;
   readonly fixed: FixedHeaders;
   readonly personal: readonly (readonly [name: string, value: (client: ClientRow, host: string) => string])[];
 }
@@ -51,9 +53,8 @@ const headerSafe = (url: string): string => wellFormed(url).replaceAll(/[^\x21-\
 export const expandedLink = (template: string, client: ClientRow): string =>
   headerSafe(expand(template, client, inUrl));
 
-export function userInfo({ up, down, totalGB, expiryTime }: ClientRow): string {
-  return `upload=${up}; download=${down}; total=${totalGB}; expire=${expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0}`;
-}
+export const userInfo = ({ up, down, totalGB }: ClientRow, expire: number): string =>
+  `upload=${up}; download=${down}; total=${totalGB}; expire=${expire}`;
 
 /** As RFC 8187: what is no letter or digit is escaped. */
 const disposition = (title: string): string => `attachment; filename*=UTF-8''${percentEncode(title)}`;
@@ -64,6 +65,7 @@ type Personal = SettledHeaders['personal'][number];
 export function settleHeaders(
   { contentType, fileName }: Format,
   settings: Values,
+  routing: string,
   pageOf: (client: ClientRow, host: string) => string,
 ): SettledHeaders {
   const { subTitle, subSupportUrl, subProfileUrl, subProfileMode, subAnnounce } = settings;
@@ -89,12 +91,13 @@ export function settleHeaders(
     ['X-Content-Type-Options', 'nosniff'],
     ['Profile-Update-Interval', String(settings.subUpdates)],
     ...(settings.subEnableRouting ? [['Routing-Enable', 'true'] as const] : []),
-    ...(settings.subRoutingRules ? [['Routing', headerSafe(settings.subRoutingRules)] as const] : []),
+    ...(routing ? [['Routing', headerSafe(routing)] as const] : []),
     ...(settings.subHideSettings ? [['Hide-Settings', '1'] as const] : []),
   ] as const;
   for (const [name, value] of fixed) validateHeaderValue(name, value);
   return {
     settings,
+    routing,
     fixed: { list: fixed.flat(), text: fixed.map(([name, value]) => `${name}: ${value}\r\n`).join('') },
     personal,
   };

@@ -6,11 +6,13 @@ import {
   contribute,
   job,
   Listeners,
+  maybe,
   provide,
   singleton,
   tap,
 } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
+import { RemoteTexts, RemoteTextSources } from '../remote-texts/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import {
   afterSettingsSave,
@@ -44,6 +46,7 @@ import { previewRoutes } from './preview.js';
 import { PublicUrls } from './public-urls.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
+import { LONGEST_ROUTING, routingOf } from './routing-text.js';
 import { SlowFetch } from './slow-fetch.js';
 import { listenerSettings, subscriptionSettings, subscriptionVariables } from './settings.js';
 
@@ -55,7 +58,13 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Serves subscriptions to client programs, on a listener of its own.',
-  uses: { clients: Clients, inbounds: Inbounds, allSettings: Settings, listeners: Listeners },
+  uses: {
+    clients: Clients,
+    inbounds: Inbounds,
+    allSettings: Settings,
+    listeners: Listeners,
+    remote: maybe(RemoteTexts),
+  },
   settings: subscriptionSettings,
   hooks: [inboundEntry, composeSubscription, beforeSubscription, subscriptionHeaders],
   config: subscriptionVariables,
@@ -75,7 +84,13 @@ export default definePlugin({
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  contributes: ({ config: { publicHost, host, port }, configSource }) => [
+  contributes: ({ config: { publicHost, host, port }, configSource, settings }) => [
+    contribute(RemoteTextSources, {
+      setting: 'subRoutingRules' satisfies keyof typeof subscriptionSettings,
+      value: () => settings.read().subRoutingRules,
+      maxBytes: LONGEST_ROUTING,
+      check: (text) => void routingOf(text),
+    }),
     contribute(SettingGroups, {
       group: listenerSettings,
       pinned: {

@@ -8,9 +8,11 @@ import {
   type PluginContext,
 } from '../../kernel/index.js';
 import { panelSettings, type SettingsApi, timeZoneOf } from '../settings/contract.js';
+import { LONGEST_AGENT } from './agents/pattern.js';
 import type { Compiled } from './compiled.js';
 import { FetchGates, type LinkHost } from './contract.js';
 import type { Gates } from './gates.js';
+import { expireOf } from './expiry.js';
 import { expand, expandedLink } from './headers.js';
 import {
   type DevicePlaces,
@@ -64,7 +66,8 @@ export class Info {
 
   status(subscriber: Subscriber, host: LinkHost): StatusView {
     const { client } = subscriber;
-    const { subTitle, subSupportUrl, subAnnounce, subUpdates } = this.#settings.read();
+    const settings = this.#settings.read();
+    const { subTitle, subSupportUrl, subAnnounce, subUpdates } = settings;
     const url = (format: string) => this.#renderer.url(format, client, host) ?? '';
     const parts = {
       urls: { subUrl: url(LINKS), subJsonUrl: url('json'), subAltUrl: url('alt') },
@@ -74,6 +77,10 @@ export class Info {
         announce: expand(subAnnounce, client),
       },
       subUpdates,
+      expire: expireOf(client, {
+        inclusive: settings.subCalendarExpireInclusive,
+        timeZone: this.#compiled.timeZone,
+      }),
     };
     return statusView(subscriber, parts, this.#contributions, this.#allSettings);
   }
@@ -106,11 +113,12 @@ export class Info {
     return {
       status: this.status(subscriber, host),
       state,
-      urls: this.#compiled.served.flatMap(([, { name }]) => {
+      urls: this.#compiled.shown.flatMap(({ name }) => {
         const url = this.#renderer.url(name, client, host);
         return url === undefined ? [] : [{ format: name, url }];
       }),
       devices,
+      timeFromFirstUse: waitingTime(subscriber),
       links: isWithheld ? [] : this.#renderer.namedEntries(LINKS, subscriber, host),
       now,
       timeZone: timeZoneOf(this.#allSettings.read(panelSettings).timeLocation),
@@ -126,7 +134,11 @@ export class Info {
     const [contributed] = this.#contributions(SubscriptionPages);
     if (!contributed) return undefined;
     const view = this.view(subscriber, host, headers);
-    const request = { lang: languageIn(query), languages: languagesOf(headers['accept-language']) };
+    const request = {
+      lang: languageIn(query),
+      languages: languagesOf(headers['accept-language']),
+      agent: (headers['user-agent'] ?? '').slice(0, LONGEST_AGENT),
+    };
     try {
       const reply: unknown = contributed.value.page(view, request);
       const problem = pageProblem(reply);
@@ -137,6 +149,12 @@ export class Info {
     }
     throw kernelErrors.PLUGIN_OFF('the page of subscriptions failed; the log says why');
   }
+}
+
+/** Of several clients, if all wait for the same time. */
+function waitingTime({ client, sharing = [client] }: Subscriber): number | undefined {
+  const [first = 0, ...others] = sharing.map(({ expiryTime }) => expiryTime);
+  return first < 0 && others.every((one) => one === first) ? -first : undefined;
 }
 
 function pageProblem(reply: unknown): string | undefined {

@@ -52,6 +52,8 @@ export interface PageView {
   readonly state: 'working' | 'disabled' | 'expired' | 'depleted';
   /** of every format that is served, such as `{ format: 'links', url: 'https://…' }` */
   readonly urls: readonly { readonly format: string; readonly url: string }[];
+  /** ms that the time lasts, where it begins with the first use; undefined once it runs, and where it never ends */
+  readonly timeFromFirstUse: number | undefined;
   /** undefined while no device limit acts */
   readonly devices: DevicePlaces | undefined;
   /** Share links with the names for the panel. Empty unless they work, and while a device limit acts: a link does not know which device uses it, the URLs do. */
@@ -66,6 +68,8 @@ export interface PageRequest {
   readonly lang: string | undefined;
   /** tags of Accept-Language, the best one first, such as `fa-IR`; without those of weight 0 */
   readonly languages: readonly string[];
+  /** the browser as its `User-Agent` says, at most 256 characters; '' for none. Do not match it with patterns that may take long. */
+  readonly agent: string;
 }
 export interface PageReply {
   readonly html: string;

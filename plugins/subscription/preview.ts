@@ -60,7 +60,7 @@ export const previewRoutes = ({
     reply: payload(Preview),
     errors: [clientErrors.NOT_FOUND],
     handle: ({ query: { agent = '', path, format, email }, host }) => {
-      const served = compiled.served.map(([, one]) => one);
+      const served = [...new Set(compiled.served.map(([, one]) => one))];
       const fetched = served.find((one) =>
         path === undefined ? one === compiled.standard : one.name === path,
       );

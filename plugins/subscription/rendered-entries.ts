@@ -10,6 +10,9 @@ import type { RemarkTemplate } from './remark/template.js';
 import type { RemarkInput } from './remark/tokens.js';
 import { stateOf, type Subscriber } from './subscriber.js';
 
+/** One for all notes, because formats remember what follows from the list of sources. */
+export const NOTE_SOURCE: EntrySource = Object.freeze({ inboundId: 0, template: undefined, isNote: true });
+
 export interface WrittenList {
   readonly lines: string[];
   readonly written: Written;
@@ -25,6 +28,8 @@ export interface ListOptions {
   readonly agent: string;
   /** leaves out what leads to no inbound */
   readonly only?: 'inbounds' | undefined;
+  /** a note before all entries */
+  readonly lead?: NamedLine | undefined;
   /** also for the panel only clients whose links work */
   readonly working?: true;
 }
@@ -50,7 +55,7 @@ export class RenderedEntries {
     format: ListFormat,
     subscriber: Subscriber,
     host: string,
-    { display, agent, only, working = display ? undefined : true }: ListOptions,
+    { display, agent, only, lead, working = display ? undefined : true }: ListOptions,
   ): WrittenList {
     const now = this.#clock.now();
     const { name: formatName, uniqueNames } = format;
@@ -58,6 +63,13 @@ export class RenderedEntries {
     const lines: string[] = [];
     const names: string[] = [];
     const sources: EntrySource[] = [];
+    if (lead) {
+      if (taken) uniqueName(lead.name, lead.name, taken);
+      lines.push(lead.line);
+      names.push(lead.name);
+      sources.push(NOTE_SOURCE);
+    }
+    const before = lines.length;
     const { entries, owners } = this.#entriesOf(subscriber, now, working === true);
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i] as CompiledEntry;
@@ -67,7 +79,7 @@ export class RenderedEntries {
       const { server, authority } = entry.place(host);
       const shown = display
         ? this.#compiled.remark.display(this.#input(entry, client, now, 'display'))
-        : this.#name(entry, client, now, lines.length === 0);
+        : this.#name(entry, client, now, lines.length === before);
       const name = taken ? uniqueName(shown, `${entry.protocol}-${authority}`, taken) : shown;
       const line = write({ client, server, authority, name });
       if (line === '') continue;

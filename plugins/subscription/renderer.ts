@@ -1,17 +1,20 @@
 // Renders one fetch: headers and body for one client, from the compiled parts. Both paths send exactly this.
 import { hash } from 'node:crypto';
 import type { Clock, LiveSettings } from '../../kernel/index.js';
-import type { ClientRow } from '../clients/contract.js';
+import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
+import { isRemote, type RemoteTextsApi } from '../remote-texts/contract.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
+import { expireOf } from './expiry.js';
 import { isDocument } from './formats.js';
 import { type FixedHeaders, type SettledHeaders, settleHeaders, userInfo } from './headers.js';
 import type { PublicUrls } from './public-urls.js';
-import type { NamedLine, RenderedEntries } from './rendered-entries.js';
+import { type NamedLine, NOTE_SOURCE, type RenderedEntries } from './rendered-entries.js';
+import { routingOf } from './routing-text.js';
 import { compileRemark, type RemarkTemplate } from './remark/template.js';
 import type { subscriptionSettings } from './settings.js';
-import { type State, stateOf, type Subscriber } from './subscriber.js';
+import { type State, stateOf, type Subscriber, subscriberOf } from './subscriber.js';
 
 export interface Rendered {
   /** the same for every client */
@@ -30,9 +33,12 @@ export interface Wanted {
   readonly formats: readonly [Format, ...Format[]];
   readonly agent: string;
 }
-/** Why a subscription has no link, with the setting that says it. */
-export type NoteReason = Exclude<State, 'working'> | 'devices';
+/** Of templates that were changed, too. */
+const MOST_NOTES = 20;
+/** What an entry tells beside the links or in place of them, with the setting that says it. */
+export type NoteReason = State | 'devices';
 const NOTES = {
+  working: ['subStatusTemplate', ''],
   expired: ['subExpiredTemplate', 'Expired'],
   depleted: ['subTrafficDepletedTemplate', 'Traffic Depleted'],
   disabled: ['subDisabledTemplate', 'Disabled'],
@@ -41,26 +47,33 @@ const NOTES = {
 
 export class Renderer implements SubscriptionApi {
   readonly #compiled: Compiled;
+  readonly #clients: ClientsApi;
   readonly #rendered: RenderedEntries;
   readonly #settings: LiveSettings<typeof subscriptionSettings>;
   readonly #clock: Clock;
   readonly #urls: PublicUrls;
   readonly #settled = new WeakMap<Format, SettledHeaders>();
+  readonly #remote: RemoteTextsApi | undefined;
+  #lastRouting: { readonly text: string; readonly header: string } | undefined;
   /** by template of a note */
   readonly #notes = new Map<string, RemarkTemplate>();
 
   constructor(needs: {
     compiled: Compiled;
+    clients: ClientsApi;
     rendered: RenderedEntries;
     settings: LiveSettings<typeof subscriptionSettings>;
     clock: Clock;
     publicUrls: PublicUrls;
+    remote: RemoteTextsApi | undefined;
   }) {
     this.#compiled = needs.compiled;
+    this.#clients = needs.clients;
     this.#rendered = needs.rendered;
     this.#settings = needs.settings;
     this.#clock = needs.clock;
     this.#urls = needs.publicUrls;
+    this.#remote = needs.remote;
   }
 
   /** A disabled, expired or depleted client gets its headers and no working link. */
@@ -90,11 +103,18 @@ export class Renderer implements SubscriptionApi {
     // Every change creates a new object.
     const settings = this.#settings.read();
     const known = this.#settled.get(format);
-    const { fixed, personal } = known?.settings === settings ? known : this.#settle(format, settings);
+    const routing = this.#routing(settings.subRoutingRules);
+    const isCurrent = known?.settings === settings && known.routing === routing;
+    const { fixed, personal } = isCurrent ? known : this.#settle(format, settings, routing);
     const etag = `"${hash('sha1', body, 'base64url')}"`;
-    const own = ['Subscription-Userinfo', userInfo(client), 'ETag', etag];
+    const own = ['Subscription-Userinfo', userInfo(client, this.#expireOf(client)), 'ETag', etag];
     for (const [name, value] of personal) own.push(name, value(client, host));
     return { fixed, own, body, etag, format: format.name };
+  }
+
+  #expireOf(client: ClientRow): number {
+    const { subCalendarExpireInclusive: inclusive } = this.#settings.read();
+    return expireOf(client, { inclusive, timeZone: this.#compiled.timeZone });
   }
 
   /** Undefined for an empty one, unless it is the last choice. */
@@ -104,16 +124,16 @@ export class Renderer implements SubscriptionApi {
       const parts = this.#rendered.parts(format, subscriber, host);
       return parts.length > 0 || isLast ? format.document(parts, { client }) : undefined;
     }
-    const { lines, written } = this.#rendered.list(format, subscriber, host, { display: false, agent });
-    return lines.length > 0 || isLast ? format.body(lines, written) : undefined;
+    const lead = this.#note(format, client, 'working');
+    const { lines, written } = this.#rendered.list(format, subscriber, host, { display: false, agent, lead });
+    return lines.length > (lead ? 1 : 0) || isLast ? format.body(lines, written) : undefined;
   }
 
   #noteBody(format: Format, client: ClientRow, reason: NoteReason, agent: string): string {
     if (isDocument(format)) return format.document([], { client });
     const note = this.#note(format, client, reason);
     if (!note) return format.body([], { client, names: [], sources: [], agent });
-    const sources = [{ inboundId: 0, template: undefined }];
-    return format.body([note.line], { client, names: [note.name], sources, agent });
+    return format.body([note.line], { client, names: [note.name], sources: [NOTE_SOURCE], agent });
   }
 
   #note(format: ListFormat, client: ClientRow, reason: NoteReason): NamedLine | undefined {
@@ -123,7 +143,7 @@ export class Renderer implements SubscriptionApi {
     const template = settings[setting];
     let remark = this.#notes.get(template);
     if (!remark) {
-      this.#notes.clear();
+      if (this.#notes.size >= MOST_NOTES) this.#notes.clear();
       remark = compileRemark(template, { identityOnAllLinks: false }, () => otherwise);
       this.#notes.set(template, remark);
     }
@@ -132,10 +152,18 @@ export class Renderer implements SubscriptionApi {
   }
 
   entries(format: string, client: ClientRow, host: LinkHost, only?: 'inbounds'): string[] {
+    return this.#lines(format, { client }, host, only);
+  }
+  entriesOfSubId(format: string, subId: string, host: LinkHost): string[] {
+    const client = this.#clients.bySubId(subId);
+    if (!client) return [];
+    return this.#lines(format, subscriberOf(this.#clients, client, this.#clock.now()), host);
+  }
+  #lines(format: string, subscriber: Subscriber, host: LinkHost, only?: 'inbounds'): string[] {
     const found = this.formatOf(format);
     if (!found || isDocument(found)) return [];
     const options = { display: true, agent: '', only } as const;
-    return this.#rendered.list(found, { client }, this.#urls.host(host), options).lines;
+    return this.#rendered.list(found, subscriber, this.#urls.host(host), options).lines;
   }
   /** The same with the names, of all clients of a subscription whose links work. */
   namedEntries(format: string, subscriber: Subscriber, host: LinkHost): { name: string; link: string }[] {
@@ -164,8 +192,16 @@ export class Renderer implements SubscriptionApi {
     return found && this.#urls.of(found, subId, this.#urls.host(host));
   }
 
-  #settle(format: Format, settings: SettledHeaders['settings']): SettledHeaders {
-    const settled = settleHeaders(format, settings, ({ subId }, host) => {
+  /** The header; what was fetched has been checked. */
+  #routing(value: string): string {
+    if (value === '' || !isRemote(value)) return value;
+    const text = this.#remote?.textOf('subRoutingRules', value) ?? '';
+    if (this.#lastRouting?.text !== text) this.#lastRouting = { text, header: routingOf(text) };
+    return this.#lastRouting.header;
+  }
+
+  #settle(format: Format, settings: SettledHeaders['settings'], routing: string): SettledHeaders {
+    const settled = settleHeaders(format, settings, routing, ({ subId }, host) => {
       const standard = this.#compiled.standard ?? format;
       return `${this.#urls.of(standard, subId, host) ?? this.#urls.of(format, subId, host) ?? ''}?html=1`;
     });

@@ -12,6 +12,7 @@ import {
   word,
   setting,
 } from '../../kernel/index.js';
+import { orRemote } from '../remote-texts/contract.js';
 import { agentSettings } from './agents/settings.js';
 import { publicUrl } from './setting-texts.js';
 
@@ -25,6 +26,8 @@ const headerText = (most = 1024) =>
   text()
     .max(most)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|\t)*$/u, 'text of one line without control characters');
+/** Another text is sent as it is. */
+const checkUrl = orRemote(() => undefined);
 /** Schemes of pages and messengers; none that runs code when it is opened (`javascript:`, `data:`). */
 const SCHEMES = [
   'https',
@@ -119,13 +122,30 @@ export const subscriptionSettings = {
     100,
     'requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit',
   ),
+  subCalendarExpireInclusive: setting(
+    bool(),
+    false,
+    'of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before',
+  ),
   subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
-  subRoutingRules: setting(headerText(8192), '', 'value of the header Routing, such as a link of app H'),
+  subRoutingRules: setting(
+    headerText(8192).custom((value: string) => {
+      checkUrl(value);
+      return value;
+    }),
+    '',
+    'value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON',
+  ),
   subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
   subInfoNodeEnable: setting(
     bool(),
     false,
     'send one entry whose name tells the user why there is no working link, instead of an empty list',
+  ),
+  subStatusTemplate: setting(
+    template(),
+    '',
+    'with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none',
   ),
   subExpiredTemplate: setting(template(), '⏳ {{EMAIL}}: Expired', 'that name when the time is over'),
   subTrafficDepletedTemplate: setting(

@@ -62,8 +62,19 @@ export function formatProblem(format: Format): string | undefined {
     return `the contentType of the format ${name} must be the value of that header`;
   if (pathSetting !== undefined && typeof pathSetting !== 'string')
     return `the pathSetting of the format ${name} must be the name of a setting`;
-  const { prefix, cannot, compile, body, document, uniqueNames, note, publicUrl, fileName } =
-    format as Partial<ListFormat & DocumentFormat>;
+  const {
+    prefix,
+    cannot,
+    compile,
+    body,
+    document,
+    uniqueNames,
+    note,
+    publicUrl,
+    fileName,
+    aliases,
+    variantOf,
+  } = format as Partial<ListFormat & DocumentFormat>;
   const isMissing = (fn: unknown) => typeof fn !== 'function';
   const either = `the format ${name} needs either the functions compile and body, or the function document`;
   if (isMissing(prefix)) return `the format ${name} needs a function prefix`;
@@ -71,6 +82,9 @@ export function formatProblem(format: Format): string | undefined {
   if (note !== undefined && isMissing(note)) return `note of the format ${name} must be a function`;
   if (publicUrl !== undefined && isMissing(publicUrl))
     return `publicUrl of the format ${name} must be a function`;
+  if (aliases !== undefined && isMissing(aliases)) return `aliases of the format ${name} must be a function`;
+  if (variantOf !== undefined && typeof variantOf !== 'string')
+    return `variantOf of the format ${name} must be the name of a format`;
   if (fileName !== undefined && (typeof fileName !== 'string' || !/^[\w.-]{1,100}$/.test(fileName)))
     return `fileName of the format ${name} must be letters, digits, - _ and .`;
   if (uniqueNames !== undefined && typeof uniqueNames !== 'boolean')

@@ -10,15 +10,16 @@ export interface StatusParts {
   readonly urls: { readonly subUrl: string; readonly subJsonUrl: string; readonly subAltUrl: string };
   readonly texts: { readonly subTitle: string; readonly subSupportUrl: string; readonly announce: string };
   readonly subUpdates: number;
+  readonly expire: number;
 }
 
 export function statusView(
   { client, sharing = [client] }: Subscriber,
-  { urls, texts, subUpdates }: StatusParts,
+  { urls, texts, subUpdates, expire }: StatusParts,
   contributions: PluginContext['contributions'],
   settings: SettingsApi,
 ): StatusView {
-  const { up, down, totalGB, expiryTime } = client;
+  const { up, down, totalGB } = client;
   const isOnline = ({ id }: ClientRow): boolean =>
     contributions(PresenceSources).some(({ value }) => value.isOnline(id));
   return {
@@ -30,7 +31,7 @@ export function statusView(
     used: formatTraffic(up + down),
     total: totalGB > 0 ? formatTraffic(totalGB) : UNLIMITED,
     remained: totalGB > 0 ? formatTraffic(Math.max(0, totalGB - up - down)) : '',
-    expire: expiryTime > 0 ? Math.floor(expiryTime / 1000) : 0,
+    expire,
     lastOnline: client.lastOnline,
     downloadByte: down,
     uploadByte: up,

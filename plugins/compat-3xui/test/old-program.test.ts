@@ -67,11 +67,13 @@ test('at most ten thousand tokens are remembered as used, and each until its end
 /** Settings of the other panel that have another name here. */
 const THEIRS = `discordAdminIds discordBotBackup discordBotEnable discordBotToken discordChannelId discordCpu
   discordEnabledEvents discordLang discordMemory discordRunTime clearDiscordBotToken hasDiscordBotToken happLinkEnable
-  subClashEnable subClashEnableRouting subClashPath subClashRules subClashURI subJsonPath tgBotAPIServer tgBotBackup
+  subClashAutoDetect subClashEnable subClashEnableRouting subClashUserAgentRegex subClashPath subClashRules subClashURI subJsonPath tgBotAPIServer tgBotBackup
   tgBotChatId tgBotEnable tgBotProxy tgBotToken tgCpu tgEnabledEvents tgLang tgMemory tgRunTime clearTgBotToken
-  hasTgBotToken warpUpdateInterval xrayOutboundTestUrl xrayTemplateConfig restartXrayOnClientDisable`.split(
-  /\s+/,
-);
+  hasTgBotToken warpUpdateInterval xrayOutboundTestUrl xrayTemplateConfig restartXrayOnClientDisable subHappAutoDetect subHappProviderId
+  subHappNewUrl subHappFallbackUrl subHappSubInfoColor subHappSubInfoText subHappSubInfoButtonText
+  subHappSubInfoButtonLink subHappSubExpire subHappSubExpireButtonLink subHappNotificationExpire subHappNoLimit
+  subHappAlwaysHwid subHappTunMode subHappTunType subHappExcludeRoutes subHappExcludeApns subHappColorProfile
+  subHappPingType subHappAutoConnect subHappAutoConnectType subHappPerAppMode subHappPerAppList`.split(/\s+/);
 
 test('each setting of the other panel has one name here, and comes back under it', (t) => {
   t.deepEqual(Object.values(SETTING_NAMES).sort(), [...THEIRS].sort());

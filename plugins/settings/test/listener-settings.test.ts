@@ -56,6 +56,16 @@ test('the environment sets the ports and the proxies, and says so', async (t) =>
     );
 });
 
+test('the address of the subscription is a setting, used from the next start on', async (t) => {
+  const first = await boot(t, { WEIR_SUB_HOST: '' });
+  t.is(await say(first, { subListen: '127.0.0.2' }), 'settings saved');
+  await first.stop();
+  const panel = await boot(t, { WEIR_SUB_HOST: '' }, first.dataDirectory);
+  const port = new URL(panel.subscriptionUrl).port;
+  t.is((await fetch(`http://127.0.0.2:${port}/`)).status, 404);
+  await t.throwsAsync(fetch(`http://127.0.0.1:${port}/`));
+});
+
 test('the ports of panel and subscription are settings, used from the next start on', async (t) => {
   const { panel, webPort, subPort } = await bootWithPorts(t);
   t.is(panel.url, `http://127.0.0.1:${webPort}`);

@@ -31,12 +31,17 @@ const socketKeys = ({ socket, ipVersion }: EntryTemplate): Keys => ({
   'ip-version': ipVersion,
 });
 
-/** Compiles the proxy of an entry: what all clients share is written once. */
-export function compileProxy(entry: EntryTemplate, nameOf: (name: string) => string): WriteEntry {
+/** Compiles the proxy of an entry, of the keys that the program knows: what all clients share is written once. */
+export function compileProxy(
+  entry: EntryTemplate,
+  nameOf: (name: string) => string,
+  isKnown: (key: string) => boolean = () => true,
+): WriteEntry {
   const { port, account } = entry;
   const { type, ...keys } = protocolKeys(entry);
   const udp = type === 'http' ? {} : { udp: true };
-  const write = compileKeys({ type, port, ...udp, ...keys, ...socketKeys(entry) }, nameOf);
+  const all = Object.entries({ type, port, ...udp, ...keys, ...socketKeys(entry) });
+  const write = compileKeys(Object.fromEntries(all.filter(([key]) => isKnown(key))), nameOf);
   return account.protocol === 'wireguard' || account.protocol === 'amneziawg'
     ? withPrivateKey(entry as EntryTemplate<WireguardAccount>, write)
     : write;

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Document,
   isMap,
+  isScalar,
   isSeq,
   parseDocument,
   stringify,
@@ -128,10 +129,18 @@ function documentOf(text: string): Document | string {
   return isMap(contents) ? parsed : documentWith(contents);
 }
 
-/** Returns a sentence for what is wrong with the text. */
-export function readTemplate(text: string): Template | string {
+/** Keys of a mapping from elsewhere: its owner is not the admin, and others of them open ports or replace proxies. */
+const REMOTE_KEYS = ['proxy-groups', 'rule-providers', 'rules'];
+/** The same of a text that was fetched. */
+export const readRemote = (text: string): Template | string => readTemplate(text, REMOTE_KEYS);
+
+/** Returns a sentence for what is wrong with the text. Only these keys of a mapping count, or all. */
+export function readTemplate(text: string, only?: readonly string[]): Template | string {
   const document = documentOf(text);
   if (typeof document === 'string') return document;
+  const { contents } = document;
+  if (only && isMap(contents))
+    contents.items = contents.items.filter(({ key }) => isScalar(key) && only.includes(String(key.value)));
   let values: unknown;
   try {
     values = document.toJS({ maxAliasCount: MOST_ALIASES });

@@ -67,3 +67,51 @@ test.serial(
     t.deepEqual((await fileOf('ann')).rules, ['DOMAIN,a.b,DIRECT', 'MATCH,PROXY']);
   },
 );
+
+test.serial('the path has an alias as a setting', async (t) => {
+  t.is((await set({ subAltPath: '/yaml/' })).status, 200);
+  t.is((await get('ann', '/yaml/')).status, 200);
+  await set({ altFormatPath: '/alt/' });
+});
+
+test.serial('the paths that everybody knows are served once they are switched on', async (t) => {
+  const vmess = await panel.addInbound({ protocol: 'vmess', remark: 'old' });
+  await panel.addClient('cat', [vmess, await panel.addInbound({ remark: 'new' })], { subId: 'cat' });
+  for (const path of ['/mihomo/', '/clash-legacy/']) t.is((await get('cat', path)).status, 404, path);
+  await set({ subAltFixedPaths: true });
+  const [alt, mihomo] = [await get('cat'), await get('cat', '/mihomo/')];
+  t.is(await mihomo.text(), await alt.text());
+  t.is(mihomo.headers.get('etag'), alt.headers.get('etag'));
+  const legacy = async () => {
+    const file = parse(await (await get('cat', '/clash-legacy/')).text()) as {
+      proxies: Record<string, unknown>[];
+    };
+    return file.proxies;
+  };
+  const [old, ...others] = await legacy();
+  t.deepEqual(others, [], 'the first Clash has no vless');
+  t.deepEqual(Object.keys(old ?? {}).sort(), [
+    ...['alterId', 'cipher', 'name', 'network', 'port', 'server', 'tls', 'type', 'udp', 'uuid'],
+  ]);
+  // What a host keeps out of the format is kept out of its reduced form.
+  const host = { hosts: ['a.example:443'], remark: 'h', excludeFromSubTypes: ['alt'] };
+  await panel.get('/panel/api/hosts/add', { body: { inboundIds: [vmess], ...host } });
+  t.deepEqual(await legacy(), []);
+  // Queries, pages and the places of devices take the slow path.
+  const file = await get('cat?view=raw', '/mihomo/');
+  t.is(file.headers.get('content-disposition'), 'attachment; filename="subscription.yaml"');
+  t.is((await get('cat/hwid-status', '/mihomo/')).status, 200);
+  t.is((await get('nobody', '/mihomo/')).status, 404);
+  const page = await (await get('cat?html=1', '/mihomo/')).text();
+  t.is(page.split('/alt/cat').length > 1, true);
+  t.notRegex(page, /clash-legacy|mihomo\//);
+  for (const path of ['/alt/', '/mihomo/', '/clash-legacy/']) {
+    const head = await fetch(`${panel.subscriptionUrl}${path}cat`, { method: 'HEAD' });
+    t.deepEqual([head.status, await head.text()], [200, ''], path);
+    t.truthy(head.headers.get('subscription-userinfo'));
+  }
+  // Another format has the name: its path counts, and the alias is not served.
+  t.is((await set({ subPath: '/mihomo/', subEncrypt: false })).status, 200);
+  t.regex(await (await get('cat', '/mihomo/')).text(), /^vmess:/);
+  t.regex(panel.log.join('\n'), /a subscription format is not served.*"format":"alt","servedThere":"links"/);
+});

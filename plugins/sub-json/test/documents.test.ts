@@ -38,6 +38,8 @@ test('it is off on a fresh panel, with a random path; its settings take effect a
   await save(panel, { subJsonEnable: true });
   t.is(await status(), 200);
   await save(panel, { jsonPath: '/json/' });
+  const file = await fetch(`${panel.subscriptionUrl}/json/${subId}?view=raw`);
+  t.is(file.headers.get('content-disposition'), 'attachment; filename="subscription.json"');
   t.is(await status(), 404);
   t.is((await fetched(panel.subscriptionUrl, subId)).status, 200);
   await save(panel, { subJsonPath: '/other/' });

@@ -45,7 +45,11 @@ test.before(async () => {
     const view = VIEWS[pathname.slice(1)];
     if (!view) return void response.writeHead(404).end();
     const languages = (request.headers['accept-language'] ?? '').split(',');
-    const { html, headers } = writePage(view, { lang: searchParams.get('lang') ?? undefined, languages });
+    const { html, headers } = writePage(view, {
+      lang: searchParams.get('lang') ?? undefined,
+      languages,
+      agent: '',
+    });
     for (const [name, value] of headers) response.setHeader(name, value);
     response.setHeader('Content-Type', 'text/html; charset=utf-8').end(html);
   });

@@ -7,7 +7,7 @@ import { writePage } from '../page.js';
 import { FULL_PLACES, GB, link, links, NOW, sampleView, SOME_PLACES, URL_OF_ADA } from './sample-view.js';
 
 const write = (view: PageView, lang?: string, languages: readonly string[] = []) =>
-  writePage(view, { lang, languages });
+  writePage(view, { lang, languages, agent: '' });
 const written = (view: PageView, lang?: string): string => write(view, lang).html;
 /** What a reader sees, with one space between pieces. */
 const words = (page: string): string =>
@@ -245,4 +245,30 @@ test('the standard address is the first one, and open', (t) => {
   t.true(page.includes(`<details open><summary><bdi>For all apps</bdi></summary><div><code id="url0"`));
   t.true(page.includes(`>${URL_OF_ADA}</code>`));
   t.is([...page.matchAll(/<details open>/g)].length, 1);
+});
+
+test('says how long the time lasts where it begins with the first use', (t) => {
+  const DAY = 86_400_000;
+  const waiting = (timeFromFirstUse: number, lang = 'en') =>
+    words(written(sampleView({ timeFromFirstUse, status: { expire: 0 } }), lang));
+  t.regex(waiting(30 * DAY), /Expires 30 days, from the first use on/);
+  t.regex(waiting(12 * 3_600_000), /Expires 12 hours, from the first use on/);
+  t.regex(waiting(30 * DAY, 'ru'), /30 дней с первого использования/);
+  for (const { key } of LANGUAGES) t.notRegex(waiting(30 * DAY, key), /Never|undefined/, key);
+});
+
+test('the programs of the system that asks are open and stand first', (t) => {
+  const systems = (agent: string) =>
+    [
+      ...writePage(sampleView(), { lang: 'en', languages: [], agent }).html.matchAll(
+        /data-system="(\w+)"( open)?/g,
+      ),
+    ].map(([, system, open = '']) => system + open);
+  const phone = 'Mozilla/5.0 (Linux; Android 14) Chrome/126 Mobile';
+  t.deepEqual(systems(phone).slice(0, 2), ['Android open', 'iOS']);
+  const tablet = 'Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X)';
+  t.deepEqual(systems(tablet).slice(0, 2), ['iOS open', 'Android']);
+  t.is(systems('Mozilla/5.0 (Windows NT 10.0)')[0], 'Windows open');
+  t.is(systems('Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15)')[0], 'macOS open');
+  t.deepEqual(systems('curl/8').slice(0, 2), ['Android', 'iOS']);
 });

@@ -22,6 +22,7 @@ export function sampleView(
       { format: 'alt', url: URL_OF_ADA.replace('kqzpvbxw', 'altpath') },
       { format: 'sing-box', url: URL_OF_ADA.replace('kqzpvbxw', 'boxpath') },
     ],
+    timeFromFirstUse: undefined,
     devices: undefined,
     links: links(3),
     now: NOW,

@@ -21,6 +21,7 @@ export const ar: Texts = {
   expires: 'ينتهي في',
   expired: 'انتهى في',
   never: 'لا ينتهي',
+  fromFirstUse: (time) => `${time} من أول استخدام`,
   lastOnline: 'آخر اتصال',
   onlineNow: 'متصل الآن',
   notYet: 'لم يتصل بعد',

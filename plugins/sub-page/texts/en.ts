@@ -21,6 +21,7 @@ export const en: Texts = {
   expires: 'Expires',
   expired: 'Expired',
   never: 'Never',
+  fromFirstUse: (time) => `${time}, from the first use on`,
   lastOnline: 'Last online',
   onlineNow: 'Online now',
   notYet: 'Not yet',

@@ -21,6 +21,7 @@ export const fa: Texts = {
   expires: 'پایان',
   expired: 'پایان‌یافته در',
   never: 'بدون پایان',
+  fromFirstUse: (time) => `${time} از اولین استفاده`,
   lastOnline: 'آخرین اتصال',
   onlineNow: 'اکنون متصل',
   notYet: 'هنوز متصل نشده',

@@ -21,6 +21,7 @@ export const ru: Texts = {
   expires: 'Истекает',
   expired: 'Истекла',
   never: 'Бессрочно',
+  fromFirstUse: (time) => `${time} с первого использования`,
   lastOnline: 'Последнее подключение',
   onlineNow: 'Сейчас в сети',
   notYet: 'Ещё не было',

@@ -18,6 +18,8 @@ export interface Texts {
   readonly expires: string;
   readonly expired: string;
   readonly never: string;
+  /** such as `30 days, from the first use on` */
+  readonly fromFirstUse: (time: string) => string;
   readonly lastOnline: string;
   readonly onlineNow: string;
   readonly notYet: string;

@@ -21,6 +21,7 @@ export const zh: Texts = {
   expires: '到期时间',
   expired: '过期时间',
   never: '永久有效',
+  fromFirstUse: (time) => `首次使用后 ${time}`,
   lastOnline: '最近在线',
   onlineNow: '当前在线',
   notYet: '尚未连接',

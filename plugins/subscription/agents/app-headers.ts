@@ -27,6 +27,18 @@ const fitting =
   (pattern: RegExp): Write =>
   (value) =>
     pattern.test(value) ? value : undefined;
+/** A URL without a scheme is one of HTTPS. */
+const url: Write = (value) => {
+  const whole = value.includes('://') ? value : `https://${value}`;
+  return /^[\x21-\x7e]+$/.test(whole) && URL.canParse(whole) ? whole : undefined;
+};
+const json: Write = (value) => {
+  try {
+    return line(JSON.stringify(JSON.parse(value)));
+  } catch {
+    return undefined;
+  }
+};
 /** On, or left out: these headers have no value for off. */
 const on = (value: string): Write => as({ true: value, 1: value, false: '', 0: '' });
 const oneOrZero = as({ true: '1', 1: '1', false: '0', 0: '0' });
@@ -40,10 +52,13 @@ const named = (write: Write, ...names: readonly string[]): [string, Write][] =>
 export const APP_H: App = {
   pattern: String.raw`(?i)\bhapp\b`,
   headers: new Map([
-    ...named(line, 'ProviderID', 'New-Url', 'Fallback-Url', 'Sub-Info-Text', 'Sub-Info-Button-Text'),
-    ...named(line, 'Sub-Info-Button-Link', 'Sub-Expire-Button-Link', 'Tun-Mode', 'Tun-Type'),
-    ...named(line, 'Exclude-Routes', 'Color-Profile', 'Socks-Auth-Mode', 'Http-Auth-Mode'),
+    ...named(line, 'ProviderID', 'Sub-Info-Text', 'Sub-Info-Button-Text', 'Sub-Info-Button-Link'),
+    ...named(line, 'Sub-Expire-Button-Link', 'Exclude-Routes', 'Socks-Auth-Mode', 'Http-Auth-Mode'),
     ...named(line, 'Per-App-Proxy-List'),
+    ...named(url, 'New-Url', 'Fallback-Url'),
+    ['Tun-Mode', oneOf('system', 'gvisor')],
+    ['Tun-Type', oneOf('singbox', 'tun2proxy', 'default', 'xray')],
+    ['Color-Profile', json],
     ...named(on('1'), 'Sub-Expire', 'Notification-Subs-Expire', 'No-Limit-Enabled'),
     ...named(on('1'), 'Subscription-Always-Hwid-Enable', 'Subscription-Autoconnect'),
     ...named(on('true'), 'Exclude-Apns-Enable'),
@@ -51,8 +66,11 @@ export const APP_H: App = {
       'Sub-Info-Color',
       as({ primary: 'blue', info: 'blue', success: 'green', warning: 'red', danger: 'red' }, line),
     ],
-    ['Ping-Type', as({ http: 'proxy' }, line)],
-    ['Subscription-Autoconnect-Type', as({ fastest: 'lowestdelay', last: 'lastused' }, line)],
+    ['Ping-Type', as({ http: 'proxy' }, oneOf('proxy', 'proxy-head', 'tcp', 'icmp'))],
+    [
+      'Subscription-Autoconnect-Type',
+      as({ fastest: 'lowestdelay', last: 'lastused' }, oneOf('lowestdelay', 'lastused', 'random')),
+    ],
     ['Per-App-Proxy-Mode', as({ include: 'on', exclude: 'bypass', off: '', on: 'on', bypass: 'bypass' })],
   ]),
 };

@@ -1,6 +1,7 @@
 // What a user agent gets: a format, nothing, further headers. Each agent is decided once, until a setting changes.
 import type { LiveSettings, SettingValues } from '../../../kernel/index.js';
 import type { subscriptionSettings } from '../settings.js';
+import { appHHeaders } from './app-h-settings.js';
 import { APP_H, APP_I, type App, appHeaders } from './app-headers.js';
 import { compilePattern, LONGEST_AGENT, type Pattern } from './pattern.js';
 import { DETECTED, type ResponseRule } from './settings.js';
@@ -77,11 +78,11 @@ function deciderOf(values: Values): Decider | undefined {
   const app = (isOn: boolean, { pattern }: App, headers: readonly string[]) =>
     isOn && headers.length > 0 ? [{ pattern: compilePattern(pattern), headers }] : [];
   const apps = [
-    ...app(values.subAppHAutoDetect, APP_H, [
+    ...app(values.subAppAutoDetect, APP_H, [
       // This app keeps what it had while a header is missing.
       ...(values.subEnableRouting ? [] : ['Routing-Enable', '0']),
       ...(values.subHideSettings ? [] : ['Hide-Settings', '0']),
-      ...appHeaders(APP_H, values.subAppHHeaders),
+      ...appHeaders(APP_H, appHHeaders(values)),
     ]),
     ...app(values.subAppIAutoDetect, APP_I, appHeaders(APP_I, values.subAppIHeaders)),
   ];

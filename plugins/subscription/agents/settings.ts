@@ -12,7 +12,8 @@ import {
   word,
 } from '../../../kernel/index.js';
 import { headersProblem } from '../shapes.js';
-import { APP_H, APP_I, type App, type AppHeaders, appHeadersProblem } from './app-headers.js';
+import { APP_I, type AppHeaders, appHeadersProblem } from './app-headers.js';
+import { appHSettings } from './app-h-settings.js';
 import { compilePattern } from './pattern.js';
 
 /** A value that a function refuses with a sentence. */
@@ -71,8 +72,7 @@ function rulesProblem(rules: readonly ResponseRule[]): string | undefined {
   return steps > MOST_STEPS ? 'all patterns together are too large; use fewer or shorter ones' : undefined;
 }
 
-const appHeaders = (app: App) =>
-  checked<AppHeaders>(mapOf(line()), (values) => appHeadersProblem(app, values));
+const appIHeaders = () => checked<AppHeaders>(mapOf(line()), (values) => appHeadersProblem(APP_I, values));
 
 const detect = (format: string) =>
   setting(bool(), false, `serve the format ${format} at the standard path to agents that match its pattern`);
@@ -108,8 +108,8 @@ export const agentSettings = {
   subJsonUserAgentRegex: agents(DETECTED[1].otherwise),
   subSingBoxAutoDetect: detect('sing-box'),
   subSingBoxUserAgentRegex: agents(DETECTED[2].otherwise),
-  subAppHAutoDetect: setting(bool(), false, 'send headers of app H to its user agents'),
-  subAppHHeaders: setting(appHeaders(APP_H), {}, 'headers of app H by name, such as Sub-Info-Text'),
+  subAppAutoDetect: setting(bool(), false, 'send headers of app H to its user agents'),
+  ...appHSettings,
   subAppIAutoDetect: setting(bool(), false, 'send headers of app I to its user agents'),
-  subAppIHeaders: setting(appHeaders(APP_I), {}, 'headers of app I by name, such as Banner-Text'),
+  subAppIHeaders: setting(appIHeaders(), {}, 'headers of app I by name, such as Banner-Text'),
 } as const;

@@ -95,6 +95,9 @@ test('the status is JSON, and the page gets the same with links', async (t) => {
   t.is((await get('/s/nobody?html=1')).status, 404);
   t.is((await get('/s/nobody?format=info')).status, 404);
 
+  await panel.addClient('new', [inbound], { subId: 'sub-new', expiryTime: -5000 });
+  await get('/s/sub-new?html=1');
+  t.like(views.at(-1), { timeFromFirstUse: 5000 });
   await panel.addClient('off', [inbound], { subId: 'sub-off', enable: false });
   await panel.addClient('two', [inbound], { subId: 'sub-two', limitHwid: 2 });
   await get('/s/sub-off?html=1');
@@ -142,8 +145,10 @@ test('the format follows the query, then the agent, then the path', async (t) =>
       { agent: '^Evil', block: true },
       { agent: 'V2rayNG/2', format: 'links', headers: { 'X-Rule': 'two' } },
     ],
-    subAppHAutoDetect: true,
-    subAppHHeaders: { 'Sub-Info-Text': 'hi', 'Sub-Info-Color': 'warning', 'Sub-Expire': 'true' },
+    subAppAutoDetect: true,
+    subAppSubInfoText: 'hi',
+    subAppSubInfoColor: 'warning',
+    subAppSubExpire: true,
   });
   const [blocked, unknown] = [
     await get('/s/sub-ann', { 'user-agent': 'Evil/1' }),
@@ -249,7 +254,7 @@ test('clients that an import gave one subId are served together', async (t) => {
   const imported = await panel.get<Record<string, unknown>>('/panel/api/clients/import', {
     body: {
       data: JSON.stringify([
-        client('one', { totalGB: 10 }),
+        client('one', { totalGB: 10, expiryTime: -1000 }),
         client('two', { totalGB: 20, expiryTime: clock.now() + 1000 }),
         client('off', { totalGB: 5, enable: false }),
       ]),
@@ -266,6 +271,13 @@ test('clients that an import gave one subId are served together', async (t) => {
     ['one', 'in'],
   );
   t.deepEqual(JSON.parse((await get('/s/family?format=info')).body).emails, ['one', 'two', 'off']);
+  await get('/s/family?html=1');
+  t.is(views.at(-1)?.timeFromFirstUse, undefined);
+  const shown = await panel.get<string[]>('/panel/api/clients/subLinks/family');
+  t.deepEqual(
+    shown.map((link) => /#.*(one|two|off)/.exec(link)?.[1]),
+    ['one', 'two', 'off'],
+  );
   const added = await panel.call('/panel/api/clients/add', {
     body: { client: { email: 'new', subId: 'family' }, inboundIds: [inbound] },
   });
