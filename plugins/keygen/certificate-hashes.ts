@@ -43,7 +43,7 @@ function serverOf(text: string): string | undefined {
 
 export class Certificates {
   readonly #guard: CoreGuardApi;
-  readonly #outgoing: OutgoingApi;
+  readonly #outgoing: OutgoingApi | undefined;
   /** whose certificates are being fetched, and how often */
   readonly #servers = new Map<string, number>();
   readonly access: OutgoingAccess = {
@@ -51,7 +51,7 @@ export class Certificates {
     limits: { connectMs: 10_000, wholeMs: 15_000 },
   };
 
-  constructor({ guard, outgoing }: { guard: CoreGuardApi; outgoing: OutgoingApi }) {
+  constructor({ guard, outgoing }: { guard: CoreGuardApi; outgoing: OutgoingApi | undefined }) {
     this.#guard = guard;
     this.#outgoing = outgoing;
   }
@@ -71,6 +71,8 @@ export class Certificates {
       throw errors.SERVER('server must be a host name or an address, with a port if it is not 443', {
         path: 'server',
       });
+    if (!this.#outgoing)
+      throw errors.SERVER('the plugin outgoing, which calls other machines, is off; enable it');
     this.#servers.set(server, (this.#servers.get(server) ?? 0) + 1);
     try {
       const socket = await this.#outgoing.handshake(this.access, server, {

@@ -5,6 +5,7 @@ import {
   definePlugin,
   int,
   list,
+  maybe,
   optional,
   payload,
   route,
@@ -32,7 +33,7 @@ export default definePlugin({
   version: '0.2.0',
   api: 1,
   about: 'Generates keys and ids for forms, and hashes certificates.',
-  uses: { guard: CoreGuard, outgoing: Outgoing },
+  uses: { guard: CoreGuard, outgoing: maybe(Outgoing) },
   services: { certificates: singleton(Certificates) },
   contributes: ({ certificates }) => [contribute(OutgoingHosts, certificates.access)],
   routes: ({ certificates }) => [

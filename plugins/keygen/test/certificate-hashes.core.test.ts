@@ -89,6 +89,11 @@ test('the certificate of a server, and sentences for those that cannot be asked'
     t.is(reply.status, 400, named);
     t.regex(reply.body.msg, says);
   }
+  await using alone = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    without: ['outgoing', 'external-links', 'remote-texts'],
+  });
+  t.regex((await ask(alone, place)).body.msg, /the plugin outgoing, .* is off; enable it/);
   await using strict = await boot();
   t.regex((await ask(strict, place)).body.msg, /WEIR_OUTGOING_ALLOW/);
 });
