@@ -10,6 +10,7 @@ import {
 import { type ClientsApi, depletionOf } from '../clients/contract.js';
 import { LinkError, type LinkReaderApi } from '../link-reader/contract.js';
 import {
+  CalledHosts,
   type OutgoingAccess,
   type OutgoingApi,
   OutgoingError,
@@ -50,10 +51,9 @@ export class SourceFetcher {
   readonly #entries: ExternalEntries;
   readonly #reader: LinkReaderApi;
   readonly #fetch: OutgoingFetch;
-  /** hosts of the URLs that are being fetched, and how many */
-  readonly #hosts = new Map<string, number>();
+  readonly #hosts = new CalledHosts();
   readonly access: OutgoingAccess = {
-    hosts: () => [...this.#hosts.keys()],
+    hosts: this.#hosts.list,
     limits: {
       connectMs: 10_000,
       firstByteMs: 20_000,
@@ -165,20 +165,14 @@ export class SourceFetcher {
   }
 
   async #linksOf(url: string, signal: AbortSignal): Promise<string[]> {
-    const { hostname } = new URL(url);
-    this.#hosts.set(hostname, (this.#hosts.get(hostname) ?? 0) + 1);
-    try {
+    return this.#hosts.during(new URL(url).hostname, async () => {
       const reply = await this.#fetch(url, { headers: HEADERS, signal });
       if (!reply.ok) {
         await reply.body?.cancel();
         throw new LinkError('link', `the source answered ${reply.status}`);
       }
-      return await this.#usable(await reply.text());
-    } finally {
-      const left = (this.#hosts.get(hostname) ?? 1) - 1;
-      if (left > 0) this.#hosts.set(hostname, left);
-      else this.#hosts.delete(hostname);
-    }
+      return this.#usable(await reply.text());
+    });
   }
 
   /** Links that client programs know: others could be orders to the program, such as to change its routing. */

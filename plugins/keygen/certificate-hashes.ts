@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostName, messageOf } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
-import { type OutgoingAccess, type OutgoingApi, OutgoingError } from '../outgoing/contract.js';
+import { CalledHosts, type OutgoingAccess, type OutgoingApi, OutgoingError } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 
 /** Longer chains do not occur. */
@@ -44,10 +44,9 @@ function serverOf(text: string): string | undefined {
 export class Certificates {
   readonly #guard: CoreGuardApi;
   readonly #outgoing: OutgoingApi | undefined;
-  /** whose certificates are being fetched, and how often */
-  readonly #servers = new Map<string, number>();
+  readonly #servers = new CalledHosts();
   readonly access: OutgoingAccess = {
-    hosts: () => [...this.#servers.keys()],
+    hosts: this.#servers.list,
     limits: { connectMs: 10_000, wholeMs: 15_000 },
   };
 
@@ -71,13 +70,12 @@ export class Certificates {
       throw errors.SERVER('server must be a host name or an address, with a port if it is not 443', {
         path: 'server',
       });
-    if (!this.#outgoing)
-      throw errors.SERVER('the plugin outgoing, which calls other machines, is off; enable it');
-    this.#servers.set(server, (this.#servers.get(server) ?? 0) + 1);
+    const outgoing = this.#outgoing;
+    if (!outgoing) throw errors.SERVER('the plugin outgoing, which calls other machines, is off; enable it');
     try {
-      const socket = await this.#outgoing.handshake(this.access, server, {
-        ALPNProtocols: ['h2', 'http/1.1'],
-      });
+      const socket = await this.#servers.during(server, () =>
+        outgoing.handshake(this.access, server, { ALPNProtocols: ['h2', 'http/1.1'] }),
+      );
       const certificate = socket.getPeerX509Certificate();
       socket.destroy();
       if (!certificate) throw errors.SERVER(`server: ${server} shows no certificate`, { path: 'server' });
@@ -85,10 +83,6 @@ export class Certificates {
     } catch (cause) {
       if (!(cause instanceof OutgoingError)) throw cause;
       throw errors.SERVER(`server: ${cause.message}`, { path: 'server', cause });
-    } finally {
-      const left = (this.#servers.get(server) ?? 1) - 1;
-      if (left > 0) this.#servers.set(server, left);
-      else this.#servers.delete(server);
     }
   }
 }

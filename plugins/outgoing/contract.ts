@@ -3,6 +3,8 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
 
+export { CalledHosts } from './called-hosts.js';
+
 /** Limits of one call. */
 export interface CallLimits {
   /** ms until the connection is open, TLS included; default 10,000 */
