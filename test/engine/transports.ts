@@ -17,7 +17,8 @@ import {
   within,
 } from './user.js';
 
-const PROTOCOLS: Record<string, () => Record<string, unknown>> = {
+/** `settings` of an inbound, by protocol. */
+export const PROTOCOLS: Readonly<Record<string, () => Record<string, unknown>>> = {
   vless: () => ({ decryption: 'none' }),
   vmess: () => ({}),
   trojan: () => ({}),

@@ -1,11 +1,11 @@
 // Runs client programs.
 // Bytes through mihomo: a panel with its core serves the YAML, mihomo reads it, and what it carries is counted.
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { parse } from 'yaml';
 import { messageOf } from '../../../kernel/index.js';
 import { openSite } from '../../../test/demo/streams.js';
+import { PROTOCOLS } from '../../../test/engine/transports.js';
 import {
   counted,
   engineBinary,
@@ -24,15 +24,7 @@ import { runMihomo } from './mihomo.js';
 const PATIENCE_MS = 30_000;
 const AT_ONCE = 3;
 const SETTINGS: Readonly<Record<string, () => object>> = {
-  vless: () => ({ decryption: 'none' }),
-  vmess: () => ({}),
-  trojan: () => ({}),
-  shadowsocks: () => ({ method: 'chacha20-ietf-poly1305', network: 'tcp,udp' }),
-  'shadowsocks 2022': () => ({
-    method: '2022-blake3-aes-256-gcm',
-    password: randomBytes(32).toString('base64'),
-    network: 'tcp,udp',
-  }),
+  ...PROTOCOLS,
   http: () => ({}),
   mixed: () => ({}),
 };

@@ -1,7 +1,7 @@
 // Documents of every protocol over every transport and security, checked by a real core; bytes through many of them.
 import test, { type ExecutionContext } from 'ava';
-import { randomBytes } from 'node:crypto';
 import { openSite } from '../../../test/demo/streams.js';
+import { PROTOCOLS } from '../../../test/engine/transports.js';
 import {
   counted,
   engineBinary,
@@ -17,17 +17,6 @@ import { freePort } from '../../../test/harness/api.js';
 import { ownIPv4 } from '../../engine/xray/test/traffic.js';
 import { type Document, documentsOf, downloadWith, refusal, switchOn } from './client-program.js';
 
-const PROTOCOLS: Readonly<Record<string, () => Record<string, unknown>>> = {
-  vless: () => ({ decryption: 'none' }),
-  vmess: () => ({}),
-  trojan: () => ({}),
-  shadowsocks: () => ({ method: 'chacha20-ietf-poly1305', network: 'tcp,udp' }),
-  'shadowsocks 2022': () => ({
-    method: '2022-blake3-aes-256-gcm',
-    password: randomBytes(32).toString('base64'),
-    network: 'tcp,udp',
-  }),
-};
 const AT_ONCE = 3;
 
 const shared = teardownOfFile(test);
