@@ -17,10 +17,10 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
-//   @weir-panel/weir/plugins/outgoing: 10 names
+//   @weir-panel/weir/plugins/outgoing: 11 names
 //   @weir-panel/weir/plugins/processes: 28 names
 //   @weir-panel/weir/plugins/realtime: 3 names
-//   @weir-panel/weir/plugins/remote-texts: 6 names
+//   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
@@ -4015,6 +4015,14 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
   import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
+  // Hosts that callers name: each may be called only while somebody waits for its answer.
+  export class CalledHosts {
+    /** for `hosts` of an `OutgoingAccess` */
+    readonly list: () => readonly string[];
+    /** The host is in the list until the work is over. */
+    during<T>(host: string, work: () => Promise<T>): Promise<T>;
+  }
+
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
@@ -4392,6 +4400,8 @@ declare module '@weir-panel/weir/plugins/remote-texts' {
   export const RemoteTexts: Token<RemoteTextsApi>;
   /** Whether a value is the URL of a text: one word that begins with `https://`. */
   export const isRemote: (value: string) => boolean;
+  /** The text of a setting; '' where it stands elsewhere and there is none, or no plugin fetches it. */
+  export const textOf: (remote: RemoteTextsApi | undefined, setting: string, value: string) => string;
   /** The check of such a setting, which throws with a sentence: of the URL where there is one, otherwise of the text. */
   export const orRemote: (check: (text: string) => unknown) => (value: string) => void;
 

@@ -35,6 +35,9 @@ export const RemoteTexts = token<RemoteTextsApi>('remote-texts', 'RemoteTexts');
 const LONGEST_URL = 2048;
 /** Whether a value is the URL of a text: one word that begins with `https://`. */
 export const isRemote = (value: string): boolean => /^\s*https:\/\/\S*\s*$/i.test(value);
+/** The text of a setting; '' where it stands elsewhere and there is none, or no plugin fetches it. */
+export const textOf = (remote: RemoteTextsApi | undefined, setting: string, value: string): string =>
+  remote?.textOf(setting, value) ?? (isRemote(value) ? '' : value);
 /** The check of such a setting, which throws with a sentence: of the URL where there is one, otherwise of the text. */
 export const orRemote =
   (check: (text: string) => unknown) =>

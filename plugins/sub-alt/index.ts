@@ -1,6 +1,6 @@
 // YAML of mihomo: proxies, groups and rules in one file.
 import { contribute, definePlugin, maybe } from '../../kernel/index.js';
-import { isRemote, RemoteTexts, type RemoteTextsApi, RemoteTextSources } from '../remote-texts/contract.js';
+import { isRemote, RemoteTexts, RemoteTextSources, textOf } from '../remote-texts/contract.js';
 import { Formats, type ListFormat } from '../subscription/contract.js';
 import { legacyFormat } from './legacy-format.js';
 import { cannotProxy } from './proxy/cannot.js';
@@ -12,8 +12,6 @@ import { chosen } from './template/chosen.js';
 import { flow, quoted } from './yaml-text.js';
 
 const SETTING = 'subAltRules';
-const textIn = (value: string, remote: RemoteTextsApi | undefined): string =>
-  remote?.textOf(SETTING, value) ?? (isRemote(value) ? '' : value);
 
 type ServedFormat = ListFormat & { publicUrl(): string; readonly fileName: string };
 
@@ -29,7 +27,7 @@ export default definePlugin({
     const template = (): Template => {
       const { subAltEnableRouting, subAltRules } = settings.read();
       if (!subAltEnableRouting) return PLAIN;
-      const text = textIn(subAltRules, remote);
+      const text = textOf(remote, SETTING, subAltRules);
       if (last?.of === subAltRules && last.text === text) return last.template;
       const read = isRemote(subAltRules) ? readRemote(text) : readTemplate(text);
       // It has been checked when it was saved or fetched.

@@ -1,7 +1,7 @@
 // The settings of the format, read once for each change of them.
 import type { LiveSettings, SettingValues } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
-import { isRemote, type RemoteTextsApi } from '../remote-texts/contract.js';
+import { type RemoteTextsApi, textOf } from '../remote-texts/contract.js';
 import type { Common } from './outbound.js';
 import type { subJsonSettings } from './settings.js';
 import { readDns, dnsOf } from './texts/dns.js';
@@ -62,8 +62,7 @@ export class Settled {
   /** The same object until a setting changes, or the text at the URL in one. */
   get base(): Base {
     const values = this.#settings.read();
-    const { subJsonRoutingRules: own } = values;
-    const routing = this.#remote?.textOf('subJsonRoutingRules', own) ?? (isRemote(own) ? '' : own);
+    const routing = textOf(this.#remote, 'subJsonRoutingRules', values.subJsonRoutingRules);
     if (this.#base && this.#values === values && this.#routing === routing) return this.#base;
     this.#values = values;
     this.#routing = routing;

@@ -1,6 +1,6 @@
 // Subscriptions as documents of sing-box.
 import { bool, contribute, definePlugin, maybe, setting, urlPath } from '../../kernel/index.js';
-import { isRemote, orRemote, RemoteTexts, RemoteTextSources } from '../remote-texts/contract.js';
+import { orRemote, RemoteTexts, RemoteTextSources, textOf } from '../remote-texts/contract.js';
 import { Formats, checkedText, type ListFormat, randomPath } from '../subscription/contract.js';
 import { defaultTemplate } from './default-template.js';
 import { compileDocument, type WriteDocument } from './document.js';
@@ -60,10 +60,9 @@ export default definePlugin({
   uses: { remote: maybe(RemoteTexts) },
   settings: singBoxSettings,
   contributes: ({ settings, remote }) => {
-    const documents = new Documents(() => {
-      const { subSingBoxTemplate: own } = settings.read();
-      return remote?.textOf('subSingBoxTemplate', own) ?? (isRemote(own) ? '' : own);
-    });
+    const documents = new Documents(() =>
+      textOf(remote, 'subSingBoxTemplate', settings.read().subSingBoxTemplate),
+    );
     return [
       contribute(Formats, {
         name: FORMAT,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Clock, LiveSettings } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { ProxyEntry } from '../inbounds/contract.js';
-import { isRemote, type RemoteTextsApi } from '../remote-texts/contract.js';
+import { isRemote, type RemoteTextsApi, textOf } from '../remote-texts/contract.js';
 import type { Compiled } from './compiled.js';
 import type { Format, LeftOut, LinkHost, ListFormat, SubscriptionApi } from './contract.js';
 import { expireOf } from './expiry.js';
@@ -195,7 +195,7 @@ export class Renderer implements SubscriptionApi {
   /** The header; what was fetched has been checked. */
   #routing(value: string): string {
     if (value === '' || !isRemote(value)) return value;
-    const text = this.#remote?.textOf('subRoutingRules', value) ?? '';
+    const text = textOf(this.#remote, 'subRoutingRules', value);
     if (this.#lastRouting?.text !== text) this.#lastRouting = { text, header: routingOf(text) };
     return this.#lastRouting.header;
   }
