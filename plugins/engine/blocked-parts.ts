@@ -5,7 +5,7 @@ import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
 
 /**
- * Leaves out an inbound or a rule. Replaces an outbound by one that blocks all: without its tag the core would send its
+ * Leaves out an inbound, a rule or a section. Replaces an outbound by one that blocks all: without its tag the core would send its
  * traffic to another outbound.
  */
 export async function withoutBlocked(
@@ -36,5 +36,6 @@ function checkedPart(part: CorePart): { readonly name: string; readonly config: 
   if ('inbound' in part) return { name: part.inbound.tag, config: part.inbound.config };
   if ('outbound' in part)
     return { name: `outbound ${String(part.outbound['tag'] ?? '')}`, config: part.outbound };
-  return 'rule' in part ? { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule } : undefined;
+  if ('rule' in part) return { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule };
+  return 'section' in part ? { name: part.section, config: { [part.section]: part.value } } : undefined;
 }

@@ -8,7 +8,8 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { LeftOutReport, reasonsByPlugin } from './left-out-report.js';
-import { digestOf, thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
+import { digestOf } from './digest.js';
+import { thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Labels in `weir plugins`. */
 const CONFIG = composeCoreConfig.id;

@@ -1,12 +1,13 @@
 // API of the engine: one core process that runs what other plugins describe.
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
-import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
+import type { SectionName } from './base-config.js';
+import type { CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 import { partShape } from './part-shape.js';
 
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
-export { OWN_OUTBOUNDS } from './base-config.js';
+export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
 export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
@@ -127,13 +128,18 @@ export interface CoreLogApi {
 }
 export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
 
-/** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
+/** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
-  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
-  | { readonly outbound: JsonObject }
-  | { readonly rule: JsonObject }
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. `isDefault`: it takes what no rule takes; the first part that says so wins. */
+  | { readonly outbound: JsonObject; readonly isDefault?: boolean }
+  /** Rules apply in the order of the plugins' taps, after the engine's own. `looksUp: false`: its `ip` matches targets that are addresses; names are not looked up for it. */
+  | { readonly rule: JsonObject; readonly looksUp?: boolean }
+  /** with `tag` and `selector`; rules name it by `balancerTag` */
+  | { readonly balancer: JsonObject }
+  /** a part of which the config has one; `policy` and `log` are merged with what the engine needs */
+  | { readonly section: SectionName; readonly value: Json }
   /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
   | { readonly nameServer: string | JsonObject };
 /** Collects everything that the core must run; called at starts and by `reconcileConfig`. Third-party parts that the core rejects are left out until they change. */
@@ -173,7 +179,7 @@ export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers', (
     : 'it needs the functions user and users',
 );
 
-/** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
+/** Called before a running core gets another config: `hot` changes inbounds (by tag), outbounds and rules while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
 export const beforeCoreReload = guard<{
   readonly reason: string;
   readonly plan: 'hot' | 'restart';

@@ -80,12 +80,41 @@ export interface CoreProcess {
   readonly startedAt: number;
 }
 
-/** Digests of what a running core runs, for the next panel. */
-export interface AppliedDigests {
-  /** digest of the base the core was started with */
+/** Digests of the base of a config. An empty one marks a change that may not have been carried out. */
+export interface BaseDigests {
+  /** of what only a restart changes: name servers, policy, observatory … */
   readonly base: string;
+  /** by tag */
+  readonly outbounds: Readonly<Record<string, string>>;
+  /** tag of the first outbound: the core's default */
+  readonly first: string;
+  /** of rules and balancers, in their order */
+  readonly rules: string;
+}
+/** Digests of what a running core runs, for the next panel. */
+export interface AppliedDigests extends BaseDigests {
   /** inbound tag → digest of its config; an empty digest marks a change that may not have been carried out */
   readonly inbounds: Readonly<Record<string, string>>;
+}
+
+/** What to change of the outbounds and rules of a running core. */
+export interface BaseChange {
+  /** tags of outbounds to add or to replace */
+  readonly put: readonly string[];
+  readonly remove: readonly string[];
+  /** tag of the core's default outbound, where another one shall be it */
+  readonly formerFirst?: string;
+  /** whether rules or balancers differ */
+  readonly rules: boolean;
+}
+
+/** What a core runs, as it says itself. */
+export interface RunningParts {
+  readonly inbounds: readonly string[];
+  /** tag → digest of the bytes that the core has; comparable within one core only */
+  readonly outbounds: ReadonlyMap<string, string>;
+  /** in their order */
+  readonly ruleTags: readonly string[];
 }
 
 /** The core rejected the config; `message` is its reason, shortened to the last cause. */
@@ -95,6 +124,11 @@ export class CoreRefused extends Error {
 
 /** The core does not support the protocol: it is unknown, or its accounts differ from their declaration. */
 export class ProtocolRefused extends CoreRefused {}
+
+/** The change is possible only with a new start: a part of it is too large for one message. */
+export class NeedsRestart extends Error {
+  override readonly name = 'NeedsRestart';
+}
 
 /** The core did not answer (not running, crashed in the call, time-out). Desired and running state may differ from now on. */
 export class CoreUnreachable extends Error {
@@ -128,6 +162,16 @@ export interface CoreDriver {
   /** Closes the channel to the core and leaves the core running. */
   detach(): void;
 
+  /**
+   * Makes outbounds and rules those of `base`, whose rules have tags. Connections stay open; a new one may fail within
+   * about a millisecond while its outbound is replaced. The rules that stay at the beginning are in force all the time.
+   * Rejects with CoreRefused and leaves everything as it was, or with NeedsRestart.
+   */
+  changeBase(base: CoreBase, change: BaseChange): Promise<void>;
+  /** What the core runs now, without users. */
+  running(): Promise<RunningParts>;
+  /** How many users an inbound has whose users the API changes. */
+  userCount(tag: string): Promise<number>;
   /** Replaces the inbound of that tag, users included. Running transfers continue where the core allows it. */
   putInbound(inbound: InboundWithUsers): Promise<void>;
   /** Unknown tags are fine. */

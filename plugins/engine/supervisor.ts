@@ -7,7 +7,9 @@ import {
   type PluginsApi,
 } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
+import { BaseReconciler } from './base-reconciler.js';
 import type { Accounts } from './accounts.js';
+import { Applied as AppliedState } from './applied.js';
 import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
@@ -19,6 +21,7 @@ import { gracefulStop } from './graceful-stop.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { testInbound } from './inbound-test.js';
 import type { UsersInConfig } from './plan.js';
+import { PlanApplier, RestartLater } from './plan-applier.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
@@ -37,6 +40,9 @@ interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contrib
 export class Supervisor implements EngineApi {
   readonly #needs: Pick<Needs, 'db' | 'hooks' | 'log' | 'clock' | 'accounts'>;
   readonly #composition: Composition;
+  readonly #applied = new AppliedState();
+  readonly #base: BaseReconciler;
+  readonly #applier: PlanApplier;
   readonly #users: UserReconciler;
   readonly #inbounds: InboundReconciler;
   readonly #configUsers: ConfigUsers;
@@ -55,6 +61,7 @@ export class Supervisor implements EngineApi {
     driver: this.#driver,
     users: this.#users,
     inbounds: this.#inbounds,
+    applied: this.#applied,
     plan: () => this.#composition.plan(),
   });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
@@ -66,10 +73,25 @@ export class Supervisor implements EngineApi {
     this.#reload = new ReloadGuard(hooks, log);
     const desired = new DesiredUsers({ log, accounts, contributions });
     this.#users = new UserReconciler({ log, hooks, desired });
-    this.#inbounds = new InboundReconciler({ log, users: this.#users, desired });
+    const applied = this.#applied;
+    this.#base = new BaseReconciler({ log, applied });
+    this.#inbounds = new InboundReconciler({ log, applied, users: this.#users, desired });
     const usersInConfig: UsersInConfig = (inbound) =>
       desired.inConfig(inbound, this.#driver?.maxUserBytes ?? Infinity);
     this.#composition = new Composition({ hooks, log, plugins, guard, open, usersInConfig });
+    this.#applier = new PlanApplier({
+      log,
+      applied,
+      composition: this.#composition,
+      base: this.#base,
+      inbounds: this.#inbounds,
+      reload: this.#reload,
+      restart: async (reason) => {
+        if (!this.#driver) return;
+        await this.#gracefulStop(this.#driver, reason);
+        await this.#start(this.#driver);
+      },
+    });
     this.#configUsers = new ConfigUsers({
       users: this.#users,
       inbounds: this.#inbounds,
@@ -90,12 +112,17 @@ export class Supervisor implements EngineApi {
     return {
       state: this.#state.name,
       errorMsg: this.#state.running
-        ? [...this.#reload.refusals, ...this.#inbounds.problems()].join('; ')
+        ? [...this.#reload.refusals, ...this.#problems()].join('; ')
         : this.#state.reason,
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
       usersOnTheWay: this.#changes.onTheWay,
     };
+  }
+
+  /** What the core does not run, with the reasons. */
+  #problems(): string[] {
+    return [...this.#base.problems, ...this.#inbounds.problems()];
   }
 
   /** A program that did not print its version is not a core. */
@@ -117,7 +144,7 @@ export class Supervisor implements EngineApi {
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
       this.#needs.log.info('adopted a running core', { pid: found.process.pid });
-      this.#inbounds.digests = found.digests;
+      this.#applied.digests = found.digests;
       this.#markRunning(found.process);
     } catch (error) {
       this.#onFailure(error);
@@ -155,7 +182,7 @@ export class Supervisor implements EngineApi {
       await this.#applyOrRestart(driver, adopted);
       this.#planNotApplied = false;
       this.#reload.clear();
-      const [first] = this.#inbounds.problems();
+      const [first] = this.#problems();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
       return this.#onFailure(error);
@@ -170,7 +197,7 @@ export class Supervisor implements EngineApi {
     }
     const reason = messageOf(error);
     if (error instanceof ReloadRefused) this.#reload.refused(error);
-    else if (!this.#planNotApplied)
+    else if (!this.#planNotApplied && !(error instanceof RestartLater))
       this.#needs.log.error('the core did not accept its whole config; it keeps what it runs; retrying', {
         reason,
       });
@@ -231,7 +258,7 @@ export class Supervisor implements EngineApi {
       this.#composition.retryRejected();
       if (this.#process) {
         await this.#composition.require(driver);
-        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#inbounds.digests);
+        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#applied.digests);
       }
       this.#retry.cancel();
       await this.#gracefulStop(driver, reason);
@@ -257,7 +284,7 @@ export class Supervisor implements EngineApi {
 
   async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
-    const { digests } = this.#inbounds;
+    const { digests } = this.#applied;
     const needs = { ...this.#needs, driver, digests, counters: () => this.counters() };
     await gracefulStop(needs, reason, () => (this.#process = undefined));
   }
@@ -270,7 +297,9 @@ export class Supervisor implements EngineApi {
     this.#users.unmark(this.#users.marked);
     const needs = { driver, composition: this.#composition, inbounds: this.#inbounds, log: this.#needs.log };
     const started = await startCore(needs, plan);
-    this.#inbounds.setPlan(started.plan, started.digests);
+    this.#inbounds.setPlan(started.plan);
+    this.#applied.digests = started.digests;
+    this.#base.forgetRejection();
     this.#markRunning(started.process);
     if (!started.hasInbounds) await this.#inbounds.change(driver, started.plan);
     this.#composition.reportRejected(started.plan, this.#inbounds.rejected);
@@ -282,19 +311,8 @@ export class Supervisor implements EngineApi {
   /** Applies the current plan to a running core: hot where possible, else by a tested restart. */
   async #applyOrRestart(driver: CoreDriver, adopted: boolean): Promise<void> {
     this.#configUsers.beforePlan();
-    let plan = await this.#composition.plan();
-    if (plan.baseDigest !== this.#inbounds.digests.base)
-      plan = await this.#composition.withoutCulprits(driver, plan, { testInbounds: false });
-    if ((await this.#inbounds.testNewBase(driver, plan)) === 'accepted') {
-      const reason = 'a change of the config needs a restart';
-      await this.#reload.ask(reason, 'restart', plan, this.#inbounds.digests);
-      this.#needs.log.info('restarting the core: this change cannot be made while it runs');
-      await this.#gracefulStop(driver, reason);
-      await this.#start(driver);
-      return;
-    }
-    await this.#reload.ask('inbounds changed', 'hot', plan, this.#inbounds.digests);
-    this.#inbounds.setPlan(plan, this.#inbounds.digests);
+    const plan = await this.#applier.apply(driver);
+    if (!plan) return;
     // The users of an adopted core are not known; they stay marked until each inbound was compared.
     if (adopted) this.#inbounds.markUsers();
     await this.#inbounds.change(driver, plan);

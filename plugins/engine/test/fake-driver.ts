@@ -1,6 +1,7 @@
 // A core in memory: it keeps what it is told and refuses or fails as a test says.
 import {
   type AppliedDigests,
+  type BaseChange,
   type CoreBase,
   type CoreDriver,
   type CoreInbound,
@@ -10,15 +11,18 @@ import {
   CoreUnreachable,
   type CoreUser,
   type InboundWithUsers,
+  type JsonObject,
   type LoggedConnection,
+  NeedsRestart,
   ProtocolRefused,
+  type RunningParts,
   type UserCounter,
 } from '../driver.js';
 
 /** What a core process holds; it outlives the driver, as a real one does. */
 export interface FakeCore {
   readonly process: CoreProcess;
-  readonly base: CoreBase;
+  base: CoreBase;
   readonly inbounds: Map<
     string,
     { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }
@@ -161,6 +165,47 @@ export class FakeDriver implements CoreDriver {
   die(reason: string): void {
     this.core = undefined;
     this.#exit(reason);
+  }
+
+  /** `changeBase` says that only a restart can do it */
+  needsRestart = false;
+  async changeBase(base: CoreBase, { put, remove, rules, formerFirst }: BaseChange): Promise<void> {
+    const words = [
+      ...put.map((tag) => `+${tag}`),
+      ...remove.map((tag) => `-${tag}`),
+      ...(rules ? ['rules'] : []),
+      ...(formerFirst === undefined ? [] : [`first was ${formerFirst}`]),
+    ];
+    const core = this.#call('changeBase', words.join(' '));
+    if (this.needsRestart) throw new NeedsRestart('it is too large');
+    const refused = put.find((tag) => this.refuses.has(tag));
+    if (refused !== undefined) throw new CoreRefused(this.refuses.get(refused));
+    core.base = base;
+  }
+  /** somebody changed the core behind the panel's back */
+  readonly drift: { outbounds: Map<string, string>; lostRules: boolean } = {
+    outbounds: new Map(),
+    lostRules: false,
+  };
+  async running(): Promise<RunningParts> {
+    const { inbounds, base } = this.#call('running');
+    const { outbounds, routing } = base as unknown as {
+      outbounds: JsonObject[];
+      routing: { rules: { ruleTag: string }[] };
+    };
+    return {
+      inbounds: [...inbounds.keys()],
+      outbounds: new Map(
+        outbounds.map((outbound) => {
+          const tag = String(outbound['tag']);
+          return [tag, this.drift.outbounds.get(tag) ?? JSON.stringify(outbound)];
+        }),
+      ),
+      ruleTags: this.drift.lostRules ? [] : ['weir.api', ...routing.rules.map(({ ruleTag }) => ruleTag)],
+    };
+  }
+  async userCount(tag: string): Promise<number> {
+    return this.#users(this.#call('userCount', tag), tag).size;
   }
 
   async putInbound({ tag, config, users }: InboundWithUsers): Promise<void> {

@@ -60,6 +60,8 @@ export class World {
   /** by id */
   readonly inbounds = new Map<number, CoreInbound>();
   readonly outbounds: JsonObject[] = [];
+  /** rules, sections and the like */
+  readonly parts: CorePart[] = [];
   /** `i<inbound>.c<client>` → its credential */
   readonly users = new Map<string, string>();
   readonly log: string[] = [];
@@ -99,6 +101,7 @@ export class World {
           if (this.trouble) throw this.trouble;
           for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
           for (const outbound of this.outbounds) add({ outbound });
+          add(...this.parts);
         },
         { strict: true },
       ),

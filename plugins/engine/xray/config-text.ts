@@ -40,7 +40,24 @@ function policyOf(base: CoreBase): JsonObject {
   };
 }
 
-/** Everything but the inbounds. The api's rule comes first: a rule of the caller could block the API. */
+/** With ObservatoryService and no observatory the core does not start. */
+const servicesFor = (base: CoreBase): readonly string[] => [
+  'HandlerService',
+  'StatsService',
+  'RoutingService',
+  'LoggerService',
+  ...('observatory' in base || 'burstObservatory' in base ? ['ObservatoryService'] : []),
+];
+
+/** It comes first: a rule of the caller could block the API. */
+export const API_RULE = {
+  type: 'field',
+  inboundTag: [API_TAG],
+  outboundTag: API_TAG,
+  ruleTag: API_TAG,
+} satisfies JsonObject;
+
+/** Everything but the inbounds. */
 function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
   const routing = object(base['routing']);
   const log = object(base['log']);
@@ -54,12 +71,12 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
-    api: { tag: API_TAG, services: ['HandlerService', 'StatsService'] },
+    api: { tag: API_TAG, services: servicesFor(base) },
     stats: {},
     policy: policyOf(base),
     routing: {
       ...routing,
-      rules: [{ type: 'field', inboundTag: [API_TAG], outboundTag: API_TAG }, ...list(routing['rules'])],
+      rules: [API_RULE, ...list(routing['rules'])],
     },
   };
 }

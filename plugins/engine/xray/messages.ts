@@ -24,6 +24,7 @@ export interface Messages {
   'xray.app.proxyman.command.AlterInboundRequest': { tag: string; operation: TypedMessage };
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: boolean };
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: string; email: string };
+  'xray.app.proxyman.command.GetInboundUsersCountResponse': { count: number };
   'xray.app.stats.command.QueryStatsRequest': { pattern: string; reset: boolean };
   'xray.app.stats.command.GetStatsRequest': { name: string; reset: boolean };
   'xray.app.stats.command.Stat': { name: string; value: number };
@@ -50,6 +51,7 @@ const fields: {
   'xray.app.proxyman.command.AlterInboundRequest': { tag: [1, 'string'], operation: [2, typed] },
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: [1, 'bool'] },
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: [1, 'string'], email: [2, 'string'] },
+  'xray.app.proxyman.command.GetInboundUsersCountResponse': { count: [1, 'int64'] },
   'xray.app.stats.command.QueryStatsRequest': { pattern: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.GetStatsRequest': { name: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.Stat': { name: [1, 'string'], value: [2, 'int64'] },

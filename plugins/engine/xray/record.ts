@@ -16,6 +16,12 @@ function isCoreNote(value: object): value is CoreNote {
   );
 }
 
+/** A core of an earlier version of the panel has no digests of outbounds and rules: they count as unknown. */
+export const digestsIn = ({ record }: CoreNote): AppliedDigests => ({
+  ...{ outbounds: {}, first: '', rules: '' },
+  ...record,
+});
+
 export const coreSlot = (processes: Pick<ProcessesApi, 'slot'>, folder: EngineFolder, log: DriverLog) =>
   processes.slot<CoreNote>({ record: folder.recordPath, isNote: isCoreNote, argument: folder.config, log });
 export type CoreSlot = ReturnType<typeof coreSlot>;
