@@ -1,10 +1,12 @@
 // What the running core runs, as digests. They are stored beside the core, for the next panel.
-import type { AppliedDigests, CoreDriver } from './driver.js';
+import type { AppliedDigests, CoreBase, CoreDriver } from './driver.js';
 
 const NOTHING: AppliedDigests = { base: '', outbounds: {}, first: '', rules: '', inbounds: {} };
 
 export class Applied {
   digests = NOTHING;
+  /** the base that runs, where this panel has made it */
+  base: CoreBase | undefined;
 
   /** Stores a change of the digests. Before a change reaches the core its digest is emptied: after a crash the next panel makes it again. */
   async remember(driver: Pick<CoreDriver, 'remember'>, change: Partial<AppliedDigests>): Promise<void> {

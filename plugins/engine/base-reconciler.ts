@@ -33,6 +33,7 @@ export class BaseReconciler {
   async examine(driver: CoreDriver, plan: Plan): Promise<BaseDifference | 'rejected'> {
     const difference = baseDifference(plan, this.#applied.digests);
     if (difference === 'none') {
+      this.#applied.base = plan.base;
       this.#rejection = '';
       return difference;
     }
@@ -63,6 +64,7 @@ export class BaseReconciler {
       return this.#reject(error);
     }
     await this.#applied.remember(driver, plan.digests);
+    this.#applied.base = plan.base;
     return 'done';
   }
 

@@ -1,30 +1,45 @@
 // Leaves out the parts of the config that core-guard rejects; checked each time that the config is composed.
 import type { CoreGuardApi } from '../core-guard/contract.js';
+import type { Openness } from './base-config.js';
 import type { Part } from './claims.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
+import { privateHost } from './private-hosts.js';
+
+interface Needs {
+  readonly guard: CoreGuardApi;
+  readonly open: Openness;
+}
+/** A part that must not reach the core. */
+export interface Blocked {
+  readonly part: Part;
+  /** of the part, for messages */
+  readonly name: string;
+  readonly reason: string;
+}
 
 /**
- * Leaves out an inbound, a rule or a section. Replaces an outbound by one that blocks all: without its tag the core would send its
- * traffic to another outbound.
+ * Leaves out an inbound, a rule or a section. Replaces an outbound by one that blocks all: without its tag the core would
+ * send its traffic to another outbound.
  */
 export async function withoutBlocked(
   composed: readonly Part[],
-  guard: CoreGuardApi,
-): Promise<{ parts: Part[]; blocked: string[] }> {
+  { guard, open }: Needs,
+): Promise<{ parts: Part[]; blocked: Blocked[] }> {
   const inbounds = composed.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
   const parts: Part[] = [];
-  const blocked: string[] = [];
+  const blocked: Blocked[] = [];
   for (const part of composed) {
     const checked = checkedPart(part.entry);
-    const problem = checked && (await guard.problem(checked.config, { inbounds }));
-    if (problem === undefined) parts.push(part);
+    const reason =
+      checked && ((await guard.problem(checked.config, { inbounds })) ?? privateHost(part.entry, open));
+    if (reason === undefined) parts.push(part);
     else {
-      blocked.push(`${checked?.name}: ${problem}`);
+      blocked.push({ part, name: checked?.name ?? '', reason });
       if ('outbound' in part.entry)
         parts.push({
           ...part,
-          entry: { outbound: { tag: checked?.config['tag'] ?? '', protocol: 'blackhole' } },
+          entry: { ...part.entry, outbound: { tag: checked?.config['tag'] ?? '', protocol: 'blackhole' } },
         });
     }
   }

@@ -8,6 +8,7 @@ import type { CorePart } from './contract.js';
 export type Part = Stamped<CorePart>;
 /** A part whose tag or id is taken, with the reason. */
 export interface Clash {
+  readonly part: Part;
   readonly plugin: string;
   readonly outside: boolean | undefined;
   readonly reason: string;
@@ -79,7 +80,7 @@ export function withoutClashes(parts: readonly Part[]): { kept: Part[]; clashing
     if (reason === undefined) continue;
     const { plugin, outside, entry } = part;
     out.add(part);
-    clashing.push({ plugin, outside, reason });
+    clashing.push({ part, plugin, outside, reason });
     if ('outbound' in entry) orphaned.add(`${plugin} ${String(entry.outbound['tag'])}`);
   }
   const isOrphaned = ({ plugin, entry }: Part): boolean =>

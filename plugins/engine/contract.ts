@@ -8,6 +8,7 @@ import { partShape } from './part-shape.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
+export { coreChangeFields } from './change-reply.js';
 export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
@@ -43,6 +44,8 @@ export interface UserRef {
 export interface Applied {
   readonly pending: boolean;
   readonly reason: string;
+  /** the core rejects a part; it keeps the previous one, and only another change helps */
+  readonly rejected?: true;
   /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
   readonly onTheWay?: { readonly users: number; readonly ms: number };
 }
@@ -51,6 +54,37 @@ export const DONE: Applied = { pending: false, reason: '' };
 /** Adds a note to a reply when the change is saved but the core does not have it yet. */
 export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
+
+/** What a change of the config does to the core. */
+export interface CoreChange {
+  /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+  readonly change: 'none' | 'hot' | 'restart' | 'start';
+  /** tags */
+  readonly inbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
+  readonly outbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
+  /** whether rules or balancers change */
+  readonly rules: boolean;
+  /** parts of the config that only a restart changes */
+  readonly sections: readonly string[];
+  /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
+  readonly connections: {
+    readonly end: 'none' | 'some' | 'all';
+    readonly inbounds: readonly string[];
+    /** users who have such connections now; the core does not see those behind a proxy of this machine */
+    readonly users: number;
+  };
+}
+/** A part that cannot run. */
+export interface PartProblem {
+  /** undefined when the core rejects the config also without all of the parts */
+  readonly part: CorePart | undefined;
+  readonly reason: string;
+}
+export interface CorePreview extends CoreChange {
+  readonly problems: readonly PartProblem[];
+  /** false when there is no core to ask */
+  readonly tested: boolean;
+}
 
 export interface EngineApi {
   status(): EngineStatus;
@@ -69,6 +103,8 @@ export interface EngineApi {
    * there is one.
    */
   examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
+  /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
+  preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
   /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
   counters(): Promise<CoreCounters | undefined>;
 }
@@ -195,6 +231,8 @@ export const beforeCoreReload = guard<{
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
 /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
+/** The core ran something else than it should, and the engine mends it; `found` says what, for people. */
+export const coreDrifted = event<{ readonly found: readonly string[] }>('engine/coreDrifted');
 /** The core started, stopped or failed; `reason` may be empty. */
 export const coreStateChanged = event<{
   readonly from: EngineState;

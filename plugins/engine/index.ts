@@ -36,6 +36,7 @@ import {
   CoreOnline,
   CoreCheck,
   CoreLog,
+  coreDrifted,
   coreStateChanged,
   Engine,
   usersRemoved,
@@ -97,6 +98,7 @@ export default definePlugin({
     beforeCoreStop,
     beforeCountersGo,
     coreStateChanged,
+    coreDrifted,
     usersRemoved,
   ],
   services: {
@@ -180,6 +182,7 @@ export default definePlugin({
       await supervisor.retryPending();
     }),
     job('accesses', '1s', () => accesses.catchUp()),
+    job('drift', '1m', () => supervisor.checkDrift()),
     job('trim-logs', '1m', async () => {
       await accesses.catchUp();
       await supervisor.trimLogs();

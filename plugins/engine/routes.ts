@@ -8,6 +8,7 @@ import {
   route,
   type Route,
 } from '../../kernel/index.js';
+import { CoreChangeReply } from './change-reply.js';
 import { configJson } from './config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
@@ -51,6 +52,14 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
         }
         return 'the core is running with the current config';
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/engine/plan',
+      name: 'engine.plan',
+      doc: 'Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved.',
+      reply: payload(CoreChangeReply),
+      handle: () => supervisor.look.pending(),
     }),
     route({
       method: 'GET',

@@ -14,14 +14,24 @@ import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { BackOff } from '../processes/contract.js';
-import { type Applied, type CoreCounters, DONE, type EngineApi, type UserRef } from './contract.js';
+import {
+  type Applied,
+  type CoreCounters,
+  type CorePart,
+  type CorePreview,
+  DONE,
+  type EngineApi,
+  type UserRef,
+} from './contract.js';
 import { DesiredUsers } from './desired-users.js';
+import { DriftWatch } from './drift.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
 import { gracefulStop } from './graceful-stop.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { testInbound } from './inbound-test.js';
 import type { UsersInConfig } from './plan.js';
 import { PlanApplier, RestartLater } from './plan-applier.js';
+import { Preview } from './preview.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
@@ -43,6 +53,8 @@ export class Supervisor implements EngineApi {
   readonly #applied = new AppliedState();
   readonly #base: BaseReconciler;
   readonly #applier: PlanApplier;
+  readonly look: Preview;
+  readonly #drift: DriftWatch;
   readonly #users: UserReconciler;
   readonly #inbounds: InboundReconciler;
   readonly #configUsers: ConfigUsers;
@@ -79,6 +91,20 @@ export class Supervisor implements EngineApi {
     const usersInConfig: UsersInConfig = (inbound) =>
       desired.inConfig(inbound, this.#driver?.maxUserBytes ?? Infinity);
     this.#composition = new Composition({ hooks, log, plugins, guard, open, usersInConfig });
+    this.#drift = new DriftWatch({
+      hooks,
+      log,
+      applied,
+      inbounds: this.#inbounds,
+      users: this.#users,
+      desired,
+    });
+    this.look = new Preview({
+      composition: this.#composition,
+      applied,
+      driver: () => (this.hasCore ? this.#driver : undefined),
+      running: () => this.#state.running,
+    });
     this.#applier = new PlanApplier({
       log,
       applied,
@@ -182,6 +208,8 @@ export class Supervisor implements EngineApi {
       await this.#applyOrRestart(driver, adopted);
       this.#planNotApplied = false;
       this.#reload.clear();
+      const [rejection] = this.#base.problems;
+      if (rejection !== undefined) return { pending: true, reason: rejection, rejected: true };
       const [first] = this.#problems();
       return first === undefined ? DONE : { pending: true, reason: first };
     } catch (error) {
@@ -218,6 +246,11 @@ export class Supervisor implements EngineApi {
     await testInbound({ driver, composition: this.#composition, log: this.#needs.log }, inbound, sample);
   }
 
+  preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview> {
+    this.#needs.db.refuseInsideWrite('preview');
+    return this.look.of({ plugin, parts });
+  }
+
   async counters(): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
@@ -234,6 +267,16 @@ export class Supervisor implements EngineApi {
     if (this.#configUsers.hasWaiting) await this.#configUsers.retry();
     else if (this.#planNotApplied || this.#inbounds.isIncomplete) await this.reconcileConfig();
     await this.#users.compareMarked(driver, this.#inbounds.planned);
+  }
+
+  /** Reads back what the core runs, and mends what differs; a job calls it. */
+  checkDrift(): Promise<void> {
+    return this.#queue.run(async () => {
+      const driver = this.#driver;
+      if (!driver || !this.#state.running || this.#planNotApplied || this.#configUsers.hasWaiting) return;
+      if (await this.#drift.look(driver)) await this.#tryPlan(driver, false);
+      await this.#users.compareMarked(driver, this.#inbounds.planned);
+    });
   }
 
   /** True for all users while there is no plan yet. */
@@ -299,6 +342,7 @@ export class Supervisor implements EngineApi {
     const started = await startCore(needs, plan);
     this.#inbounds.setPlan(started.plan);
     this.#applied.digests = started.digests;
+    this.#applied.base = started.plan.base;
     this.#base.forgetRejection();
     this.#markRunning(started.process);
     if (!started.hasInbounds) await this.#inbounds.change(driver, started.plan);

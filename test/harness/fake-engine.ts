@@ -115,6 +115,16 @@ export class FakeEngine {
             return done;
           },
           restart: async (reason) => void this.restarts.push(reason),
+          preview: async () => ({
+            change: 'none',
+            inbounds: { put: [], remove: [] },
+            outbounds: { put: [], remove: [] },
+            rules: false,
+            sections: [],
+            connections: { end: 'none', inbounds: [], users: 0 },
+            problems: [],
+            tested: true,
+          }),
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },
