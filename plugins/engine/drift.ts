@@ -4,7 +4,13 @@ import { CORE_API_TAG } from '../core-guard/contract.js';
 import type { Applied } from './applied.js';
 import { coreDrifted } from './contract.js';
 import type { DesiredUsers } from './desired-users.js';
-import type { AppliedDigests, CoreBase, CoreDriver, RunningParts } from './driver.js';
+import {
+  type AppliedDigests,
+  type CoreBase,
+  type CoreDriver,
+  CoreUnreachable,
+  type RunningParts,
+} from './driver.js';
 import type { InboundReconciler } from './inbound-reconciler.js';
 import type { PlannedInbound } from './plan.js';
 import type { UserReconciler } from './user-reconciler.js';
@@ -36,12 +42,23 @@ export class DriftWatch {
     this.#needs = needs;
   }
 
-  /** Marks and reports what differs; resolves with whether the plan must be applied again. Rejects when the core does not answer. */
-  async look(driver: CoreDriver): Promise<boolean> {
+  /** Marks and reports what differs; resolves with whether the plan must be applied again. */
+  async differs(driver: CoreDriver): Promise<boolean> {
+    try {
+      return await this.#look(driver);
+    } catch (error) {
+      if (!(error instanceof CoreUnreachable)) throw error;
+      this.#needs.log.debug('what the core runs could not be read back', { reason: error.message });
+      return false;
+    }
+  }
+
+  async #look(driver: CoreDriver): Promise<boolean> {
     const { applied, hooks, log } = this.#needs;
     const running = await driver.running();
     const drift = this.#compare(running);
-    const users = await this.#compareUsers(driver);
+    // An inbound that is missing gets all its users with it.
+    const users = drift.found.length > 0 ? [] : await this.#compareUsers(driver);
     const found = [...drift.found, ...users];
     if (found.length === 0) return false;
     log.warn('the core does not run what it should; mending that', { found: found.slice(0, 20).join('; ') });

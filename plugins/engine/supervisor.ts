@@ -274,7 +274,7 @@ export class Supervisor implements EngineApi {
     return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver || !this.#state.running || this.#planNotApplied || this.#configUsers.hasWaiting) return;
-      if (await this.#drift.look(driver)) await this.#tryPlan(driver, false);
+      if (await this.#drift.differs(driver)) await this.#tryPlan(driver, false);
       await this.#users.compareMarked(driver, this.#inbounds.planned);
     });
   }

@@ -31,7 +31,7 @@ test('an inbound, an outbound and rules that are gone come back, and a download 
   t.false(await user.served());
 
   await look();
-  t.true(await user.served());
+  t.true(await user.served(), JSON.stringify(panel.log.slice(-8)));
   const line = panel.said('the core does not run what it should; mending that');
   for (const part of [
     `the inbound ${tag} is missing`,

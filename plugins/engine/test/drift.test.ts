@@ -31,7 +31,7 @@ test('an inbound that is gone comes back, and one that nobody added goes', async
   core?.inbounds.delete('in-1');
   core?.inbounds.set('strange', { config: {}, users: new Map() });
   await world.supervisor.checkDrift();
-  t.deepEqual(world.driver.news().slice(2), ['removeInbound strange', 'putInbound in-1']);
+  t.deepEqual(world.driver.news().slice(1), ['removeInbound strange', 'putInbound in-1']);
   t.deepEqual(drifts, [['the inbound in-1 is missing', 'nobody added the inbound strange']]);
   await world.supervisor.checkDrift();
   t.is(drifts.length, 1, 'it is mended');
@@ -41,13 +41,13 @@ test('an outbound that changed or is gone, and rules that are gone, come back', 
   const { world, drifts } = await boot();
   world.driver.drift.outbounds.set('far', 'something else');
   await world.supervisor.checkDrift();
-  t.deepEqual(world.driver.news().slice(2), ['test', 'changeBase +far']);
+  t.deepEqual(world.driver.news().slice(1), ['test', 'changeBase +far']);
   world.driver.drift.outbounds.clear();
   await world.supervisor.checkDrift();
   world.driver.news();
   world.driver.drift.lostRules = true;
   await world.supervisor.checkDrift();
-  t.deepEqual(world.driver.news().slice(2), ['test', 'changeBase rules']);
+  t.deepEqual(world.driver.news().slice(1), ['test', 'changeBase rules']);
   t.deepEqual(drifts, [['the outbound far is another one'], ['the rules are others']]);
 });
 
@@ -65,7 +65,8 @@ test('an inbound with too many or too few users is compared with those that it s
 test('a core that does not answer is left to others', async (t) => {
   const { world, drifts } = await boot();
   world.driver.silent.set('running', 1);
-  await t.throwsAsync(world.supervisor.checkDrift());
+  await world.supervisor.checkDrift();
+  t.is(world.said('could not be read back'), 1);
   t.deepEqual(drifts, []);
   await world.supervisor.checkDrift();
 });
