@@ -1138,6 +1138,98 @@ export type ClientsSetExternalLinksInput = {
   };
 };
 
+export type EngineTemplateReply = {
+  /** JSON text, indented */
+  engineSetting: string;
+  /** JSON text of a list: tags of all inbounds */
+  inboundTags: string;
+  /** JSON text of a list: tags of the reverse proxies of clients */
+  clientReverseTags: string;
+  outboundTestUrl: string;
+};
+
+export type EngineDefaultTemplateReply = Record<string, unknown>;
+
+export type EnginePlanReply = {
+  /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+  change: 'none' | 'hot' | 'restart' | 'start';
+  /** by tag */
+  inbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** by tag */
+  outbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** whether rules or balancers change */
+  rules: boolean;
+  /** parts of the config that only a restart changes */
+  sections: string[];
+  connections: {
+    end: 'none' | 'some' | 'all';
+    /** inbounds whose transport ends its connections with the inbound */
+    inbounds: string[];
+    /** users who lose connections now, as far as the core sees them */
+    users: number;
+  };
+};
+
+export type EnginePlanOfInput = {
+  body: {
+    /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
+    engineSetting: string | Record<string, unknown>;
+  };
+};
+
+export type EnginePlanOfReply = {
+  /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+  change: 'none' | 'hot' | 'restart' | 'start';
+  /** by tag */
+  inbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** by tag */
+  outbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** whether rules or balancers change */
+  rules: boolean;
+  /** parts of the config that only a restart changes */
+  sections: string[];
+  connections: {
+    end: 'none' | 'some' | 'all';
+    /** inbounds whose transport ends its connections with the inbound */
+    inbounds: string[];
+    /** users who lose connections now, as far as the core sees them */
+    users: number;
+  };
+  /** false when there is no core to ask */
+  tested: boolean;
+  /** why it cannot run */
+  issues: {
+    path: string;
+    message: string;
+  }[];
+  /** what of it has no effect */
+  notes: string[];
+};
+
+export type EngineUpdateInput = {
+  body: {
+    /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
+    engineSetting: string | Record<string, unknown>;
+    outboundTestUrl?: string;
+  };
+};
+
 export type HostsAddInput = {
   body: {
     /** text of one line without control characters */
@@ -2443,6 +2535,8 @@ export type SettingsAllReply = {
   appLinkEnable: boolean;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
+  /** what tests of outbounds fetch */
+  outboundTestUrl: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
   /** events to send notifications about */
@@ -2571,6 +2665,8 @@ export type SettingsApiTokensSetEnabledInput = {
 export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
 export type SettingsFactoryDefaultsReply = Record<string, string>;
+
+export type SettingsDefaultTemplateReply = Record<string, unknown>;
 
 export type SettingsRemoteTextsReply = {
   setting: string;
@@ -2761,6 +2857,8 @@ export type SettingsUpdateInput = {
     appLinkEnable?: boolean;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
+    /** what tests of outbounds fetch */
+    outboundTestUrl?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
     /** events to send notifications about */
@@ -2994,6 +3092,58 @@ export type SystemPluginsSetEnableReply = {
   enable: boolean;
   /** false: nothing had to change */
   restarting: boolean;
+};
+
+export type CoreTemplateCompareInput = {
+  query: {
+    from: number;
+    /** without it, the template in force */
+    to?: number;
+  };
+};
+
+export type CoreTemplateCompareReply = {
+  op: string;
+  /** JSON Pointer (RFC 6901) */
+  path: string;
+  from?: string;
+  value?: unknown;
+}[];
+
+export type CoreTemplateHistoryReply = {
+  id: number;
+  /** Unix ms */
+  savedAt: number;
+  author: string;
+  authorKind: string;
+  note: string;
+  inForce: boolean;
+  /** whether a core has run with it */
+  proved: boolean;
+  characters: number;
+}[];
+
+export type CoreTemplateGetInput = {
+  id: number;
+};
+
+export type CoreTemplateGetReply = {
+  id: number;
+  /** Unix ms */
+  savedAt: number;
+  author: string;
+  authorKind: string;
+  note: string;
+  inForce: boolean;
+  /** whether a core has run with it */
+  proved: boolean;
+  characters: number;
+  /** JSON text, indented */
+  engineSetting: string;
+};
+
+export type CoreTemplateRestoreInput = {
+  id: number;
 };
 
 export type KeygenRealityInput = {
@@ -3327,6 +3477,24 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/server/clientIps', gives: 'msg' }, input),
   } as const;
 
+  readonly engine = {
+    /** The admin's part of the core's config, and what its rules may name. — POST /panel/api/engine/ */
+    template: (): Promise<EngineTemplateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/', gives: 'obj' }),
+    /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
+    defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
+    /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
+    plan: (): Promise<EnginePlanReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
+    /** Says what a template would do, before it is saved: nothing, a change while the core runs, or a restart, and which connections that costs. Changes nothing. — POST /panel/api/engine/plan */
+    planOf: (input: EnginePlanOfInput): Promise<EnginePlanOfReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/plan', gives: 'obj' }, input),
+    /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
+    update: (input: EngineUpdateInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
+  } as const;
+
   readonly hosts = {
     /** Adds a host group: a row for each address and inbound. In subscriptions its rows take the place of the inbound. — POST /panel/api/hosts/add */
     add: (input: HostsAddInput): Promise<HostsAddReply> =>
@@ -3506,6 +3674,9 @@ export class Weir extends Transport {
     /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
     factoryDefaults: (): Promise<SettingsFactoryDefaultsReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' }),
+    /** The template of a new panel. — GET /panel/api/setting/getDefaultJsonConfig */
+    defaultTemplate: (): Promise<SettingsDefaultTemplateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/setting/getDefaultJsonConfig', gives: 'obj' }),
     /** Returns how the texts are that settings name by URL. It shows no URL, because a URL may be a secret. — GET /panel/api/setting/remoteTexts */
     remoteTexts: (): Promise<SettingsRemoteTextsReply> =>
       this.call({ method: 'GET', path: '/panel/api/setting/remoteTexts', gives: 'obj' }),
@@ -3542,6 +3713,21 @@ export class Weir extends Transport {
     /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
     del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
+  } as const;
+
+  readonly coreTemplate = {
+    /** What must change in one template to make another one of it. — GET /panel/api/x/core-template/compare */
+    compare: (input: CoreTemplateCompareInput): Promise<CoreTemplateCompareReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/compare', gives: 'obj' }, input),
+    /** The last ten templates, the one in force first. — GET /panel/api/x/core-template/history */
+    history: (): Promise<CoreTemplateHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/history', gives: 'obj' }),
+    /** One template of the history. — GET /panel/api/x/core-template/history/{id} */
+    get: (input: CoreTemplateGetInput): Promise<CoreTemplateGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/history/{id}', gives: 'obj' }, input),
+    /** Saves a template of the history again, with all checks. — POST /panel/api/x/core-template/restore/{id} */
+    restore: (input: CoreTemplateRestoreInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
   } as const;
 
   readonly keygen = {

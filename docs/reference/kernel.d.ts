@@ -7,8 +7,9 @@
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
+//   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 46 names
+//   @weir-panel/weir/plugins/engine: 52 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2306,6 +2307,22 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/core-template' {
+  import type { Principal, Token } from '@weir-panel/weir/kernel';
+  import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+
+  // API of core-template: the admin's part of the core's config.
+  export interface CoreTemplateApi {
+    /** The template in force, as an admin wrote it. */
+    read(): JsonObject;
+    /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
+    change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
+  }
+  export const CoreTemplate: Token<CoreTemplateApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/devices' {
   import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
 
@@ -2347,7 +2364,8 @@ declare module '@weir-panel/weir/plugins/devices' {
 }
 
 declare module '@weir-panel/weir/plugins/engine' {
-  import type { Draft, Event, ExtensionPoint, Guard, Token } from '@weir-panel/weir/kernel';
+  import type { Draft, Event, ExtensionPoint, Guard, Token, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
 
   // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
   // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
@@ -2387,8 +2405,31 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
 
   // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
-  /** Tags of the outbounds that are always there. */
+  /** Parts of the config of which there is one each. */
+  const SECTIONS: readonly ['dns', 'policy', 'log', 'observatory', 'burstObservatory', 'fakeDns', 'reverse'];
+  export type SectionName = (typeof SECTIONS)[number];
+  /** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
   export const OWN_OUTBOUNDS: readonly string[];
+
+  // The reply that describes a change of the config.
+  export const coreChangeFields: {
+    readonly change: Joi.AnySchema<any> & Typed<"hot" | "none" | "restart" | "start">;
+    readonly inbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly outbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly rules: Joi.BooleanSchema<boolean> & Typed<boolean>;
+    readonly sections: Joi.ArraySchema<any[]> & Typed<string[]>;
+    readonly connections: Joi.ObjectSchema<any> & Typed<{
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    }>;
+  };
 
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
@@ -2484,6 +2525,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
+    /** the core rejects a part; it keeps the previous one, and only another change helps */
+    readonly rejected?: true;
     /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
     readonly onTheWay?: {
       readonly users: number;
@@ -2494,6 +2537,42 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
+  /** What a change of the config does to the core. */
+  export interface CoreChange {
+    /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+    readonly change: 'none' | 'hot' | 'restart' | 'start';
+    /** tags */
+    readonly inbounds: {
+      readonly put: readonly string[];
+      readonly remove: readonly string[];
+    };
+    readonly outbounds: {
+      readonly put: readonly string[];
+      readonly remove: readonly string[];
+    };
+    /** whether rules or balancers change */
+    readonly rules: boolean;
+    /** parts of the config that only a restart changes */
+    readonly sections: readonly string[];
+    /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
+    readonly connections: {
+      readonly end: 'none' | 'some' | 'all';
+      readonly inbounds: readonly string[];
+      /** users who have such connections now; the core does not see those behind a proxy of this machine */
+      readonly users: number;
+    };
+  }
+  /** A part that cannot run. */
+  export interface PartProblem {
+    /** undefined when the core rejects the config also without all of the parts */
+    readonly part: CorePart | undefined;
+    readonly reason: string;
+  }
+  export interface CorePreview extends CoreChange {
+    readonly problems: readonly PartProblem[];
+    /** false when there is no core to ask */
+    readonly tested: boolean;
+  }
   export interface EngineApi {
     status(): EngineStatus;
     /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
@@ -2511,6 +2590,8 @@ declare module '@weir-panel/weir/plugins/engine' {
      * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
+    /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
+    preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
     /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
     counters(): Promise<CoreCounters | undefined>;
   }
@@ -2566,7 +2647,7 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
-  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
+  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   {
@@ -2575,11 +2656,24 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly accounts?: string;
     };
   }
-  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. `isDefault`: it takes what no rule takes; the first part that says so wins. */
    | {
     readonly outbound: JsonObject;
-  } | {
+    readonly isDefault?: boolean;
+  }
+  /** Rules apply in the order of the plugins' taps, after the engine's own. `looksUp: false`: its `ip` matches targets that are addresses; names are not looked up for it. */
+   | {
     readonly rule: JsonObject;
+    readonly looksUp?: boolean;
+  }
+  /** with `tag` and `selector`; rules name it by `balancerTag` */
+   | {
+    readonly balancer: JsonObject;
+  }
+  /** a part of which the config has one; `policy` and `log` are merged with what the engine needs */
+   | {
+    readonly section: SectionName;
+    readonly value: Json;
   }
   /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
    | {
@@ -2612,7 +2706,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
   /** Sources of the users that the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
+  /** Called before a running core gets another config: `hot` changes inbounds (by tag), outbounds and rules while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
   export const beforeCoreReload: Guard<{
     readonly reason: string;
     readonly plan: 'hot' | 'restart';
@@ -2631,6 +2725,10 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
+  }>;
+  /** The core ran something else than it should, and the engine fixes it; `found` says what, for people. */
+  export const coreDrifted: Event<{
+    readonly found: readonly string[];
   }>;
   /** The core started, stopped or failed; `reason` may be empty. */
   export const coreStateChanged: Event<{

@@ -2,6 +2,7 @@ import {
   anything,
   bool,
   custom,
+  describedAs,
   int,
   jsonRecord,
   list,
@@ -40,8 +41,12 @@ interface Needs {
 
 const HISTORY = '/panel/api/x/core-template';
 const TemplateText = () =>
-  custom<string | JsonObject>(Joi.alternatives(text().max(1_000_000), jsonRecord<JsonObject>())).description(
-    'the config of the core, as JSON text or as an object; inbounds belong to the panel',
+  describedAs(
+    custom<string | JsonObject>(Joi.alternatives(text().max(1_000_000), jsonRecord<JsonObject>())),
+    {
+      anyOf: [{ type: 'string' }, { type: 'object' }],
+      description: 'the config of the core, as JSON text or as an object; inbounds belong to the panel',
+    },
   );
 const EXAMPLE = { [FIELD]: DEFAULT_TEMPLATE };
 

@@ -128,7 +128,7 @@ export class TemplateService implements CoreTemplateApi {
     const note = `back to the template ${to.id}, as the core did not run with ${id}: ${reason}`;
     await db.write((tx) => store.add(tx, to.body, self, note.slice(0, 1000), true));
     const { pending } = await engine.reconcileConfig();
-    // The engine tries to start a core that failed after a pause; with the former template it may start now.
+    // The engine tries to start a core that failed after a pause; with the previous template it may start now.
     if (pending && engine.status().state === 'error') await engine.restart(note).catch(() => undefined);
   }
 }

@@ -193,7 +193,7 @@ export interface Replacement {
   readonly plugin: string;
   readonly parts: readonly CorePart[];
 }
-/** The new parts stand where the former ones began; without any, behind all others. */
+/** The new parts stand where the previous ones began; without any, behind all others. */
 function replaced(parts: readonly Part[], replacement: Replacement | undefined): readonly Part[] {
   if (!replacement) return parts;
   const { plugin } = replacement;

@@ -231,7 +231,7 @@ export const beforeCoreReload = guard<{
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
 /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
-/** The core ran something else than it should, and the engine mends it; `found` says what, for people. */
+/** The core ran something else than it should, and the engine fixes it; `found` says what, for people. */
 export const coreDrifted = event<{ readonly found: readonly string[] }>('engine/coreDrifted');
 /** The core started, stopped or failed; `reason` may be empty. */
 export const coreStateChanged = event<{

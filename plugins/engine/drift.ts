@@ -61,7 +61,7 @@ export class DriftWatch {
     const users = drift.found.length > 0 ? [] : await this.#compareUsers(driver);
     const found = [...drift.found, ...users];
     if (found.length === 0) return false;
-    log.warn('the core does not run what it should; mending that', { found: found.slice(0, 20).join('; ') });
+    log.warn('the core does not run what it should; fixing that', { found: found.slice(0, 20).join('; ') });
     hooks.emit(coreDrifted, { found });
     await applied.remember(driver, drift.digests);
     return drift.found.length > 0;

@@ -102,8 +102,8 @@ export interface BaseChange {
   /** tags of outbounds to add or to replace */
   readonly put: readonly string[];
   readonly remove: readonly string[];
-  /** tag of the core's default outbound, where another one shall be it */
-  readonly formerFirst?: string;
+  /** tag of the core's default outbound, where another one must be it */
+  readonly previousFirst?: string;
   /** whether rules or balancers differ */
   readonly rules: boolean;
 }

@@ -119,7 +119,7 @@ export function baseDifference({ digests: next }: Plan, running: BaseDigests): B
   const rules = next.rules !== running.rules;
   if (next.first === running.first)
     return put.length + remove.length > 0 || rules ? { put, remove, rules } : 'none';
-  return { put, remove, rules, formerFirst: running.first };
+  return { put, remove, rules, previousFirst: running.first };
 }
 
 /** Returns tags to put (new or changed) and tags to remove. */

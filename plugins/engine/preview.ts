@@ -87,7 +87,7 @@ const NOTHING: CoreChange = {
 
 const REST = 'the rest of the config';
 
-/** The running base is not known when a former panel of another version started the core. */
+/** The running base is not known when a previous panel of another version started the core. */
 function changedSections(next: CoreBase, running: CoreBase | undefined): string[] {
   if (!running) return [REST];
   const names = [...new Set([...Object.keys(next), ...Object.keys(running)])];

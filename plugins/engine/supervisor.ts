@@ -269,7 +269,7 @@ export class Supervisor implements EngineApi {
     await this.#users.compareMarked(driver, this.#inbounds.planned);
   }
 
-  /** Reads back what the core runs, and mends what differs; a job calls it. */
+  /** Reads back what the core runs, and fixes what differs; a job calls it. */
   checkDrift(): Promise<void> {
     return this.#queue.run(async () => {
       const driver = this.#driver;

@@ -1,4 +1,4 @@
-// Somebody changes the running core behind the panel's back; the panel reads back what runs, and mends it.
+// Somebody changes the running core behind the panel's back; the panel reads back what runs, and fixes it.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ test('an inbound, an outbound and rules that are gone come back, and a download 
   const core = await panel.corePid();
   const look = () => panel.call('/panel/api/system/jobs/engine/drift', { method: 'POST' });
   await look();
-  t.is(panel.said('the core does not run what it should; mending that'), undefined);
+  t.is(panel.said('the core does not run what it should; fixing that'), undefined);
   const transfer = user.start(4_000_000, 1_000_000);
   await panel.until(() => transfer.soFar > 0, 'the transfer has begun');
 
@@ -32,7 +32,7 @@ test('an inbound, an outbound and rules that are gone come back, and a download 
 
   await look();
   t.true(await user.served(), JSON.stringify(panel.log.slice(-8)));
-  const line = panel.said('the core does not run what it should; mending that');
+  const line = panel.said('the core does not run what it should; fixing that');
   for (const part of [
     `the inbound ${tag} is missing`,
     'the outbound direct is missing',

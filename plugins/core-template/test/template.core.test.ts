@@ -78,7 +78,7 @@ test('an outbound and a rule are planned, in force, compared and brought back, a
     ['add', '/routing/rules/0'],
   ]);
   await panel.get(`${HISTORY}/restore/0`, { method: 'POST' });
-  t.true(await other.served(), 'the former template is in force again');
+  t.true(await other.served(), 'the previous template is in force again');
   t.deepEqual(await read(panel), first);
   t.is((await panel.get<unknown[]>(`${HISTORY}/history`)).length, 2);
   t.true(transfer.soFar < 6 * MIB, 'the transfer ran all the while');
@@ -198,7 +198,7 @@ exec '${engineBinary()}' "$@"
   return script;
 }
 
-test('when the core passes the test and does not start, the former template comes back by itself', async (t) => {
+test('when the core passes the test and does not start, the previous template comes back by itself', async (t) => {
   const { panel, user } = await boot(t, { WEIR_ENGINE_BIN: await pickyCore(t) });
   const first = await read(panel);
   const answer = await save(panel, { ...first, dns: { hosts: { 'poison.example': '203.0.113.1' } } });

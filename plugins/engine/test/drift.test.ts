@@ -1,4 +1,4 @@
-// The running core is read back; what somebody changed behind the panel's back is mended.
+// The running core is read back; what somebody changed behind the panel's back is fixed.
 import test from 'ava';
 import { tap } from '../../../kernel/index.js';
 import { coreDrifted } from '../contract.js';
@@ -34,7 +34,7 @@ test('an inbound that is gone comes back, and one that nobody added goes', async
   t.deepEqual(world.driver.news().slice(1), ['removeInbound strange', 'putInbound in-1']);
   t.deepEqual(drifts, [['the inbound in-1 is missing', 'nobody added the inbound strange']]);
   await world.supervisor.checkDrift();
-  t.is(drifts.length, 1, 'it is mended');
+  t.is(drifts.length, 1, 'it is fixed');
 });
 
 test('an outbound that changed or is gone, and rules that are gone, come back', async (t) => {

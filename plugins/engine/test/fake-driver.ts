@@ -169,12 +169,12 @@ export class FakeDriver implements CoreDriver {
 
   /** `changeBase` says that only a restart can do it */
   needsRestart = false;
-  async changeBase(base: CoreBase, { put, remove, rules, formerFirst }: BaseChange): Promise<void> {
+  async changeBase(base: CoreBase, { put, remove, rules, previousFirst }: BaseChange): Promise<void> {
     const words = [
       ...put.map((tag) => `+${tag}`),
       ...remove.map((tag) => `-${tag}`),
       ...(rules ? ['rules'] : []),
-      ...(formerFirst === undefined ? [] : [`first was ${formerFirst}`]),
+      ...(previousFirst === undefined ? [] : [`first was ${previousFirst}`]),
     ];
     const core = this.#call('changeBase', words.join(' '));
     if (this.needsRestart) throw new NeedsRestart('it is too large');

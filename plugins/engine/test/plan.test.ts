@@ -92,7 +92,7 @@ test('an inbound does not change the base; outbounds and rules change it while t
     put: ['x'],
     remove: [],
     rules: true,
-    formerFirst: 'direct',
+    previousFirst: 'direct',
   });
   t.is(await change({ nameServer: '9.9.9.9' }), 'restart');
   t.is(await change({ section: 'policy', value: { levels: {} } }), 'restart');

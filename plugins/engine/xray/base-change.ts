@@ -39,7 +39,7 @@ interface RuleChange {
   readonly added: readonly JsonObject[];
 }
 
-/** Everything behind the first difference is added anew. */
+/** Everything behind the first difference is added again. */
 export function ruleChange(running: readonly string[], wanted: readonly JsonObject[]): RuleChange {
   const isSame = (tag: string, at: number): boolean => {
     const rule = wanted[at];
@@ -81,9 +81,9 @@ export async function changeBase(
 ): Promise<void> {
   const before = await api.outbounds();
   const first = next.outbounds[0] ? tagOf(next.outbounds[0]) : '';
-  const { formerFirst } = change;
+  const { previousFirst } = change;
   const put = new Set(change.put);
-  if (formerFirst !== undefined) for (const tag of [first, formerFirst]) put.add(tag);
+  if (previousFirst !== undefined) for (const tag of [first, previousFirst]) put.add(tag);
   const { old, added } = change.rules ? ruleChange(await api.ruleTags(), next.rules) : { old: [], added: [] };
   const balancers: JsonObject[] = [];
   if (change.rules)
@@ -101,7 +101,7 @@ export async function changeBase(
 
   const undo: Undo[] = [];
   try {
-    await putOutbounds(api, { converted, before, first, formerFirst }, undo);
+    await putOutbounds(api, { converted, before, first, previousFirst }, undo);
     await addRules(api, converted, ruleGroups, added.map(ruleTagOf), undo);
   } catch (error) {
     // What a core that does not answer has done is not known.
@@ -117,13 +117,13 @@ interface Outbounds {
   /** what the core has */
   readonly before: ReadonlyMap<string, Uint8Array>;
   readonly first: string;
-  readonly formerFirst: string | undefined;
+  readonly previousFirst: string | undefined;
 }
 
 /** New ones come first, then changed ones: nothing may lead to an outbound that is not there yet. */
 async function putOutbounds(
   api: RoutingApi,
-  { converted, before, first, formerFirst }: Outbounds,
+  { converted, before, first, previousFirst }: Outbounds,
   undo: Undo[],
 ): Promise<void> {
   const replace = async (tag: string, bytes: Uint8Array | undefined): Promise<void> => {
@@ -134,8 +134,8 @@ async function putOutbounds(
     undo.push(() => replace(tag, before.get(tag)));
     await replace(tag, bytes);
   };
-  const changesFirst = formerFirst !== undefined;
-  const isFirst = (tag: string): boolean => changesFirst && (tag === first || tag === formerFirst);
+  const changesFirst = previousFirst !== undefined;
+  const isFirst = (tag: string): boolean => changesFirst && (tag === first || tag === previousFirst);
   const others = [...converted.outbounds].filter(([tag]) => !isFirst(tag));
   for (const [tag, bytes] of others) if (!before.has(tag)) await put(tag, bytes);
   for (const [tag, bytes] of others) if (before.has(tag)) await put(tag, bytes);
@@ -144,14 +144,14 @@ async function putOutbounds(
   // While the core has no default outbound, the next one that is added becomes it.
   undo.push(async () => {
     await api.removeOutbound(first);
-    await replace(formerFirst, before.get(formerFirst));
-    const former = before.get(first);
-    if (former) await api.addOutbound(first, former);
+    await replace(previousFirst, before.get(previousFirst));
+    const previous = before.get(first);
+    if (previous) await api.addOutbound(first, previous);
   });
-  await api.removeOutbound(formerFirst);
+  await api.removeOutbound(previousFirst);
   await replace(first, bytes);
-  const former = converted.outbounds.get(formerFirst) ?? before.get(formerFirst);
-  if (former) await api.addOutbound(formerFirst, former);
+  const previous = converted.outbounds.get(previousFirst) ?? before.get(previousFirst);
+  if (previous) await api.addOutbound(previousFirst, previous);
 }
 
 async function addRules(

@@ -112,7 +112,7 @@ test('another default outbound is in force at once, and goes back', async (t) =>
   const long = download({ socksPort, server: near, bytes: 2_000_000, rate: 1_000_000 });
   const hole: CorePart = { outbound: { tag: 'hole', protocol: 'blackhole' }, isDefault: true };
   const change = await run(hole, toPort(near.port, { outboundTag: 'direct' }));
-  t.like(change, { formerFirst: 'direct' });
+  t.like(change, { previousFirst: 'direct' });
   t.false(await reaches(far));
   t.true(await reaches(near));
   await runsAsPlanned(t, panel);
