@@ -40,6 +40,19 @@ function policyOf(base: CoreBase): JsonObject {
   };
 }
 
+/** With ObservatoryService and nothing to observe the core does not start. */
+const servicesOf = (base: CoreBase): readonly string[] => [
+  'HandlerService',
+  'StatsService',
+  'RoutingService',
+  'LoggerService',
+  ...(isObserving(base) ? ['ObservatoryService'] : []),
+];
+const isObserving = (base: CoreBase): boolean =>
+  [base['observatory'], base['burstObservatory']].some(
+    (section) => section !== undefined && section !== null,
+  );
+
 /** Everything but the inbounds. The api's rule comes first: a rule of the caller could block the API. */
 function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
   const routing = object(base['routing']);
@@ -54,7 +67,7 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
-    api: { tag: API_TAG, services: ['HandlerService', 'StatsService'] },
+    api: { tag: API_TAG, services: servicesOf(base) },
     stats: {},
     policy: policyOf(base),
     routing: {
