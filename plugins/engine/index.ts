@@ -36,17 +36,23 @@ import {
   CoreOnline,
   CoreCheck,
   CoreLog,
+  coreMemoryHigh,
+  CoreMonitor,
   coreStateChanged,
   Engine,
   usersRemoved,
 } from './contract.js';
 import { Invariants } from '../invariants/contract.js';
+import { HangWatch } from './hang-watch.js';
 import { coreHasUsers } from './invariants.js';
+import { MemoryWatch } from './memory-watch.js';
+import { Monitor } from './monitor.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
 import { findCore } from './install/find.js';
 import { RELEASES } from './install/release.js';
+import { engineSettings } from './settings.js';
 import { Supervisor } from './supervisor.js';
 import { XrayDriver } from './xray/xray-driver.js';
 
@@ -98,7 +104,9 @@ export default definePlugin({
     beforeCountersGo,
     coreStateChanged,
     usersRemoved,
+    coreMemoryHigh,
   ],
+  settings: engineSettings,
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
@@ -107,13 +115,17 @@ export default definePlugin({
     online: singleton(Online),
     connectionLog: singleton(ConnectionLog),
     check: singleton(PluginConfigCheck),
+    hangWatch: singleton(HangWatch),
+    memoryWatch: singleton(MemoryWatch),
+    monitor: singleton(Monitor),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, monitor }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
+    provide(CoreMonitor, monitor),
   ],
   contributes: ({ supervisor, accounts }) => [
     contribute(
@@ -174,11 +186,13 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage }) => [
+  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch }) => [
     job('retry', '5s', async () => {
       await afterOutage.check();
       await supervisor.retryPending();
     }),
+    job('watch-answers', '3s', () => hangWatch.check()),
+    job('watch-memory', '5s', () => memoryWatch.check()),
     job('accesses', '1s', () => accesses.catchUp()),
     job('trim-logs', '1m', async () => {
       await accesses.catchUp();

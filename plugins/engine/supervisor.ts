@@ -57,12 +57,14 @@ export class Supervisor implements EngineApi {
     inbounds: this.#inbounds,
     plan: () => this.#composition.plan(),
   });
+  /** for those who watch the core; `process` is undefined while none runs */
+  readonly watched = () => ({ state: this.#state, process: this.#process, monitor: this.#driver?.monitor });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config: open, contributions, plugins, guard, accounts }: Needs) {
     this.#needs = { db, hooks, log, clock, accounts };
-    this.#state = new CoreState(hooks, log);
+    this.#state = new CoreState({ hooks, log, clock });
     this.#reload = new ReloadGuard(hooks, log);
     const desired = new DesiredUsers({ log, accounts, contributions });
     this.#users = new UserReconciler({ log, hooks, desired });
@@ -81,7 +83,7 @@ export class Supervisor implements EngineApi {
       inbounds: this.#inbounds,
       configUsers: this.#configUsers,
       desired,
-      driver: () => (this.#state.running ? this.#driver : undefined),
+      driver: () => (this.#state.answers ? this.#driver : undefined),
       notNow: () => this.#state.notNow(),
     });
   }
@@ -89,12 +91,11 @@ export class Supervisor implements EngineApi {
   status(): ReturnType<EngineApi['status']> {
     return {
       state: this.#state.name,
-      errorMsg: this.#state.running
-        ? [...this.#reload.refusals, ...this.#inbounds.problems()].join('; ')
-        : this.#state.reason,
+      errorMsg: this.#state.message(() => [...this.#reload.refusals, ...this.#inbounds.problems()]),
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
       usersOnTheWay: this.#changes.onTheWay,
+      memory: this.#state.memory,
     };
   }
 
@@ -140,7 +141,9 @@ export class Supervisor implements EngineApi {
   #reconcile(begin: () => void): Promise<Applied> {
     return this.#queue.run(async () => {
       begin();
-      return this.#driver && this.#state.running ? this.#tryPlan(this.#driver, false) : this.#state.notNow();
+      if (this.#driver && this.#state.answers) return this.#tryPlan(this.#driver, false);
+      this.#planNotApplied = true;
+      return this.#state.notNow();
     });
   }
 
@@ -203,7 +206,7 @@ export class Supervisor implements EngineApi {
   /** Retries what failed before; a job calls it. */
   async retryPending(): Promise<void> {
     const driver = this.#driver;
-    if (!driver || !this.#state.running) return;
+    if (!driver || !this.#state.answers) return;
     if (this.#configUsers.hasWaiting) await this.#configUsers.retry();
     else if (this.#planNotApplied || this.#inbounds.isIncomplete) await this.reconcileConfig();
     await this.#users.compareMarked(driver, this.#inbounds.planned);
@@ -234,6 +237,7 @@ export class Supervisor implements EngineApi {
         await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#inbounds.digests);
       }
       this.#retry.cancel();
+      this.#state.failures.clear();
       await this.#gracefulStop(driver, reason);
       this.#wanted = true;
       await this.#start(driver).catch((error: unknown) => {
@@ -307,7 +311,8 @@ export class Supervisor implements EngineApi {
     this.#state.enter('running', '');
   }
 
-  #onExit(reason: string): void {
+  #onExit(lastMessage: string): void {
+    const reason = this.#state.exited(lastMessage);
     const lived = this.#needs.clock.now() - (this.#process?.startedAt ?? this.#needs.clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
@@ -317,7 +322,7 @@ export class Supervisor implements EngineApi {
   }
 
   #failed(error: unknown): void {
-    this.#state.enter('error', messageOf(error));
+    this.#state.failed(messageOf(error));
     if (this.#wanted) this.#retry.later();
   }
 

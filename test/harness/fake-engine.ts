@@ -5,6 +5,7 @@ import {
   beforeCoreStop,
   beforeCountersGo,
   composeCoreConfig,
+  coreMemoryHigh,
   coreStateChanged,
   type CoreCounters,
   CoreRefused,
@@ -72,6 +73,7 @@ export class FakeEngine {
         composeCoreConfig,
         coreStateChanged,
         usersRemoved,
+        coreMemoryHigh,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
@@ -91,6 +93,7 @@ export class FakeEngine {
             version: '0.0.0',
             startedAt: 0,
             usersOnTheWay: 0,
+            memory: { bytes: 0, limit: 0, isHigh: false },
           }),
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);

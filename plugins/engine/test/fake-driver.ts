@@ -9,6 +9,7 @@ import {
   CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
+  type DriverMonitor,
   type InboundWithUsers,
   type LoggedConnection,
   ProtocolRefused,
@@ -202,6 +203,36 @@ export class FakeDriver implements CoreDriver {
     listener(this.lines.splice(0));
   }
   async readLog(): Promise<void> {}
+  /** it runs and does not answer; `connection`: only over a connection of its own */
+  hangs: 'no' | 'core' | 'connection' = 'no';
+  /** called with each call of the monitor */
+  asked: () => void = () => undefined;
+  readonly monitor: DriverMonitor = {
+    figures: async (timeout, fresh = false) => {
+      this.asked();
+      const isStuck = this.hangs === 'core' || (this.hangs === 'connection' && !fresh);
+      if (isStuck) throw new CoreUnreachable(`GetSysStats: no reply within ${timeout} ms`);
+      return {
+        heapBytes: 1,
+        systemBytes: 2,
+        liveObjects: 3,
+        collections: 4,
+        pausedNs: 5,
+        goroutines: 6,
+        uptime: 7,
+      };
+    },
+    outbounds: async () => undefined,
+    reconnect: () => {
+      this.calls.push('reconnect');
+      this.hangs = 'no';
+    },
+    kill: async () => {
+      this.calls.push('kill');
+      this.hangs = 'no';
+      this.die('killed by SIGKILL');
+    },
+  };
   async trimLogs(): Promise<void> {}
 
   /** Names of the users an inbound accepts; undefined when there is no such inbound. */
