@@ -8,12 +8,15 @@ import {
   coreMemoryHigh,
   coreStateChanged,
   type CoreCounters,
+  CoreMonitor,
   CoreRefused,
+  type CoreRuntime,
   CoreUsers,
   Engine,
   type EngineApi,
   usersRemoved,
   type JsonObject,
+  type OutboundProbe,
   type UserRef,
 } from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
@@ -34,6 +37,10 @@ export class FakeEngine {
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
+  /** how the core is; a failure is thrown */
+  runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+  /** undefined: it observes nothing */
+  probes: readonly OutboundProbe[] | undefined;
   #enter: (to: 'running' | 'stop') => void = () => undefined;
   #lastReading: () => Promise<void> = async () => undefined;
 
@@ -124,7 +131,18 @@ export class FakeEngine {
           counters: async (): Promise<CoreCounters | undefined> =>
             this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined,
         };
-        return [provide(Engine, api)];
+        const orThrow = <T>(value: T | Error): T => {
+          if (value instanceof Error) throw value;
+          return value;
+        };
+        const monitor = {
+          runtime: async () => {
+            const runtime = orThrow(this.runtime);
+            return this.running && runtime ? { ...runtime, epoch: this.epoch } : undefined;
+          },
+          outbounds: async () => (this.running ? this.probes : undefined),
+        };
+        return [provide(Engine, api), provide(CoreMonitor, monitor)];
       },
     });
   }
