@@ -1,11 +1,5 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
-import {
-  type Database,
-  messageOf,
-  SerialQueue,
-  type PluginContext,
-  type PluginsApi,
-} from '../../kernel/index.js';
+import { messageOf, SerialQueue, type PluginContext, type PluginsApi } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
 import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
@@ -27,7 +21,7 @@ import { UserChanges } from './user-changes.js';
 import { UserReconciler } from './user-reconciler.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
-  db: Pick<Database, 'refuseInsideWrite'>;
+  db: Pick<PluginContext['db'], 'refuseInsideWrite'>;
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
   guard: CoreGuardApi;

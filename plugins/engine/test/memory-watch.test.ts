@@ -49,7 +49,7 @@ test('memory over the limit is reported once, after a while, and again only afte
   t.is(world.said('the core uses less memory again'), 1);
 });
 
-test('another core begins anew, and none has no memory', async (t) => {
+test('a new core is counted from its own start, and none has no memory', async (t) => {
   const { world, events, check, memory } = await watched(t);
   await check(101, 2);
   await world.supervisor.restart('a test');
