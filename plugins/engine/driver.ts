@@ -110,8 +110,8 @@ export interface OutboundHealth {
 
 /** Reads how the core is, beside what it runs, and ends one that does not answer. */
 export interface DriverMonitor {
-  /** The cheapest call. Rejects with CoreUnreachable when no answer comes within `timeout` ms. @param fresh over a connection of its own */
-  figures(timeout: number, fresh?: boolean): Promise<CoreFigures>;
+  /** The cheapest call. Rejects with CoreUnreachable when no answer comes within `timeout` ms. */
+  figures(timeout: number): Promise<CoreFigures>;
   /** Undefined where the core observes no outbounds. */
   outbounds(timeout: number): Promise<OutboundHealth[] | undefined>;
   /** Calls under way fail, and the next one opens another connection. */

@@ -26,7 +26,7 @@ interface Needs {
   readonly log: Log;
   readonly supervisor: {
     watched(): Watched;
-    counters(): Promise<CoreCounters | undefined>;
+    counters(isLast: true): Promise<CoreCounters | undefined>;
   };
 }
 
@@ -58,7 +58,7 @@ export class HangWatch {
     if (!process || !monitor || !state.running) return this.#forget(undefined);
     // A core that has just been started or adopted, or a panel that stood still: what was before says nothing.
     if (process !== this.#watched || began - this.#lastCheck > GAP_MS) this.#forget(process);
-    const outcome = await this.#ask(monitor, false);
+    const outcome = await this.#ask(monitor);
     this.#lastCheck = this.#now();
     if (this.#supervisor.watched().process !== process) return;
     if (outcome === 'unknown') return this.#forget(process);
@@ -66,28 +66,19 @@ export class HangWatch {
     if (this.#failures === 0) this.#silentSince = began;
     this.#failures += 1;
     const ms = this.#lastCheck - this.#silentSince;
-    state.silent(`the core has not answered for ${Math.round(ms / 1000)} s`);
+    const silentFor = `${Math.round(ms / 1000)} s`;
+    state.silent(`the core has not answered for ${silentFor}`);
     if (this.#failures === 1)
       this.#log.warn('the core does not answer; changes wait until it does', { pid: process.pid });
-    if (this.#failures >= FAILURES && ms >= SILENT_MS) await this.#judge(process, monitor, ms);
+    // It may be only the connection that is stuck; and calls under way need not wait for their time limits.
+    if (this.#failures === 2) monitor.reconnect();
+    if (this.#failures >= FAILURES && ms >= SILENT_MS) await this.#end(process, monitor, silentFor);
   }
 
-  /** It may be only the connection that is stuck. */
-  async #judge(process: CoreProcess, monitor: DriverMonitor, ms: number): Promise<void> {
+  async #end(process: CoreProcess, monitor: DriverMonitor, silentFor: string): Promise<void> {
     const { state } = this.#supervisor.watched();
-    const [outcome, last] = await Promise.all([
-      this.#ask(monitor, true),
-      readSoon(() => this.#supervisor.counters()),
-    ]);
-    this.#lastCheck = this.#now();
+    const last = await readSoon(() => this.#supervisor.counters(true));
     if (this.#supervisor.watched().process !== process) return;
-    if (outcome === 'unknown') return this.#forget(process);
-    if (outcome === 'answer') {
-      this.#log.warn('the connection to the core was stuck; opening another', { pid: process.pid });
-      monitor.reconnect();
-      return this.#answered(process);
-    }
-    const silentFor = `${Math.round(ms / 1000)} s`;
     this.#log.error('the core runs and does not answer; killing it to start another', {
       pid: process.pid,
       silentFor,
@@ -101,12 +92,13 @@ export class HangWatch {
       state.kills('');
       this.#log.error('the core that does not answer could not be killed', { reason: messageOf(error) });
     }
+    this.#lastCheck = this.#now();
   }
 
-  async #ask(monitor: DriverMonitor, fresh: boolean): Promise<Outcome> {
+  async #ask(monitor: DriverMonitor): Promise<Outcome> {
     const began = this.#now();
     try {
-      await monitor.figures(ANSWER_MS, fresh);
+      await monitor.figures(ANSWER_MS);
       return 'answer';
     } catch (error) {
       // A refusal is an answer too.

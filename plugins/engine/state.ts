@@ -2,6 +2,7 @@
 import type { Clock, Hooks, Log } from '../../kernel/index.js';
 import { type Applied, type CoreMemory, coreStateChanged, type EngineState } from './contract.js';
 import { CrashSeries } from './crash-series.js';
+import { CoreUnreachable } from './driver.js';
 
 interface Needs {
   readonly hooks: Hooks;
@@ -56,6 +57,11 @@ export class CoreState {
   notNow(): Applied {
     const reason = this.running ? this.#silence : `the core does not run: ${this.#reason}`;
     return { pending: true, reason };
+  }
+
+  /** Throws CoreUnreachable while the core is known not to answer: nobody waits for it. */
+  requireAnswers(): void {
+    if (this.#silence !== '') throw new CoreUnreachable(this.#silence);
   }
 
   /** Changes wait from now on: the core does not answer. Empty: it answers again. */

@@ -188,10 +188,12 @@ export class Supervisor implements EngineApi {
     await testInbound({ driver, composition: this.#composition, log: this.#needs.log }, inbound, sample);
   }
 
-  async counters(): Promise<CoreCounters | undefined> {
+  /** @param isLast asks also a core that has not answered lately */
+  async counters(isLast = false): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
+    if (!isLast) this.#state.requireAnswers();
     const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
     // If the core was replaced meanwhile, these figures belong to the previous one.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;

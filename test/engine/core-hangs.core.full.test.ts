@@ -37,6 +37,10 @@ test('a core that hangs is found out and replaced, no edit waits for ever, and w
   await sleep(8000);
   t.regex((await engineOf(panel)).errorMsg, /^the core has not answered for \d+ s$/);
   t.regex(await panel.get<string>('/panel/api/engine/getEngineResult'), /^the core has not answered for/);
+  const polled = performance.now();
+  await panel.get('/panel/api/clients/del/new-0?keepTraffic=1', { method: 'POST' });
+  const deleted = Math.round(performance.now() - polled);
+  t.true(deleted < 10_000, `an edit that polls first took ${deleted} ms`);
   await panel.until(
     async () => ![undefined, core].includes(await panel.corePid()),
     'another core runs',

@@ -21,16 +21,8 @@ export class XrayMonitor implements DriverMonitor {
     this.#core = core;
   }
 
-  async figures(timeout: number, fresh = false): Promise<CoreFigures> {
-    const { api, process } = this.#core();
-    if (!fresh) return figuresIn(await api.systemStats(timeout));
-    const { CoreApi } = await import('./api.js');
-    const other = new CoreApi(process.note.socket);
-    try {
-      return figuresIn(await other.systemStats(timeout));
-    } finally {
-      other.close();
-    }
+  async figures(timeout: number): Promise<CoreFigures> {
+    return figuresIn(await this.#core().api.systemStats(timeout));
   }
 
   async outbounds(timeout: number): Promise<OutboundHealth[] | undefined> {
