@@ -1,4 +1,4 @@
-// The panel as the bench starts it: the same program, which also says what cannot be seen from outside. At SIGUSR2 it writes
+// The panel as the bench starts it: the same program, which also says what cannot be seen from outside. At SIGPWR it writes
 // a line: when calls that change the core were under way, and how long its event loop was blocked, since the last line. At
 // SIGIO it collects its garbage: what a scene takes in memory begins at what is alive.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -34,7 +34,7 @@ Channel.prototype.call = async function (this: Channel, ...given: Parameters<typ
   }
 };
 
-process.on('SIGUSR2', () => {
+process.on('SIGPWR', () => {
   const figures: Figures = { spans, calls, blockedMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
   process.stdout.write(`${JSON.stringify({ level: 'info', msg: FIGURES, ...figures })}\n`);
   spans = [];

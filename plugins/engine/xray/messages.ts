@@ -43,9 +43,7 @@ export interface Messages {
     outboundTag: string;
     lastSeenTime: number;
     lastTryTime: number;
-    healthPing: Messages['xray.core.app.observatory.HealthPingMeasurementResult'] | null;
   };
-  'xray.core.app.observatory.HealthPingMeasurementResult': { all: number };
 }
 
 const typed = '.xray.common.serial.TypedMessage';
@@ -88,9 +86,7 @@ const fields: {
     outboundTag: [4, 'string'],
     lastSeenTime: [5, 'int64'],
     lastTryTime: [6, 'int64'],
-    healthPing: [7, '.xray.core.app.observatory.HealthPingMeasurementResult'],
   },
-  'xray.core.app.observatory.HealthPingMeasurementResult': { all: [1, 'int64'] },
 };
 
 function describe(): ReadonlyMap<string, protobuf.Type> {

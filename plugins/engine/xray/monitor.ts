@@ -38,8 +38,6 @@ export class XrayMonitor implements DriverMonitor {
     await eachMessage(reply, 1, (bytes) => (result = bytes));
     await eachMessage(result, 1, (bytes) => {
       const status = decode('xray.core.app.observatory.OutboundStatus', bytes);
-      // A burst observatory lists its outbounds before their first probe.
-      if (status.healthPing?.all === 0) return;
       found.push({
         tag: status.outboundTag,
         alive: status.alive,

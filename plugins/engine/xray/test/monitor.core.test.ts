@@ -89,7 +89,7 @@ test('an observatory says which outbounds work', async (t) => {
   t.true(down !== undefined && down.lastError.length > 0 && down.lastError.length <= 500);
 });
 
-test('so does a burst observatory, which lists an outbound only after its first probe', async (t) => {
+test('so does a burst observatory', async (t) => {
   const driver = await temporaryDriver(t);
   const pingConfig = {
     destination: await probeTarget(t),
