@@ -114,7 +114,7 @@ export interface DriverMonitor {
   figures(timeout: number): Promise<CoreFigures>;
   /** Undefined where the core observes no outbounds. */
   outbounds(timeout: number): Promise<OutboundHealth[] | undefined>;
-  /** Calls under way fail, and the next one opens another connection. */
+  /** Calls under way fail, and the next one opens another connection. Never throws. */
   reconnect(): void;
   /** Ends the process at once; `onExit` reports it. */
   kill(): Promise<void>;

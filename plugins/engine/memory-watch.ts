@@ -4,6 +4,7 @@ import { coreMemoryHigh, type CoreMemory } from './contract.js';
 import type { CoreProcess } from './driver.js';
 import { availableBytes, residentBytes } from './process-memory.js';
 import type { engineSettings } from './settings.js';
+import { NO_MEMORY } from './state.js';
 
 const MIB = 1 << 20;
 /** of the memory there is, where no limit is set */
@@ -25,8 +26,6 @@ interface Needs {
   };
 }
 
-const NOTHING: CoreMemory = { bytes: 0, limit: 0, isHigh: false };
-
 export class MemoryWatch {
   readonly #needs: Needs;
   readonly #measure: typeof residentBytes;
@@ -42,7 +41,7 @@ export class MemoryWatch {
     this.#measure = measure;
   }
 
-  /** Call it every few seconds, one call at a time. Never rejects. */
+  /** Call it every few seconds, one call at a time. */
   async check(): Promise<void> {
     const { supervisor, settings } = this.#needs;
     const { process, state } = supervisor.watched();
@@ -50,7 +49,7 @@ export class MemoryWatch {
     if (process !== this.#watched) [this.#isHigh, this.#overAlert, this.#overRestart] = [false, 0, 0];
     this.#watched = process;
     if (!process || bytes === undefined || supervisor.watched().process !== process) {
-      state.memory = NOTHING;
+      state.memory = NO_MEMORY;
       return;
     }
     const { engineMemoryAlert, engineMemoryRestart } = settings.read();

@@ -4,6 +4,9 @@ import { type Applied, type CoreMemory, coreStateChanged, type EngineState } fro
 import { CrashSeries } from './crash-series.js';
 import { CoreUnreachable } from './driver.js';
 
+/** While no core runs. */
+export const NO_MEMORY: CoreMemory = { bytes: 0, limit: 0, isHigh: false };
+
 interface Needs {
   readonly hooks: Hooks;
   readonly log: Log;
@@ -20,7 +23,7 @@ export class CoreState {
   #silence = '';
   #killedFor = '';
   /** as it was measured last */
-  memory: CoreMemory = { bytes: 0, limit: 0, isHigh: false };
+  memory: CoreMemory = NO_MEMORY;
 
   constructor({ hooks, log, clock }: Needs) {
     this.#hooks = hooks;
@@ -94,6 +97,7 @@ export class CoreState {
     this.#silence = '';
     this.#killedFor = '';
     if (to === 'running') this.failures.started();
+    else this.memory = NO_MEMORY;
     if (to === 'stop') this.failures.clear();
     if (from === to) return;
     this.#log[to === 'error' ? 'error' : 'info']('core state changed', {

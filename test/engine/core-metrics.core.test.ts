@@ -26,7 +26,23 @@ test('the memory of the core is shown and recorded while it runs, and the reason
   t.true(memory.limit > memory.bytes);
   t.false(memory.isHigh);
 
+  const changed = (body: object) => panel.call('/panel/api/setting/update', { body });
+  for (const [name, value] of [
+    ['engineMemoryAlert', 63],
+    ['engineMemoryAlert', -2],
+    ['engineMemoryRestart', -1],
+    ['engineMemoryRestart', 1.5],
+  ] as const) {
+    const { status, text } = await changed({ [name]: value });
+    t.is(status, 400, text);
+    t.regex(text, new RegExp(name));
+  }
+  const asSet = await changed({ engineMemoryAlert: 64, engineMemoryRestart: 4096 });
+  t.is(asSet.status, 200, asSet.text);
+  await panel.until(async () => (await memoryOf()).limit === 64 << 20, 'the limit is in force');
+
   await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
+  t.is((await memoryOf()).bytes, 0);
   t.deepEqual(await server('engineMetricsState'), {
     enabled: false,
     listen: '',

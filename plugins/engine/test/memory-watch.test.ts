@@ -60,6 +60,7 @@ test('a new core is counted from its own start, and none has no memory', async (
   await check(101, 3);
   t.is(events.length, 4, 'of each core');
   await world.supervisor.stop('a test');
+  t.deepEqual(memory(), { bytes: 0, limit: 0, isHigh: false });
   await check(101, 1);
   t.deepEqual(memory(), { bytes: 0, limit: 0, isHigh: false });
 });

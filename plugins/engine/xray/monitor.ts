@@ -1,6 +1,6 @@
 // How the core is: figures of its runtime, its probes of outbounds, and the end of a core that does not answer.
 import type { CoreFigures, DriverMonitor, OutboundHealth } from '../driver.js';
-import { CoreRefused } from '../driver.js';
+import { CoreRefused, CoreUnreachable } from '../driver.js';
 import { eachMessage } from './each-message.js';
 import type { CoreConnection } from './launch.js';
 import { decode } from './messages.js';
@@ -51,7 +51,12 @@ export class XrayMonitor implements DriverMonitor {
   }
 
   reconnect(): void {
-    this.#core().api.reconnect();
+    try {
+      this.#core().api.reconnect();
+    } catch (error) {
+      // It exited a moment ago.
+      if (!(error instanceof CoreUnreachable)) throw error;
+    }
   }
 
   kill(): Promise<void> {

@@ -54,6 +54,7 @@ test('figures of the runtime, and no probes without an observatory', async (t) =
   const directory = await temporaryDirectory(t);
   const driver = driverIn(t, directory);
   await t.throwsAsync(driver.monitor.figures(ANSWER), { instanceOf: CoreUnreachable });
+  t.notThrows(() => driver.monitor.reconnect());
   await driver.start(base, [{ ...vlessInbound('v', await freePort()), users: [] }], emptyRecord);
   const figures = await driver.monitor.figures(ANSWER);
   t.true(figures.heapBytes > 1_000_000 && figures.heapBytes < figures.systemBytes, JSON.stringify(figures));
