@@ -2235,6 +2235,50 @@ export type AddressesMergeInput = {
   }[];
 };
 
+export type ServerEngineMetricsHistoryInput = {
+  metric: 'xrAlloc' | 'xrSys' | 'xrHeapObjects' | 'xrNumGC' | 'xrPauseNs';
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerEngineMetricsHistoryReply = {
+  t: number;
+  v: number;
+}[];
+
+export type ServerEngineMetricsStateReply = {
+  /** whether the figures of a running core are recorded */
+  enabled: boolean;
+  /** always empty: they are read over the API of the core, which opens no port */
+  listen: string;
+  /** why they are not recorded; empty while they are */
+  reason: string;
+};
+
+export type ServerEngineObservatoryReply = {
+  tag: string;
+  alive: boolean;
+  /** ms; 99999999 for an outbound that is not alive */
+  delay: number;
+  /** Unix seconds; 0: never, or unknown (burstObservatory) */
+  lastSeenTime: number;
+  /** Unix seconds; 0: unknown (burstObservatory) */
+  lastTryTime: number;
+  /** empty also where the core does not say */
+  lastError: string;
+  /** Unix seconds: when the panel asked the core */
+  updatedAt: number;
+}[];
+
+export type ServerEngineObservatoryHistoryInput = {
+  tag: string;
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerEngineObservatoryHistoryReply = {
+  t: number;
+  v: number;
+}[];
+
 export type ServerEngineLogsInput = {
   count: number;
   body?: {
@@ -2376,6 +2420,12 @@ export type ServerStatusReply = {
     errorMsg: string;
     version: string;
     usersOnTheWay: number;
+    /** memory of its process in bytes, and the limit above which it is high; 0: unknown, or no limit */
+    memory: {
+      bytes: number;
+      limit: number;
+      isHigh: boolean;
+    };
   };
   /** threads and memory of the panel; uptime of the core in seconds */
   appStats: {
@@ -2394,6 +2444,10 @@ export type SettingsAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
+  /** memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never */
+  engineMemoryAlert: number;
+  /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
+  engineMemoryRestart: number;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -2716,6 +2770,10 @@ export type SettingsUpdateInput = {
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
+    /** memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never */
+    engineMemoryAlert?: number;
+    /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
+    engineMemoryRestart?: number;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -3484,6 +3542,9 @@ export class Weir extends Transport {
     /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
     defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
+    /** Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason. — GET /panel/api/engine/getEngineResult */
+    result: (): Promise<string> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getEngineResult', gives: 'obj' }),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
@@ -3601,6 +3662,18 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample, as while no core ran, are left out. `xrAlloc` and `xrSys` are bytes, `xrPauseNs` is the mean pause of the latest garbage collections. Empty where the plugin time-series is off. — GET /panel/api/server/engineMetricsHistory/{metric}/{bucket} */
+    engineMetricsHistory: (input: ServerEngineMetricsHistoryInput): Promise<ServerEngineMetricsHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineMetricsHistory/{metric}/{bucket}', gives: 'obj' }, input),
+    /** Whether the figures of the core are recorded, and why not. — GET /panel/api/server/engineMetricsState */
+    engineMetricsState: (): Promise<ServerEngineMetricsStateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineMetricsState', gives: 'obj' }),
+    /** The last probes of the outbounds that the core observes, by tag; empty while no core runs, and where its config has no observatory. — GET /panel/api/server/engineObservatory */
+    engineObservatory: (): Promise<ServerEngineObservatoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineObservatory', gives: 'obj' }),
+    /** The last sixty delays of an outbound in ms, as in engineMetricsHistory; there is no point while it is not alive. 404 for an outbound that is not observed and has no history. — GET /panel/api/server/engineObservatoryHistory/{tag}/{bucket} */
+    engineObservatoryHistory: (input: ServerEngineObservatoryHistoryInput): Promise<ServerEngineObservatoryHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineObservatoryHistory/{tag}/{bucket}', gives: 'obj' }, input),
     /** The last connections that users opened, oldest first, as far as the last 8 MiB of the log go. The core loses lines in bursts: this is no record of all connections. `Event` is 0 for direct, 1 for blocked, 2 for an outbound that leads elsewhere. — POST /panel/api/server/enginelogs/{count} */
     engineLogs: (input: ServerEngineLogsInput): Promise<ServerEngineLogsReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/enginelogs/{count}', gives: 'obj' }, input),

@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 52 names
+//   @weir-panel/weir/plugins/engine: 58 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2395,6 +2395,32 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly protocol: string;
     readonly config: JsonObject;
   }
+  /** What the core's runtime says of itself. */
+  interface CoreFigures {
+    readonly heapBytes: number;
+    /** bytes that it has from the system, whether they are in use or not */
+    readonly systemBytes: number;
+    readonly liveObjects: number;
+    /** garbage collections since its start */
+    readonly collections: number;
+    /** ns that they have stopped it for, in all */
+    readonly pausedNs: number;
+    readonly goroutines: number;
+    /** seconds */
+    readonly uptime: number;
+  }
+  /** The last probe of an outbound that the core observes. */
+  interface OutboundHealth {
+    readonly tag: string;
+    readonly alive: boolean;
+    /** ms; of no use for an outbound that is not alive */
+    readonly delay: number;
+    /** '' also where the core does not say */
+    readonly lastError: string;
+    /** Unix seconds; 0 for never, and where the core does not say */
+    readonly lastSeen: number;
+    readonly lastTry: number;
+  }
   /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
@@ -2505,6 +2531,15 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly startedAt: number;
     /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
     readonly usersOnTheWay: number;
+    readonly memory: CoreMemory;
+  }
+  /** Memory of the core's process; all 0 while no core runs, and until it is measured. */
+  export interface CoreMemory {
+    /** bytes in RAM */
+    readonly bytes: number;
+    /** bytes above which it is high; 0 for none */
+    readonly limit: number;
+    readonly isHigh: boolean;
   }
   /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
   export interface CoreCounters {
@@ -2647,6 +2682,19 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
+  /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
+  export type CoreRuntime = CoreFigures & {
+    readonly epoch: string;
+  };
+  /** The last probe of an outbound by the core's observatory. */
+  export type OutboundProbe = OutboundHealth;
+  /** What the core says of itself. Both are undefined when no core runs, or none that answers; they reject when an answer fails to come within 1.5 s. */
+  export interface CoreMonitorApi {
+    runtime(): Promise<CoreRuntime | undefined>;
+    /** Undefined too when the config has neither `observatory` nor `burstObservatory`. An outbound is missing until its first probe. */
+    outbounds(): Promise<readonly OutboundProbe[] | undefined>;
+  }
+  export const CoreMonitor: Token<CoreMonitorApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
@@ -2739,6 +2787,11 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
+  }>;
+  /** The core has used more memory than `limit` (bytes) for some seconds. Emitted again only after it was below 90 % of the limit, and for another core. */
+  export const coreMemoryHigh: Event<{
+    readonly bytes: number;
+    readonly limit: number;
   }>;
 
   export {};
@@ -4575,6 +4628,11 @@ declare module '@weir-panel/weir/plugins/server-status' {
     };
     engine: {
       errorMsg: string;
+      memory: {
+        bytes: number;
+        isHigh: boolean;
+        limit: number;
+      };
       state: "error" | "running" | "stop";
       usersOnTheWay: number;
       version: string;
@@ -5337,7 +5395,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, Mounted, OwnedCommand, Plugin, PluginState, Proxies, Route, RouteAdapter, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, JsonObject, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -5374,6 +5432,10 @@ declare module '@weir-panel/weir/testing' {
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
+    /** how the core is; a failure is thrown */
+    runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+    /** undefined: it observes nothing */
+    probes: readonly OutboundProbe[] | undefined;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
     /** A new process: its counters begin at zero. */

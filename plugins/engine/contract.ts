@@ -2,7 +2,7 @@
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { SectionName } from './base-config.js';
-import type { CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
+import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './part-shape.js';
 
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
@@ -22,6 +22,15 @@ export interface EngineStatus {
   readonly startedAt: number;
   /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
   readonly usersOnTheWay: number;
+  readonly memory: CoreMemory;
+}
+/** Memory of the core's process; all 0 while no core runs, and until it is measured. */
+export interface CoreMemory {
+  /** bytes in RAM */
+  readonly bytes: number;
+  /** bytes above which it is high; 0 for none */
+  readonly limit: number;
+  readonly isHigh: boolean;
 }
 
 /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
@@ -164,6 +173,18 @@ export interface CoreLogApi {
 }
 export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
 
+/** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
+export type CoreRuntime = CoreFigures & { readonly epoch: string };
+/** The last probe of an outbound by the core's observatory. */
+export type OutboundProbe = OutboundHealth;
+/** What the core says of itself. Both are undefined when no core runs, or none that answers; they reject when an answer fails to come within 1.5 s. */
+export interface CoreMonitorApi {
+  runtime(): Promise<CoreRuntime | undefined>;
+  /** Undefined too when the config has neither `observatory` nor `burstObservatory`. An outbound is missing until its first probe. */
+  outbounds(): Promise<readonly OutboundProbe[] | undefined>;
+}
+export const CoreMonitor = token<CoreMonitorApi>('engine', 'CoreMonitor');
+
 /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
@@ -242,3 +263,8 @@ export const coreStateChanged = event<{
 
 /** The core rejects new connections of these users; it cannot close their open ones. */
 export const usersRemoved = event<{ readonly users: readonly UserRef[] }>('engine/usersRemoved');
+
+/** The core has used more memory than `limit` (bytes) for some seconds. Emitted again only after it was below 90 % of the limit, and for another core. */
+export const coreMemoryHigh = event<{ readonly bytes: number; readonly limit: number }>(
+  'engine/coreMemoryHigh',
+);

@@ -80,6 +80,46 @@ export interface CoreProcess {
   readonly startedAt: number;
 }
 
+/** What the core's runtime says of itself. */
+export interface CoreFigures {
+  readonly heapBytes: number;
+  /** bytes that it has from the system, whether they are in use or not */
+  readonly systemBytes: number;
+  readonly liveObjects: number;
+  /** garbage collections since its start */
+  readonly collections: number;
+  /** ns that they have stopped it for, in all */
+  readonly pausedNs: number;
+  readonly goroutines: number;
+  /** seconds */
+  readonly uptime: number;
+}
+
+/** The last probe of an outbound that the core observes. */
+export interface OutboundHealth {
+  readonly tag: string;
+  readonly alive: boolean;
+  /** ms; of no use for an outbound that is not alive */
+  readonly delay: number;
+  /** '' also where the core does not say */
+  readonly lastError: string;
+  /** Unix seconds; 0 for never, and where the core does not say */
+  readonly lastSeen: number;
+  readonly lastTry: number;
+}
+
+/** Reads how the core is, beside what it runs, and ends one that does not answer. */
+export interface DriverMonitor {
+  /** The cheapest call. Rejects with CoreUnreachable when no answer comes within `timeout` ms. */
+  figures(timeout: number): Promise<CoreFigures>;
+  /** Undefined where the core observes no outbounds. */
+  outbounds(timeout: number): Promise<OutboundHealth[] | undefined>;
+  /** Calls under way fail, and the next one opens another connection. Never throws. */
+  reconnect(): void;
+  /** Ends the process at once; `onExit` reports it. */
+  kill(): Promise<void>;
+}
+
 /** Digests of the base of a config. An empty one marks a change that may not have been carried out. */
 export interface BaseDigests {
   /** of what only a restart changes: name servers, policy, observatory … */
@@ -192,4 +232,6 @@ export interface CoreDriver {
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;
+  /** Absent where the core cannot say how it is. */
+  readonly monitor?: DriverMonitor;
 }

@@ -37,17 +37,23 @@ import {
   CoreCheck,
   CoreLog,
   coreDrifted,
+  coreMemoryHigh,
+  CoreMonitor,
   coreStateChanged,
   Engine,
   usersRemoved,
 } from './contract.js';
 import { Invariants } from '../invariants/contract.js';
+import { HangWatch } from './hang-watch.js';
 import { coreHasUsers } from './invariants.js';
+import { MemoryWatch } from './memory-watch.js';
+import { Monitor } from './monitor.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
 import { findCore } from './install/find.js';
 import { RELEASES } from './install/release.js';
+import { engineSettings } from './settings.js';
 import { Supervisor } from './supervisor.js';
 import { XrayDriver } from './xray/xray-driver.js';
 
@@ -100,7 +106,9 @@ export default definePlugin({
     coreStateChanged,
     coreDrifted,
     usersRemoved,
+    coreMemoryHigh,
   ],
+  settings: engineSettings,
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
@@ -109,13 +117,17 @@ export default definePlugin({
     online: singleton(Online),
     connectionLog: singleton(ConnectionLog),
     check: singleton(PluginConfigCheck),
+    hangWatch: singleton(HangWatch),
+    memoryWatch: singleton(MemoryWatch),
+    monitor: singleton(Monitor),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, monitor }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
+    provide(CoreMonitor, monitor),
   ],
   contributes: ({ supervisor, accounts }) => [
     contribute(
@@ -176,11 +188,13 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage }) => [
+  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch }) => [
     job('retry', '5s', async () => {
       await afterOutage.check();
       await supervisor.retryPending();
     }),
+    job('watch-answers', '3s', () => hangWatch.check()),
+    job('watch-memory', '5s', () => memoryWatch.check()),
     job('accesses', '1s', () => accesses.catchUp()),
     job('drift', '1m', () => supervisor.checkDrift()),
     job('trim-logs', '1m', async () => {

@@ -7,6 +7,7 @@ import {
   payload,
   route,
   type Route,
+  text,
 } from '../../kernel/index.js';
 import { CoreChangeReply } from './change-reply.js';
 import { configJson } from './config-json.js';
@@ -19,6 +20,14 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
     if (!supervisor.hasCore) throw errors.NO_CORE(supervisor.status().errorMsg);
   };
   return [
+    route({
+      method: 'GET',
+      path: '/panel/api/engine/getEngineResult',
+      name: 'engine.result',
+      doc: 'Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason.',
+      reply: payload(text()),
+      handle: () => supervisor.status().errorMsg,
+    }),
     route({
       method: 'POST',
       path: '/panel/api/server/stopEngineService',

@@ -1,11 +1,5 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
-import {
-  type Database,
-  messageOf,
-  SerialQueue,
-  type PluginContext,
-  type PluginsApi,
-} from '../../kernel/index.js';
+import { messageOf, SerialQueue, type PluginContext, type PluginsApi } from '../../kernel/index.js';
 import type { Openness } from './base-config.js';
 import { BaseReconciler } from './base-reconciler.js';
 import type { Accounts } from './accounts.js';
@@ -40,7 +34,7 @@ import { UserChanges } from './user-changes.js';
 import { UserReconciler } from './user-reconciler.js';
 
 interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
-  db: Pick<Database, 'refuseInsideWrite'>;
+  db: Pick<PluginContext['db'], 'refuseInsideWrite'>;
   config: Openness;
   plugins: Pick<PluginsApi, 'leaveOut'>;
   guard: CoreGuardApi;
@@ -76,12 +70,14 @@ export class Supervisor implements EngineApi {
     applied: this.#applied,
     plan: () => this.#composition.plan(),
   });
+  /** for those who watch the core; `process` is undefined while none runs */
+  readonly watched = () => ({ state: this.#state, process: this.#process, monitor: this.#driver?.monitor });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
   constructor({ db, hooks, log, clock, config: open, contributions, plugins, guard, accounts }: Needs) {
     this.#needs = { db, hooks, log, clock, accounts };
-    this.#state = new CoreState(hooks, log);
+    this.#state = new CoreState({ hooks, log, clock });
     this.#reload = new ReloadGuard(hooks, log);
     const desired = new DesiredUsers({ log, accounts, contributions });
     this.#users = new UserReconciler({ log, hooks, desired });
@@ -129,7 +125,7 @@ export class Supervisor implements EngineApi {
       inbounds: this.#inbounds,
       configUsers: this.#configUsers,
       desired,
-      driver: () => (this.#state.running ? this.#driver : undefined),
+      driver: () => (this.#state.answers ? this.#driver : undefined),
       notNow: () => this.#state.notNow(),
     });
   }
@@ -137,12 +133,11 @@ export class Supervisor implements EngineApi {
   status(): ReturnType<EngineApi['status']> {
     return {
       state: this.#state.name,
-      errorMsg: this.#state.running
-        ? [...this.#reload.refusals, ...this.#problems()].join('; ')
-        : this.#state.reason,
+      errorMsg: this.#state.message(() => [...this.#reload.refusals, ...this.#problems()]),
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
       usersOnTheWay: this.#changes.onTheWay,
+      memory: this.#state.memory,
     };
   }
 
@@ -193,7 +188,9 @@ export class Supervisor implements EngineApi {
   #reconcile(begin: () => void): Promise<Applied> {
     return this.#queue.run(async () => {
       begin();
-      return this.#driver && this.#state.running ? this.#tryPlan(this.#driver, false) : this.#state.notNow();
+      if (this.#driver && this.#state.answers) return this.#tryPlan(this.#driver, false);
+      this.#planNotApplied = true;
+      return this.#state.notNow();
     });
   }
 
@@ -251,10 +248,12 @@ export class Supervisor implements EngineApi {
     return this.look.of({ plugin, parts });
   }
 
-  async counters(): Promise<CoreCounters | undefined> {
+  /** @param isLast asks also a core that has not answered lately */
+  async counters(isLast = false): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
+    if (!isLast) this.#state.requireAnswers();
     const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
     // If the core was replaced meanwhile, these figures belong to the previous one.
     return this.#process === process ? { epoch: process.epoch, users } : undefined;
@@ -263,7 +262,7 @@ export class Supervisor implements EngineApi {
   /** Retries what failed before; a job calls it. */
   async retryPending(): Promise<void> {
     const driver = this.#driver;
-    if (!driver || !this.#state.running) return;
+    if (!driver || !this.#state.answers) return;
     if (this.#configUsers.hasWaiting) await this.#configUsers.retry();
     else if (this.#planNotApplied || this.#inbounds.isIncomplete) await this.reconcileConfig();
     await this.#users.compareMarked(driver, this.#inbounds.planned);
@@ -273,7 +272,7 @@ export class Supervisor implements EngineApi {
   checkDrift(): Promise<void> {
     return this.#queue.run(async () => {
       const driver = this.#driver;
-      if (!driver || !this.#state.running || this.#planNotApplied || this.#configUsers.hasWaiting) return;
+      if (!driver || !this.#state.answers || this.#planNotApplied || this.#configUsers.hasWaiting) return;
       if (await this.#drift.differs(driver)) await this.#tryPlan(driver, false);
       await this.#users.compareMarked(driver, this.#inbounds.planned);
     });
@@ -304,6 +303,7 @@ export class Supervisor implements EngineApi {
         await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#applied.digests);
       }
       this.#retry.cancel();
+      this.#state.failures.clear();
       await this.#gracefulStop(driver, reason);
       this.#wanted = true;
       await this.#start(driver).catch((error: unknown) => {
@@ -369,7 +369,8 @@ export class Supervisor implements EngineApi {
     this.#state.enter('running', '');
   }
 
-  #onExit(reason: string): void {
+  #onExit(lastMessage: string): void {
+    const reason = this.#state.exited(lastMessage);
     const lived = this.#needs.clock.now() - (this.#process?.startedAt ?? this.#needs.clock.now());
     this.#process = undefined;
     if (!this.#wanted) return;
@@ -379,7 +380,7 @@ export class Supervisor implements EngineApi {
   }
 
   #failed(error: unknown): void {
-    this.#state.enter('error', messageOf(error));
+    this.#state.failed(messageOf(error));
     if (this.#wanted) this.#retry.later();
   }
 

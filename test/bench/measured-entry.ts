@@ -1,4 +1,4 @@
-// The panel as the bench starts it: the same program, which also says what cannot be seen from outside. At SIGUSR2 it writes
+// The panel as the bench starts it: the same program, which also says what cannot be seen from outside. At SIGPWR it writes
 // a line: when calls that change the core, or its own program, were under way, and how long its event loop was blocked, since the last line. At
 // SIGIO it collects its garbage: what a scene takes in memory begins at what is alive.
 import childProcess from 'node:child_process';
@@ -52,7 +52,7 @@ childProcess.execFile = ((...given: Parameters<typeof execFile>) => {
 }) as typeof execFile;
 syncBuiltinESMExports();
 
-process.on('SIGUSR2', () => {
+process.on('SIGPWR', () => {
   const figures: Figures = { spans, calls, blockedMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
   process.stdout.write(`${JSON.stringify({ level: 'info', msg: FIGURES, ...figures })}\n`);
   spans = [];

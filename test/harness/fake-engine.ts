@@ -5,14 +5,18 @@ import {
   beforeCoreStop,
   beforeCountersGo,
   composeCoreConfig,
+  coreMemoryHigh,
   coreStateChanged,
   type CoreCounters,
+  CoreMonitor,
   CoreRefused,
+  type CoreRuntime,
   CoreUsers,
   Engine,
   type EngineApi,
   usersRemoved,
   type JsonObject,
+  type OutboundProbe,
   type UserRef,
 } from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
@@ -33,6 +37,10 @@ export class FakeEngine {
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
+  /** how the core is; a failure is thrown */
+  runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+  /** undefined: it observes nothing */
+  probes: readonly OutboundProbe[] | undefined;
   #enter: (to: 'running' | 'stop') => void = () => undefined;
   #lastReading: () => Promise<void> = async () => undefined;
 
@@ -72,6 +80,7 @@ export class FakeEngine {
         composeCoreConfig,
         coreStateChanged,
         usersRemoved,
+        coreMemoryHigh,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
@@ -91,6 +100,7 @@ export class FakeEngine {
             version: '0.0.0',
             startedAt: 0,
             usersOnTheWay: 0,
+            memory: { bytes: 0, limit: 0, isHigh: false },
           }),
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);
@@ -131,7 +141,18 @@ export class FakeEngine {
           counters: async (): Promise<CoreCounters | undefined> =>
             this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined,
         };
-        return [provide(Engine, api)];
+        const orThrow = <T>(value: T | Error): T => {
+          if (value instanceof Error) throw value;
+          return value;
+        };
+        const monitor = {
+          runtime: async () => {
+            const runtime = orThrow(this.runtime);
+            return this.running && runtime ? { ...runtime, epoch: this.epoch } : undefined;
+          },
+          outbounds: async () => (this.running ? this.probes : undefined),
+        };
+        return [provide(Engine, api), provide(CoreMonitor, monitor)];
       },
     });
   }

@@ -10,6 +10,7 @@ import {
   CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
+  type DriverMonitor,
   type InboundWithUsers,
   type JsonObject,
   type LoggedConnection,
@@ -247,6 +248,35 @@ export class FakeDriver implements CoreDriver {
     listener(this.lines.splice(0));
   }
   async readLog(): Promise<void> {}
+  /** it runs and does not answer; `connection`: until there is another connection */
+  hangs: 'no' | 'core' | 'connection' = 'no';
+  /** called with each call of the monitor */
+  asked: () => void = () => undefined;
+  readonly monitor: DriverMonitor = {
+    figures: async (timeout) => {
+      this.asked();
+      if (this.hangs !== 'no') throw new CoreUnreachable(`GetSysStats: no reply within ${timeout} ms`);
+      return {
+        heapBytes: 1,
+        systemBytes: 2,
+        liveObjects: 3,
+        collections: 4,
+        pausedNs: 5,
+        goroutines: 6,
+        uptime: 7,
+      };
+    },
+    outbounds: async () => undefined,
+    reconnect: () => {
+      this.calls.push('reconnect');
+      if (this.hangs === 'connection') this.hangs = 'no';
+    },
+    kill: async () => {
+      this.calls.push('kill');
+      this.hangs = 'no';
+      this.die('killed by SIGKILL');
+    },
+  };
   async trimLogs(): Promise<void> {}
 
   /** Names of the users an inbound accepts; undefined when there is no such inbound. */

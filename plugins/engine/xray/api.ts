@@ -8,6 +8,7 @@ import { RoutingApi, textIn } from './routing-api.js';
 
 const HANDLERS = '/xray.app.proxyman.command.HandlerService';
 const STATS = '/xray.app.stats.command.StatsService';
+const OBSERVATORY = '/xray.core.app.observatory.command.ObservatoryService';
 
 export class CoreApi {
   readonly #channel: Channel;
@@ -156,6 +157,21 @@ export class CoreApi {
       'GetStatsOnlineIpList',
       10_000,
     );
+  }
+
+  /** One xray.app.stats.command.SysStatsResponse. */
+  systemStats(timeout: number): Promise<Buffer> {
+    return this.#call(`${STATS}/GetSysStats`, new Uint8Array(), 'GetSysStats', timeout);
+  }
+
+  /** One message in field 1, which has repeated xray.core.app.observatory.OutboundStatus in its field 1. */
+  outboundStatus(timeout: number): Promise<Buffer> {
+    return this.#call(`${OBSERVATORY}/GetOutboundStatus`, new Uint8Array(), 'GetOutboundStatus', timeout);
+  }
+
+  /** Calls under way fail; the next one opens another connection. */
+  reconnect(): void {
+    this.#channel.reconnect();
   }
 
   #call(

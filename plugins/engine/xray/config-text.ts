@@ -40,14 +40,18 @@ function policyOf(base: CoreBase): JsonObject {
   };
 }
 
-/** With ObservatoryService and no observatory the core does not start. */
-const servicesFor = (base: CoreBase): readonly string[] => [
+/** With ObservatoryService and nothing to observe the core does not start. */
+const servicesOf = (base: CoreBase): readonly string[] => [
   'HandlerService',
   'StatsService',
   'RoutingService',
   'LoggerService',
-  ...('observatory' in base || 'burstObservatory' in base ? ['ObservatoryService'] : []),
+  ...(isObserving(base) ? ['ObservatoryService'] : []),
 ];
+const isObserving = (base: CoreBase): boolean =>
+  [base['observatory'], base['burstObservatory']].some(
+    (section) => section !== undefined && section !== null,
+  );
 
 /** It comes first: a rule of the caller could block the API. */
 export const API_RULE = {
@@ -71,7 +75,7 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
-    api: { tag: API_TAG, services: servicesFor(base) },
+    api: { tag: API_TAG, services: servicesOf(base) },
     stats: {},
     policy: policyOf(base),
     routing: {

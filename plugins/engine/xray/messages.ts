@@ -1,6 +1,6 @@
 // The protobuf messages between the driver and the core, by field number.
 // Accounts are in account-codecs.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
-// xray.app.stats.command. Unused fields are left out.
+// xray.app.stats.command, xray.core.app.observatory. Unused fields are left out.
 import protobuf from 'protobufjs/light.js';
 
 /** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is rejected by the core). */
@@ -28,6 +28,23 @@ export interface Messages {
   'xray.app.stats.command.QueryStatsRequest': { pattern: string; reset: boolean };
   'xray.app.stats.command.GetStatsRequest': { name: string; reset: boolean };
   'xray.app.stats.command.Stat': { name: string; value: number };
+  'xray.app.stats.command.SysStatsResponse': {
+    numGoroutine: number;
+    numGC: number;
+    alloc: number;
+    sys: number;
+    liveObjects: number;
+    pauseTotalNs: number;
+    uptime: number;
+  };
+  'xray.core.app.observatory.OutboundStatus': {
+    alive: boolean;
+    delay: number;
+    lastErrorReason: string;
+    outboundTag: string;
+    lastSeenTime: number;
+    lastTryTime: number;
+  };
 }
 
 const typed = '.xray.common.serial.TypedMessage';
@@ -55,6 +72,23 @@ const fields: {
   'xray.app.stats.command.QueryStatsRequest': { pattern: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.GetStatsRequest': { name: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.Stat': { name: [1, 'string'], value: [2, 'int64'] },
+  'xray.app.stats.command.SysStatsResponse': {
+    numGoroutine: [1, 'uint32'],
+    numGC: [2, 'uint32'],
+    alloc: [3, 'uint64'],
+    sys: [5, 'uint64'],
+    liveObjects: [8, 'uint64'],
+    pauseTotalNs: [9, 'uint64'],
+    uptime: [10, 'uint32'],
+  },
+  'xray.core.app.observatory.OutboundStatus': {
+    alive: [1, 'bool'],
+    delay: [2, 'int64'],
+    lastErrorReason: [3, 'string'],
+    outboundTag: [4, 'string'],
+    lastSeenTime: [5, 'int64'],
+    lastTryTime: [6, 'int64'],
+  },
 };
 
 function describe(): ReadonlyMap<string, protobuf.Type> {

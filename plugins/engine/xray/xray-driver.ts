@@ -31,6 +31,7 @@ import { testConfig } from './config-test.js';
 import { API_RULE, API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { readCounters } from './counters.js';
+import { XrayMonitor } from './monitor.js';
 import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
@@ -64,6 +65,7 @@ export class XrayDriver implements CoreDriver {
   readonly #needs: LaunchNeeds;
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #accesses: AccessLog;
+  readonly monitor = new XrayMonitor(() => this.#requireCore());
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
