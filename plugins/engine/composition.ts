@@ -8,6 +8,7 @@ import { composeCoreConfig } from './contract.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { LeftOutReport, reasonsByPlugin } from './left-out-report.js';
+import type { PartProblems } from './part-problems.js';
 import { digestOf, thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Labels in `weir plugins`. */
@@ -29,6 +30,7 @@ interface Needs {
   readonly plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly open: Openness;
   readonly guard: CoreGuardApi;
+  readonly checks: PartProblems;
   readonly usersInConfig: UsersInConfig;
 }
 
@@ -48,9 +50,9 @@ export class Composition {
 
   /** Composes the plan of this moment. Rejected parts that have changed are in it again. */
   async plan(): Promise<Plan> {
-    const { hooks, guard } = this.#needs;
+    const { hooks, guard, checks } = this.#needs;
     const { kept, clashing } = withoutClashes(await hooks.compose(composeCoreConfig, undefined));
-    const { parts, blocked } = await withoutBlocked(kept, guard);
+    const { parts, blocked } = await withoutBlocked(kept, guard, checks);
     // Problems of the panel's own inbounds are shown in the engine's status.
     this.#leftOut = [...clashing.flatMap(({ outside, reason }) => (outside ? [] : [reason])), ...blocked];
     this.#clashes = reasonsByPlugin(clashing);

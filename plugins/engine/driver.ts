@@ -148,4 +148,7 @@ export interface CoreDriver {
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Truncates access and error log in place when they are over their limit. */
   trimLogs(): Promise<void>;
+
+  /** Rejects when the API of the running core does not answer as this driver needs it: for versions that it was not written for. */
+  checkApi?(): Promise<void>;
 }

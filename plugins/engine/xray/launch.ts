@@ -121,7 +121,7 @@ export async function launch(
         output: folder.output,
         emptied: true,
       },
-      { socket, record: digests },
+      { socket, record: digests, binary },
     );
     await untilReady(process, ready(process, api, socket, started), folder);
     const running = new RunningInbounds();

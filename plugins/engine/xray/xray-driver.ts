@@ -36,6 +36,7 @@ import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } fro
 import { coreSlot, describe } from './record.js';
 import { removeStaleSockets } from './stale-sockets.js';
 import { eachMessage } from './each-message.js';
+import { checkApi } from './api-check.js';
 
 export interface XrayDriverOptions {
   /** path of the core's program */
@@ -75,6 +76,7 @@ export class XrayDriver implements CoreDriver {
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
+  readonly checkApi = async () => checkApi(this.#requireCore(), this.#needs.codecs.accounts);
   /** start, adopt, stop and writes of the record, one after the other */
   readonly #queue = new SerialQueue();
 
