@@ -5,6 +5,7 @@ import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
 import { partShape } from './part-shape.js';
 import type { SwapStep } from './core-swap.js';
 
+export { assetFolder, SYSTEM_ASSETS } from './asset-folder.js';
 export type { SwapStep } from './core-swap.js';
 export { installedCore, coresFolder, isVersion } from './install/chosen-core.js';
 export { digestIn } from './install/download.js';

@@ -116,7 +116,7 @@ export async function launch(
       {
         command: binary,
         args: ['run', '-c', folder.config],
-        env: coreEnvironment(),
+        env: coreEnvironment(folder.path),
         cwd: folder.path,
         output: folder.output,
         emptied: true,
