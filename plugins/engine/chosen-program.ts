@@ -52,7 +52,7 @@ export class ChosenProgram implements CoreProgramsApi {
   async open(): Promise<void> {
     const { supervisor, log } = this.#needs;
     try {
-      if (await this.#finishTrial()) return;
+      await this.#settleTrial();
       const found = await this.#find();
       if ('missing' in found) {
         log.warn('no core found; the panel runs without one', { reason: found.missing });
@@ -97,47 +97,40 @@ export class ChosenProgram implements CoreProgramsApi {
   }
 
   /**
-   * A panel was killed while it tried another core. Where that core runs, it is adopted, and becomes the chosen one if it
-   * serves; otherwise the previous one is used. Resolves with whether a core was opened.
+   * A panel was killed while it tried another core. If that core runs and answers, it becomes the chosen one, and is adopted
+   * then; otherwise it is stopped, and the previous one is used.
    */
-  async #finishTrial(): Promise<boolean> {
-    const { supervisor, log, config, dataDirectory } = this.#needs;
-    const choice = await this.choice();
-    const { trying } = choice;
-    if (trying === '') return false;
-    const before = { ...choice, trying: '' };
-    const binary = installedCore(dataDirectory, trying);
-    if (config.binary !== undefined || !(await this.#runs(binary))) {
-      log.warn('the install of another core was interrupted; using the previous core', { version: trying });
-      await this.#remember(before);
-      return false;
-    }
-    const driver = this.#driver(binary);
-    this.#present = { binary: resolve(binary), source: 'installed' };
-    await supervisor.open(driver);
+  async #settleTrial(): Promise<void> {
+    const { log, config, dataDirectory } = this.#needs;
+    const { trying, ...choice } = await this.choice();
+    if (trying === '') return;
+    const binary = resolve(installedCore(dataDirectory, trying));
     const problem =
-      supervisor.status().state === 'running'
-        ? await driver.checkApi().then(() => undefined, messageOf)
-        : supervisor.status().errorMsg;
-    if (problem === undefined) {
-      log.info('adopted the core that was being installed', { version: trying });
-      await this.#remember({ chosen: trying, previous: choice.chosen, trying: '' });
-      return true;
+      config.binary === undefined && (await this.#runs(binary))
+        ? await this.#problemOf(binary)
+        : 'it does not run';
+    if (problem === undefined) log.info('the install of another core is complete', { version: trying });
+    else
+      log.warn('the install of another core was interrupted; using the previous core', {
+        version: trying,
+        reason: problem,
+      });
+    await this.#remember({ ...choice, ...(problem === undefined && { chosen: trying }), trying: '' });
+  }
+
+  /** Why the running core does not serve; it is stopped then. */
+  async #problemOf(binary: string): Promise<string | undefined> {
+    const driver = this.#driver(binary);
+    try {
+      // Kills a core that does not answer.
+      if ((await driver.adopt()) === undefined) return 'it does not answer';
+      await driver.checkApi();
+      driver.detach();
+      return undefined;
+    } catch (error) {
+      await driver.stop();
+      return messageOf(error);
     }
-    log.warn('the core that was being installed does not serve; using the previous core', {
-      version: trying,
-      reason: problem,
-    });
-    await this.#remember(before);
-    const found = await this.#find();
-    if ('missing' in found) return true;
-    this.#present = found;
-    await supervisor.swap(
-      this.#driver(found.binary),
-      'the core that was being installed does not serve',
-      () => undefined,
-    );
-    return true;
   }
 
   async use(version: string, onStep: (step: SwapStep) => void): Promise<void> {
@@ -151,7 +144,7 @@ export class ChosenProgram implements CoreProgramsApi {
         // Before the running core stops: a panel that is killed from here on knows what was going on.
         if (step === 'stop') {
           isTrying = true;
-          await writeChoice(dataDirectory, { ...before, trying: version });
+          await writeChoice(dataDirectory, { ...before, previous, trying: version });
         }
         onStep(step);
       });

@@ -58,6 +58,26 @@ for (const [step, versions] of [
     t.regex(await readFile(join(dataDirectory, 'cores', 'chosen.json'), 'utf8'), /"trying":""/);
   });
 
+test.serial('a panel that is killed while the new core hangs uses the previous one', async (t) => {
+  const releases = await ReleaseServer.open(t);
+  const hangs = `case "$*" in "run -c"*) exec sleep 600;; esac`;
+  releases.add('26.4.1', coreThatSays('26.4.1', engineBinary(), hangs));
+  const dataDirectory = await folderWithCore();
+  const first = await spawnPanel(t, { dataDirectory, env: releases.env });
+  const cutOff = t.throwsAsync(install(first, '26.4.1'));
+  const choice = () => readFile(join(dataDirectory, 'cores', 'chosen.json'), 'utf8').catch(() => '');
+  await first.until(async () => (await stepOf(first)) === 'start', 'the new core is started');
+  const record = () => readFile(join(dataDirectory, 'engine', 'core.json'), 'utf8').catch(() => '');
+  await first.until(async () => (await record()).includes('26.4.1'), 'the new core is recorded');
+  t.regex(await choice(), /"trying":"26\.4\.1"/);
+  await first.kill('SIGKILL');
+  await cutOff;
+  const second = await spawnPanel(t, { dataDirectory, env: releases.env });
+  t.is(second.ready.engine, 'running', second.ready.engineProblem);
+  t.is((await engineOf(second)).version, '26.3.27');
+  t.regex(await choice(), /"chosen":"".*"trying":""/);
+});
+
 testUnless(SmallDisk.obstacle())('a full disk: nothing is installed, and the core serves on', async (t) => {
   const releases = await ReleaseServer.open(t);
   releases.add(
