@@ -2356,6 +2356,29 @@ export type ServerRemoteCertificateHashInput = {
   };
 };
 
+export type ServerInstallEngineInput = {
+  version: string;
+  body?: {
+    /** of the archive; takes precedence over the published one */
+    sha256?: string;
+  };
+};
+
+export type ServerInstallEngineReply = {
+  version: string;
+  /** of the program */
+  sha256: string;
+  /** where it came from: an address, or a program of this machine */
+  source: string;
+  /** what confirmed the archive: an address, `request`, `WEIR_ENGINE_SHA256`; blank for a program of this machine */
+  digestFrom: string;
+  /** Unix ms */
+  installedAt: number;
+  downloaded: boolean;
+  /** versions that made room */
+  removed: string[];
+};
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2435,6 +2458,42 @@ export type ServerStatusReply = {
   };
   panelVersion: string;
   panelGuid: string;
+};
+
+export type ServerUpdateGeofilesReply = {
+  files: {
+    name: string;
+    changed: boolean;
+    sha256: string;
+    /** address of the published digest; blank without one */
+    digestFrom: string;
+  }[];
+  /** whether the core restarted to read a changed file */
+  restarted: boolean;
+  /** parts of the config that the core does without, because of geodata */
+  problems: string[];
+  /** why the core does not have the change yet; else blank */
+  pending: string;
+};
+
+export type ServerUpdateGeofileInput = {
+  filename: string;
+};
+
+export type ServerUpdateGeofileReply = {
+  files: {
+    name: string;
+    changed: boolean;
+    sha256: string;
+    /** address of the published digest; blank without one */
+    digestFrom: string;
+  }[];
+  /** whether the core restarted to read a changed file */
+  restarted: boolean;
+  /** parts of the config that the core does without, because of geodata */
+  problems: string[];
+  /** why the core does not have the change yet; else blank */
+  pending: string;
 };
 
 export type SettingsAllReply = {
@@ -2591,8 +2650,14 @@ export type SettingsAllReply = {
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
+  /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
+  engineReleases: string;
+  /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
+  engineReleaseList: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
+  /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
+  geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** serve subscriptions as YAML of mihomo, too */
@@ -2917,8 +2982,14 @@ export type SettingsUpdateInput = {
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
+    /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
+    engineReleases?: string;
+    /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
+    engineReleaseList?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
+    /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
+    geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** serve subscriptions as YAML of mihomo, too */
@@ -3203,6 +3274,111 @@ export type CoreTemplateGetReply = {
 export type CoreTemplateRestoreInput = {
   id: number;
 };
+
+export type EngineVersionsInstalledReply = {
+  /** blank without a core */
+  running: string;
+  binary: string;
+  /** the version that Weir is tested with */
+  tested: string;
+  /** blank while the core is one that was found elsewhere */
+  chosen: string;
+  previous: string;
+  installed: {
+    version: string;
+    /** of the program */
+    sha256: string;
+    /** where it came from: an address, or a program of this machine */
+    source: string;
+    /** what confirmed the archive: an address, `request`, `WEIR_ENGINE_SHA256`; blank for a program of this machine */
+    digestFrom: string;
+    /** Unix ms */
+    installedAt: number;
+  }[];
+};
+
+export type EngineVersionsProgressReply = {
+  version: string;
+  step: 'list' | 'digest' | 'download' | 'unpack' | 'test' | 'stop' | 'start' | 'check' | 'back' | 'done' | 'failed';
+  /** bytes of the archive */
+  received: number;
+  /** of the archive; 0 when the server does not say */
+  size: number;
+  error: string;
+} | null;
+
+export type GeodataCategoriesInput = {
+  query: {
+    /** a file name that ends with .dat, without a path */
+    file: string;
+    /** only those with this text, in any case */
+    q?: string;
+    offset?: number;
+    limit?: number;
+  };
+};
+
+export type GeodataCategoriesReply = {
+  total: number;
+  items: {
+    code: string;
+    count: number;
+    attributes: string[];
+  }[];
+};
+
+export type GeodataCheckInput = {
+  body: {
+    tokens: string[];
+    /** what stands in the place of these values */
+    kind?: 'ip' | 'site';
+  };
+};
+
+export type GeodataCheckReply = {
+  token: string;
+  known: boolean;
+  geodata: boolean;
+  /** blank if known */
+  reason: string;
+}[];
+
+export type GeodataEntriesInput = {
+  query: {
+    /** a file name that ends with .dat, without a path */
+    file: string;
+    code: string;
+    /** only those with this text, in any case */
+    q?: string;
+    offset?: number;
+    limit?: number;
+  };
+};
+
+export type GeodataEntriesReply = {
+  total: number;
+  items: {
+    type: 'cidr' | 'keyword' | 'regexp' | 'domain' | 'full';
+    value: string;
+    attributes: string[];
+  }[];
+};
+
+export type GeodataFilesReply = {
+  name: string;
+  path: string;
+  /** blank for a file that cannot be used */
+  kind: 'ip' | 'site' | '';
+  size: number;
+  /** Unix ms */
+  mtime: number;
+  sha256: string;
+  /** address that sent this file; blank for a file that an admin put there */
+  source: string;
+  categories: number;
+  /** why the core cannot use it; else blank */
+  problem: string;
+}[];
 
 export type KeygenRealityInput = {
   query?: {
@@ -3683,6 +3859,9 @@ export class Weir extends Transport {
     /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
     coreConfig: (): Promise<ServerCoreConfigReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** The tags of the releases of the core, newest first. The list is read again after 15 minutes; while its source is down, the last one serves. — GET /panel/api/server/getEngineVersion */
+    engineVersions: (): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getEngineVersion', gives: 'obj' }),
     /** A key of Encrypted Client Hello for `echServerKeys` of an inbound, and the list of configs for its clients, base64. — POST /panel/api/server/getNewEchCert */
     newEch: (input: ServerNewEchInput): Promise<ServerNewEchReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/getNewEchCert', gives: 'obj' }, input),
@@ -3706,6 +3885,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
+    installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
@@ -3715,6 +3897,12 @@ export class Weir extends Transport {
     /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
+    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. The core restarts only where its config names a file that has changed. — POST /panel/api/server/updateGeofile */
+    updateGeofiles: (): Promise<ServerUpdateGeofilesReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile', gives: 'obj' }),
+    /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
+    updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
     getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),
@@ -3801,6 +3989,30 @@ export class Weir extends Transport {
     /** Saves a template of the history again, with all checks. — POST /panel/api/x/core-template/restore/{id} */
     restore: (input: CoreTemplateRestoreInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
+  } as const;
+
+  readonly engineVersions = {
+    /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
+    installed: (): Promise<EngineVersionsInstalledReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/engine-versions/installed', gives: 'obj' }),
+    /** Where the present or last install is; null when there was none since the start of the panel. — GET /panel/api/x/engine-versions/progress */
+    progress: (): Promise<EngineVersionsProgressReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/engine-versions/progress', gives: 'obj' }),
+  } as const;
+
+  readonly geodata = {
+    /** The categories of a file by their codes, with the number of their entries. — GET /panel/api/x/geodata/categories */
+    categories: (input: GeodataCategoriesInput): Promise<GeodataCategoriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/categories', gives: 'obj' }, input),
+    /** Whether values of rules name geodata that is here, such as geoip:de, geosite:cn@ads or ext:my.dat:work. A value that names no geodata is known. — POST /panel/api/x/geodata/check */
+    check: (input: GeodataCheckInput): Promise<GeodataCheckReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/geodata/check', gives: 'obj' }, input),
+    /** The entries of a category: ranges of addresses, or domains. — GET /panel/api/x/geodata/entries */
+    entries: (input: GeodataEntriesInput): Promise<GeodataEntriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/entries', gives: 'obj' }, input),
+    /** The geodata files that the core can read. — GET /panel/api/x/geodata/files */
+    files: (): Promise<GeodataFilesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/files', gives: 'obj' }),
   } as const;
 
   readonly keygen = {

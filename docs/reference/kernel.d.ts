@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 58 names
+//   @weir-panel/weir/plugins/engine: 77 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2367,6 +2367,48 @@ declare module '@weir-panel/weir/plugins/engine' {
   import type { Draft, Event, ExtensionPoint, Guard, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
+  // Where the core looks for geodata.
+  /** Where a core looks after its own folder (common/platform/others.go). */
+  export const SYSTEM_ASSETS: readonly string[];
+  /** Returns the folder for geodata files: that of XRAY_LOCATION_ASSET, otherwise one in the data folder. */
+  export const assetFolder: (dataDirectory: string) => string;
+
+  // Replaces the program of the core while the panel runs: tested before the running core is touched, and the previous
+  // program runs again when the new one does not serve.
+  /** `back`: the new program did not serve, and the previous one starts again. */
+  export type SwapStep = 'test' | 'stop' | 'start' | 'check' | 'back';
+
+  // cores/chosen.json in the data folder: which of the installed cores runs. A file and not a setting, because it must be
+  // written between two steps of a change that may be killed anywhere.
+  export const isVersion: (text: unknown) => text is string;
+  export const coresFolder: (dataDirectory: string) => string;
+  export const installedCore: (dataDirectory: string, version: string) => string;
+
+  // Downloads the core's pinned release: the digest, then the archive; unpacks one file, runs it once and moves it into place.
+  /** The `.dgst` file has a line for each kind of digest, as openssl writes them. */
+  export function digestIn(text: string): string | undefined;
+
+  // The core's release: its version, the name of its archive, and its path here.
+  /** The version that Weir is tested with; go.mod requires the same. */
+  export const CORE_VERSION = "26.3.27";
+  export const RELEASES = "https://github.com/XTLS/Xray-core/releases/download";
+  export const PROGRAM: string;
+  interface Machine {
+    readonly platform: string;
+    readonly arch: string;
+    /** of 32-bit ARM: 5, 6 or 7 */
+    readonly armVersion?: string | undefined;
+    readonly littleEndian?: boolean;
+  }
+  export const thisMachine: () => Machine;
+  /** `Xray-linux-64.zip`; undefined where the project may publish none for this machine. */
+  export function assetOf({ platform, arch, armVersion, littleEndian, }: Machine): string | undefined;
+
+  // Takes one file out of a zip in memory. Names in the archive are compared, never used as paths, and sizes are checked
+  // before and after. Layout: PKWARE's APPNOTE 6.3, sections 4.3.7 (local header), 4.3.12 (directory), 4.3.16 (its end).
+  /** The file with exactly this name; rejects with what is wrong with the archive. */
+  export function unzip(zip: Buffer, name: string, limit: number): Promise<Buffer>;
+
   // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
   // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
   /** JSON of a config file. */
@@ -2745,6 +2787,49 @@ declare module '@weir-panel/weir/plugins/engine' {
     checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
   }
   export const CoreCheck: Token<CoreCheckApi>;
+  /** The program that is the core. */
+  export interface CoreProgram {
+    readonly binary: string;
+    /** `installed`: a version in `cores/` of the data folder; for the others see docs/environment.md */
+    readonly source: 'WEIR_ENGINE_BIN' | 'installed' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+  }
+  /** What the environment says about where cores come from. */
+  export interface CoreSource {
+    /** address of the releases */
+    readonly releases: string;
+    /** whether environment or config file set that address */
+    readonly isPinned: boolean;
+    /** of the archive of the version that Weir is tested with; empty for none */
+    readonly sha256: string;
+    readonly mayDownload: boolean;
+    /** the program that WEIR_ENGINE_BIN names; empty for none */
+    readonly program: string;
+  }
+  export interface CoreProgramsApi {
+    /** undefined when no core was found */
+    readonly present: CoreProgram | undefined;
+    readonly source: CoreSource;
+    /** Versions in `cores/`, empty for a core elsewhere: which one runs, and which ran before. */
+    choice(): Promise<{
+      readonly chosen: string;
+      readonly previous: string;
+    }>;
+    /**
+     * Runs `cores/<version>` of the data folder as the core from now on, also after restarts of the panel. Tests it with the
+     * current config first, stops the running core after a last poll, and starts the new one. Rejects with CoreRefused, or
+     * another error with the reason, when it does not serve; the previous core then runs again. One call at a time.
+     */
+    use(version: string, onStep: (step: SwapStep) => void): Promise<void>;
+  }
+  /** Replaces the program of the core. */
+  export const CorePrograms: Token<CoreProgramsApi>;
+  /** Checks a part of the core's config before the core gets it. */
+  export interface PartCheck {
+    /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
+    problem(part: CorePart): string | undefined | Promise<string | undefined>;
+  }
+  /** Checks of the parts of the core's config, beside those of core-guard. */
+  export const PartChecks: ExtensionPoint<PartCheck>;
   /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
   export const AccountTypes: ExtensionPoint<AccountType>;
   /** Source of the users of inbounds, from memory: asked for all at starts, and for one after each change of it. */

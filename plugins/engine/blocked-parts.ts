@@ -1,13 +1,16 @@
-// Leaves out the parts of the config that core-guard rejects; checked each time that the config is composed.
+// Leaves out the parts of the config that core-guard or a check of another plugin rejects; checked each time that the
+// config is composed.
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Openness } from './base-config.js';
 import type { Part } from './claims.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
+import type { PartProblems } from './part-problems.js';
 import { privateHost } from './private-hosts.js';
 
 interface Needs {
   readonly guard: CoreGuardApi;
+  readonly checks?: Pick<PartProblems, 'of'> | undefined;
   readonly open: Openness;
 }
 /** A part that must not reach the core. */
@@ -19,38 +22,43 @@ export interface Blocked {
 }
 
 /**
- * Leaves out an inbound, a rule or a section. Replaces an outbound by one that blocks all: without its tag the core would
- * send its traffic to another outbound.
+ * Leaves out an inbound, a rule, a section or a name server. Replaces an outbound by one that blocks all: without its tag
+ * the core would send its traffic to another outbound.
  */
 export async function withoutBlocked(
   composed: readonly Part[],
-  { guard, open }: Needs,
+  { guard, checks, open }: Needs,
 ): Promise<{ parts: Part[]; blocked: Blocked[] }> {
   const inbounds = composed.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
   const parts: Part[] = [];
   const blocked: Blocked[] = [];
   for (const part of composed) {
-    const checked = checkedPart(part.entry);
+    const { name, config } = namedPart(part.entry);
     const reason =
-      checked && ((await guard.problem(checked.config, { inbounds })) ?? privateHost(part.entry, open));
+      (config && (await guard.problem(config, { inbounds }))) ??
+      privateHost(part.entry, open) ??
+      (await checks?.of(part.entry));
     if (reason === undefined) parts.push(part);
     else {
-      blocked.push({ part, name: checked?.name ?? '', reason });
+      blocked.push({ part, name, reason });
       if ('outbound' in part.entry)
         parts.push({
           ...part,
-          entry: { ...part.entry, outbound: { tag: checked?.config['tag'] ?? '', protocol: 'blackhole' } },
+          entry: { ...part.entry, outbound: { tag: config?.['tag'] ?? '', protocol: 'blackhole' } },
         });
     }
   }
   return { parts, blocked };
 }
 
-/** Returns what the guard checks of a part; a name server gives users no access to this machine. */
-function checkedPart(part: CorePart): { readonly name: string; readonly config: JsonObject } | undefined {
+/** Returns a part's name, and what the guard checks of it; a name server gives users no access to this machine. */
+function namedPart(part: CorePart): { readonly name: string; readonly config?: JsonObject } {
   if ('inbound' in part) return { name: part.inbound.tag, config: part.inbound.config };
   if ('outbound' in part)
     return { name: `outbound ${String(part.outbound['tag'] ?? '')}`, config: part.outbound };
   if ('rule' in part) return { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule };
-  return 'section' in part ? { name: part.section, config: { [part.section]: part.value } } : undefined;
+  if ('section' in part) return { name: part.section, config: { [part.section]: part.value } };
+  return 'balancer' in part
+    ? { name: `balancer ${String(part.balancer['tag'] ?? '')}` }
+    : { name: `name server ${JSON.stringify(part.nameServer)}` };
 }

@@ -10,6 +10,7 @@ import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { LeftOutReport, reasonsByPlugin } from './left-out-report.js';
 import { digestOf } from './digest.js';
+import type { PartProblems } from './part-problems.js';
 import { thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Labels in `weir plugins`. */
@@ -31,6 +32,7 @@ interface Needs {
   readonly plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly open: Openness;
   readonly guard: CoreGuardApi;
+  readonly checks: PartProblems;
   readonly usersInConfig: UsersInConfig;
 }
 
@@ -63,10 +65,10 @@ export class Composition {
   }
 
   async #compose(replacement?: Replacement) {
-    const { hooks, guard, open } = this.#needs;
+    const { hooks, guard, checks, open } = this.#needs;
     const composed = await hooks.compose(composeCoreConfig, undefined);
     const { kept, clashing } = withoutClashes(replaced(composed, replacement));
-    return { ...(await withoutBlocked(kept, { guard, open })), clashing };
+    return { ...(await withoutBlocked(kept, { guard, checks, open })), clashing };
   }
 
   /** Composes a plan with other parts of one plugin, for a look at it: nothing is remembered or reported. */

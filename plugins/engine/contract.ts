@@ -4,7 +4,14 @@ import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { SectionName } from './base-config.js';
 import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './part-shape.js';
+import type { SwapStep } from './core-swap.js';
 
+export { assetFolder, SYSTEM_ASSETS } from './asset-folder.js';
+export type { SwapStep } from './core-swap.js';
+export { installedCore, coresFolder, isVersion } from './install/chosen-core.js';
+export { digestIn } from './install/download.js';
+export { assetOf, CORE_VERSION, PROGRAM, RELEASES, thisMachine } from './install/release.js';
+export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
@@ -215,6 +222,50 @@ export interface CoreCheckApi {
   checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
 }
 export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
+
+/** The program that is the core. */
+export interface CoreProgram {
+  readonly binary: string;
+  /** `installed`: a version in `cores/` of the data folder; for the others see docs/environment.md */
+  readonly source: 'WEIR_ENGINE_BIN' | 'installed' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+}
+/** What the environment says about where cores come from. */
+export interface CoreSource {
+  /** address of the releases */
+  readonly releases: string;
+  /** whether environment or config file set that address */
+  readonly isPinned: boolean;
+  /** of the archive of the version that Weir is tested with; empty for none */
+  readonly sha256: string;
+  readonly mayDownload: boolean;
+  /** the program that WEIR_ENGINE_BIN names; empty for none */
+  readonly program: string;
+}
+export interface CoreProgramsApi {
+  /** undefined when no core was found */
+  readonly present: CoreProgram | undefined;
+  readonly source: CoreSource;
+  /** Versions in `cores/`, empty for a core elsewhere: which one runs, and which ran before. */
+  choice(): Promise<{ readonly chosen: string; readonly previous: string }>;
+  /**
+   * Runs `cores/<version>` of the data folder as the core from now on, also after restarts of the panel. Tests it with the
+   * current config first, stops the running core after a last poll, and starts the new one. Rejects with CoreRefused, or
+   * another error with the reason, when it does not serve; the previous core then runs again. One call at a time.
+   */
+  use(version: string, onStep: (step: SwapStep) => void): Promise<void>;
+}
+/** Replaces the program of the core. */
+export const CorePrograms = token<CoreProgramsApi>('engine', 'CorePrograms');
+
+/** Checks a part of the core's config before the core gets it. */
+export interface PartCheck {
+  /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
+  problem(part: CorePart): string | undefined | Promise<string | undefined>;
+}
+/** Checks of the parts of the core's config, beside those of core-guard. */
+export const PartChecks = extensionPoint<PartCheck>('engine', 'PartChecks', ({ problem }) =>
+  typeof problem === 'function' ? undefined : 'it needs the function problem',
+);
 
 /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
 export const AccountTypes = extensionPoint<AccountType>('engine', 'AccountTypes', (type, _, others) => {

@@ -234,4 +234,7 @@ export interface CoreDriver {
   trimLogs(): Promise<void>;
   /** Absent where the core cannot say how it is. */
   readonly monitor?: DriverMonitor;
+
+  /** Rejects when the API of the running core does not answer as this driver needs it: for versions that it was not written for. */
+  checkApi?(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   contribute,
   afterKernelOpen,
@@ -8,7 +7,6 @@ import {
   definePlugin,
   job,
   Listeners,
-  messageOf,
   oneOf,
   optional,
   Plugins,
@@ -39,6 +37,7 @@ import {
   coreDrifted,
   coreMemoryHigh,
   CoreMonitor,
+  CorePrograms,
   coreStateChanged,
   Engine,
   usersRemoved,
@@ -51,11 +50,10 @@ import { Monitor } from './monitor.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { routes } from './routes.js';
-import { findCore } from './install/find.js';
+import { ChosenProgram } from './chosen-program.js';
 import { RELEASES } from './install/release.js';
 import { engineSettings } from './settings.js';
 import { Supervisor } from './supervisor.js';
-import { XrayDriver } from './xray/xray-driver.js';
 
 export default definePlugin({
   name: 'engine',
@@ -120,14 +118,16 @@ export default definePlugin({
     hangWatch: singleton(HangWatch),
     memoryWatch: singleton(MemoryWatch),
     monitor: singleton(Monitor),
+    programs: singleton(ChosenProgram),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check, monitor }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, monitor, programs }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
     provide(CoreMonitor, monitor),
+    provide(CorePrograms, programs),
   ],
   contributes: ({ supervisor, accounts }) => [
     contribute(
@@ -147,33 +147,9 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, accounts, processes, config, dataDirectory, log }) => [
+  taps: ({ supervisor, programs }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelOpen, async () => {
-      try {
-        // To stderr, not to the log: for people who wait for the first start.
-        const report = (message: string, data: object = {}) =>
-          void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
-        const found = await findCore({ config, dataDirectory, log: { info: report, warn: log.warn } });
-        if ('missing' in found) {
-          log.warn('no core found; the panel runs without one', { reason: found.missing });
-          return supervisor.absent(found.missing);
-        }
-        log.info('core found', { binary: found.binary, source: found.source });
-        await supervisor.open(
-          new XrayDriver({
-            binary: found.binary,
-            directory: join(dataDirectory, 'engine'),
-            log,
-            accounts,
-            processes,
-          }),
-        );
-      } catch (error) {
-        log.error('the core cannot be used', { reason: messageOf(error) });
-        supervisor.absent(messageOf(error));
-      }
-    }),
+    tap(afterKernelOpen, () => programs.open()),
     // A plugin that started late is not in the config yet.
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();

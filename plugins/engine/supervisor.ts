@@ -23,11 +23,13 @@ import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type 
 import { gracefulStop } from './graceful-stop.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { testInbound } from './inbound-test.js';
+import { PartProblems } from './part-problems.js';
 import type { UsersInConfig } from './plan.js';
 import { PlanApplier, RestartLater } from './plan-applier.js';
 import { Preview } from './preview.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
+import { type SwappableCore, swapCore } from './core-swap.js';
 import { CoreState } from './state.js';
 import { countersOfUsers, USER_PREFIX } from './user-name.js';
 import { UserChanges } from './user-changes.js';
@@ -86,7 +88,8 @@ export class Supervisor implements EngineApi {
     this.#inbounds = new InboundReconciler({ log, applied, users: this.#users, desired });
     const usersInConfig: UsersInConfig = (inbound) =>
       desired.inConfig(inbound, this.#driver?.maxUserBytes ?? Infinity);
-    this.#composition = new Composition({ hooks, log, plugins, guard, open, usersInConfig });
+    const checks = new PartProblems({ contributions });
+    this.#composition = new Composition({ hooks, log, plugins, guard, checks, open, usersInConfig });
     this.#drift = new DriftWatch({
       hooks,
       log,
@@ -323,6 +326,36 @@ export class Supervisor implements EngineApi {
       if (this.#driver) await this.#gracefulStop(this.#driver, reason);
       this.#state.enter('stop', reason);
     });
+  }
+
+  /** Runs the program of another driver from now on; see swapCore. */
+  swap(next: CoreDriver, reason: string, onStep: Parameters<typeof swapCore>[2]): Promise<string> {
+    this.#needs.db.refuseInsideWrite('swap');
+    next.onExit((why) => this.#driver === next && this.#onExit(why));
+    return this.#queue.run(() => swapCore(this.#swappable(reason), next, onStep));
+  }
+
+  #swappable(reason: string): SwappableCore {
+    const previous = this.#driver && { driver: this.#driver, version: this.#version };
+    const why = this.#state.reason;
+    return {
+      previous,
+      isWanted: this.#wanted || !previous,
+      isRunning: () => this.#process !== undefined,
+      plan: () => this.#composition.plan(),
+      ask: (plan) => this.#reload.ask(reason, 'restart', plan, this.#applied.digests),
+      stop: (driver) => this.#gracefulStop(driver, reason),
+      start: (driver) => this.#start(driver),
+      take: (core) => {
+        this.#retry.cancel();
+        this.#driver = core?.driver;
+        this.#version = core?.version ?? '';
+        this.#wanted = this.#driver !== undefined && (this.#wanted || !previous);
+        if (!core) this.absent(why);
+      },
+      rejected: () => this.#inbounds.rejected.size,
+      failed: (error) => this.#failed(error),
+    };
   }
 
   async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {

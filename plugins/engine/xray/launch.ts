@@ -115,12 +115,12 @@ export async function launch(
       {
         command: binary,
         args: ['run', '-c', folder.config],
-        env: coreEnvironment(),
+        env: coreEnvironment(folder.path),
         cwd: folder.path,
         output: folder.output,
         emptied: true,
       },
-      { socket, record: digests },
+      { socket, record: digests, binary },
     );
     await untilReady(process, ready(process, api, socket, started), folder);
     const running = new RunningInbounds();

@@ -7,6 +7,8 @@ export interface CoreNote {
   readonly socket: string;
   /** digests of what the core runs */
   readonly record: AppliedDigests;
+  /** path of its program; a panel before 0.2 did not write it */
+  readonly binary?: string;
 }
 
 function isCoreNote(value: object): value is CoreNote {

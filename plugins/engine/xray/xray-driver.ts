@@ -39,6 +39,7 @@ import { coreSlot, describe, digestsIn } from './record.js';
 import { runningParts } from './running-parts.js';
 import { removeStaleSockets } from './stale-sockets.js';
 import { eachMessage } from './each-message.js';
+import { checkApi } from './api-check.js';
 
 export interface XrayDriverOptions {
   /** path of the core's program */
@@ -69,6 +70,7 @@ export class XrayDriver implements CoreDriver {
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
+  readonly checkApi = async () => checkApi(this.#requireCore(), this.#needs.codecs.accounts);
   /** start, adopt, stop and writes of the record, one after the other */
   readonly #queue = new SerialQueue();
 

@@ -1,6 +1,7 @@
 // Methods of the machine, the core and the settings.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { ADMIN } from '../../harness/api.js';
+import { RELEASED } from '../sources.js';
 import { type Checks, libraryFor, type World } from './world.js';
 
 interface Status {
@@ -91,6 +92,21 @@ export const server: Checks = {
     const { auths } = await world.call<{ auths: { encryption: string }[] }>('getNewVlessEnc');
     t.is(auths.length, 6);
     t.true(auths.every(({ encryption }) => encryption.startsWith('mlkem768x25519plus.')));
+  },
+  getXrayVersion: async (t, world) => {
+    t.deepEqual(await world.call<string[]>('getXrayVersion'), [`v${RELEASED}`]);
+  },
+  installXray: async (t, world) => {
+    await world.call('installXray', `v${RELEASED}`);
+    t.like((await status(world)).engine, { state: 'running', version: RELEASED });
+  },
+  updateGeofile: async (t, world) => {
+    const names = async (): Promise<string[]> =>
+      (await world.panel.get<{ name: string }[]>('/panel/api/x/geodata/files')).map(({ name }) => name);
+    await world.call('updateGeofile', 'geosite.dat');
+    t.deepEqual(await names(), ['geosite.dat']);
+    await world.call('updateGeofile');
+    t.deepEqual(await names(), ['geoip.dat', 'geosite.dat']);
   },
   getXrayLogs: async (t, world) => {
     const theirs = await world.call<object[]>('getXrayLogs', 10);
