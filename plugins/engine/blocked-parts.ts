@@ -10,7 +10,7 @@ import { privateHost } from './private-hosts.js';
 
 interface Needs {
   readonly guard: CoreGuardApi;
-  readonly checks?: Pick<PartProblems, 'of'> | undefined;
+  readonly checks?: Pick<PartProblems, 'of' | 'madeOf'> | undefined;
   readonly open: Openness;
 }
 /** A part that must not reach the core. */
@@ -38,8 +38,10 @@ export async function withoutBlocked(
       (config && (await guard.problem(config, { inbounds }))) ??
       privateHost(part.entry, open) ??
       (await checks?.of(part.entry));
-    if (reason === undefined) parts.push(part);
-    else {
+    if (reason === undefined) {
+      const madeOf = await checks?.madeOf(part.entry);
+      parts.push(madeOf === undefined ? part : { ...part, madeOf });
+    } else {
       blocked.push({ part, name, reason });
       if ('outbound' in part.entry)
         parts.push({

@@ -5,7 +5,8 @@ import { OWN_TAG_PREFIX } from '../core-guard/contract.js';
 import { OWN_OUTBOUNDS } from './base-config.js';
 import type { CorePart } from './contract.js';
 
-export type Part = Stamped<CorePart>;
+/** `madeOf`: what else than itself it is made of, see PartCheck */
+export type Part = Stamped<CorePart> & { readonly madeOf?: string };
 /** A part whose tag or id is taken, with the reason. */
 export interface Clash {
   readonly part: Part;

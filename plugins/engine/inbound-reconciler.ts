@@ -55,10 +55,15 @@ export class InboundReconciler {
   setPlan(plan: Plan): void {
     this.#hasPlan = true;
     this.planned = new Map([...plan.inbounds.values()].map((inbound) => [inbound.id, inbound]));
-    for (const reason of plan.leftOut)
+    this.noteLeftOut(plan);
+  }
+
+  /** Shows and logs what the plan leaves out, also before it is applied. */
+  noteLeftOut({ leftOut }: Plan): void {
+    for (const reason of leftOut)
       if (!this.#leftOut.includes(reason))
         this.#log.error('a part of the config is left out of the core', { reason });
-    this.#leftOut = plan.leftOut;
+    this.#leftOut = leftOut;
   }
 
   /** Whether some parts do not run yet and may run later. */

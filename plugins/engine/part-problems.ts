@@ -15,20 +15,30 @@ export class PartProblems {
 
   async of(part: CorePart): Promise<string | undefined> {
     for (const check of this.#checks()) {
-      const reason = await answerOf(check, part);
+      const reason = await answerOf(check, () => check.value.problem(part));
       if (reason !== undefined) return reason;
     }
     return undefined;
   }
+
+  /** What the part is made of beside itself, as all checks say; undefined for nothing. */
+  async madeOf(part: CorePart): Promise<string | undefined> {
+    const marks: string[] = [];
+    for (const check of this.#checks()) {
+      const mark = await answerOf(check, () => check.value.madeOf?.(part));
+      if (mark !== undefined) marks.push(mark);
+    }
+    return marks.length > 0 ? marks.join(' ') : undefined;
+  }
 }
 
 async function answerOf(
-  { value, fault }: Contributed<PartCheck>,
-  part: CorePart,
+  { fault }: Contributed<PartCheck>,
+  ask: () => ReturnType<PartCheck['problem']>,
 ): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    const answer = value.problem(part);
+    const answer = ask();
     const reason: unknown =
       answer instanceof Promise
         ? await Promise.race([

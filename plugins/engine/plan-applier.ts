@@ -32,17 +32,25 @@ const RESTART_REASON = 'a change of the config needs a restart';
 export class PlanApplier {
   readonly #needs: Needs;
   #restartedAt = -Infinity;
+  /** a restart that is due later; empty when none is */
+  #due = '';
 
   constructor(needs: Needs) {
     this.#needs = needs;
   }
 
-  /** Resolves with false after a restart, which has applied all. Rejects with ReloadRefused or RestartLater. */
+  get problems(): readonly string[] {
+    return this.#due ? [this.#due] : [];
+  }
+
+  /** Resolves with the plan that is applied but for its inbounds, or with nothing after a restart, which has applied all. Rejects with ReloadRefused or RestartLater. */
   async apply(driver: CoreDriver): Promise<Plan | undefined> {
     const { applied, composition, base, inbounds, reload } = this.#needs;
     let plan = await composition.plan();
+    inbounds.noteLeftOut(plan);
     if (baseDifference(plan, applied.digests) !== 'none')
       plan = await composition.withoutCulprits(driver, plan, { testInbounds: false });
+    this.#due = '';
     const change = await base.examine(driver, plan);
     if (change === 'restart') return this.#restart(plan);
     const hasBase = change !== 'none' && change !== 'rejected';
@@ -55,10 +63,10 @@ export class PlanApplier {
   async #restart(plan: Plan): Promise<undefined> {
     const { applied, reload, log, restart } = this.#needs;
     const wait = this.#restartedAt + BETWEEN_RESTARTS_MS - performance.now();
-    if (wait > 0)
-      throw new RestartLater(
-        `it needs a restart of the core; the last one was a moment ago, the next one follows in ${Math.ceil(wait / 1000)} s`,
-      );
+    if (wait > 0) {
+      this.#due = `it needs a restart of the core; the last one was a moment ago, the next one follows in ${Math.ceil(wait / 1000)} s`;
+      throw new RestartLater(this.#due);
+    }
     await reload.ask(RESTART_REASON, 'restart', plan, applied.digests);
     log.info('restarting the core: this change cannot be made while it runs');
     this.#restartedAt = performance.now();

@@ -73,18 +73,31 @@ function baseOf(parts: readonly Part[], open: Openness): CoreBase {
   const entries = parts.map(({ entry }) => entry);
   const first = entries.find((part) => 'outbound' in part && part.isDefault);
   const sections: Partial<Record<SectionName, Json>> = {};
-  for (const part of entries) if ('section' in part) sections[part.section] = part.value;
+  for (const { entry, madeOf } of parts)
+    if ('section' in entry)
+      sections[entry.section] =
+        madeOf === undefined || Array.isArray(entry.value)
+          ? entry.value
+          : { ...(entry.value as JsonObject), madeOf };
   return baseConfig({
     outbounds: entries.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
-    rules: entries.flatMap((part) => ('rule' in part ? [part.rule] : [])),
+    // The core does not know the key; it changes the digest of the rule, which is then given to the core again.
+    rules: parts.flatMap(({ entry, madeOf }) =>
+      'rule' in entry ? [madeOf === undefined ? entry.rule : { ...entry.rule, madeOf }] : [],
+    ),
     balancers: entries.flatMap((part) => ('balancer' in part ? [part.balancer] : [])),
-    nameServers: entries.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
+    nameServers: parts.flatMap(({ entry, madeOf }) =>
+      'nameServer' in entry ? [markedServer(entry.nameServer, madeOf)] : [],
+    ),
     sections,
     defaultTag: first && 'outbound' in first ? String(first.outbound['tag']) : undefined,
     looksUp: entries.some((part) => 'rule' in part && 'ip' in part.rule && part.looksUp !== false),
     open,
   });
 }
+
+const markedServer = (server: string | JsonObject, madeOf: string | undefined): string | JsonObject =>
+  madeOf === undefined || typeof server === 'string' ? server : { ...server, madeOf };
 
 interface Routing {
   readonly rules: readonly { readonly ruleTag: string }[];

@@ -146,7 +146,7 @@ export class Supervisor implements EngineApi {
 
   /** What the core does not run, with the reasons. */
   #problems(): string[] {
-    return [...this.#base.problems, ...this.#inbounds.problems()];
+    return [...this.#base.problems, ...this.#applier.problems, ...this.#inbounds.problems()];
   }
 
   /** A program that did not print its version is not a core. */

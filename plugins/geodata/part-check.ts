@@ -6,8 +6,6 @@ import type { Kind } from './items.js';
 
 export class GeodataCheck implements PartCheck {
   readonly #files: AssetFiles;
-  /** names of files that parts of the config named since `forget` */
-  readonly named = new Set<string>();
   /** problems that were found since `forget` */
   readonly problems = new Set<string>();
 
@@ -16,13 +14,12 @@ export class GeodataCheck implements PartCheck {
   }
 
   forget(): void {
-    this.named.clear();
     this.problems.clear();
   }
 
   async problem(part: CorePart): Promise<string | undefined> {
     for (const [text, kind] of geoValues(part)) {
-      const problem = await this.ofToken(text, kind, (file) => this.named.add(file));
+      const problem = await this.ofToken(text, kind);
       if (problem === undefined) continue;
       const sentence = `${text}: ${problem}`;
       this.problems.add(sentence);
@@ -31,19 +28,26 @@ export class GeodataCheck implements PartCheck {
     return undefined;
   }
 
+  /** Names the present contents of the files that the part needs. */
+  async madeOf(part: CorePart): Promise<string | undefined> {
+    const names = new Set<string>();
+    for (const [text, kind] of geoValues(part)) {
+      const token = tokenOf(text, kind);
+      if (typeof token === 'object') names.add(token.file);
+    }
+    if (names.size === 0) return undefined;
+    const files = await Promise.all([...names].sort().map((name) => this.#files.find(name)));
+    return files.map((file) => (file ? `${file.name} ${file.size} ${file.mtime}` : '')).join(' ');
+  }
+
   /** Undefined also for a text that names no geodata. */
-  async ofToken(
-    text: string,
-    kind: Kind | undefined,
-    onFile: (file: string) => void = () => undefined,
-  ): Promise<string | undefined> {
+  async ofToken(text: string, kind: Kind | undefined): Promise<string | undefined> {
     if (kind === 'ip' && /^(?:geosite|ext-domain):/.test(text))
       return 'it stands for domains, among addresses';
     // Among domains the core takes it for a keyword, which no domain has.
     if (kind === 'site' && /^(?:geoip|ext-ip):/.test(text)) return 'it stands for addresses, among domains';
     const token = tokenOf(text, kind);
     if (typeof token !== 'object') return token;
-    onFile(token.file);
     return this.#files.problem(token.file, token.code, token);
   }
 }

@@ -69,7 +69,7 @@ export const routes = ({ updater, browser, check }: Services): Route[] => [
     method: 'POST',
     path: '/panel/api/server/updateGeofile',
     name: 'server.updateGeofiles',
-    doc: 'Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. The core restarts only where its config names a file that has changed.',
+    doc: 'Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it.',
     reply: payload(Result),
     errors: [errors.BUSY, errors.DOWNLOAD],
     handle: async () => {

@@ -1,5 +1,5 @@
-// Updates of geodata: one at a time; the core restarts only where its config names a file that has changed.
-import { type Log, messageOf, PanelError } from '../../kernel/index.js';
+// Updates of geodata: one at a time; the core gets those parts of its config again that name a file that has changed.
+import { type Log, PanelError } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { LiveOutput } from '../realtime/contract.js';
 import type { AssetFiles } from './asset-files.js';
@@ -11,11 +11,11 @@ const USUAL = ['geoip.dat', 'geosite.dat'];
 
 export interface Updated {
   readonly files: readonly Fetched[];
-  /** whether the core restarted to read a changed file */
+  /** whether the core restarted to read a changed file; rules read it without that */
   readonly restarted: boolean;
   /** parts of the config that the core does without now, because of geodata */
   readonly problems: readonly string[];
-  /** why the core did not restart, though it should; else empty */
+  /** why the core does not use the changed files yet, though it should; else empty */
   readonly pending: string;
 }
 
@@ -87,14 +87,8 @@ export class Updater {
     const { reason } = await engine.reconcileConfig();
     const problems = [...check.problems];
     if (engine.status().startedAt !== startedAt) return { restarted: true, problems, pending: '' };
-    if (!changed.some((name) => check.named.has(name)))
-      return { restarted: false, problems, pending: reason };
-    try {
-      await engine.restart(`geodata that its config names has changed: ${changed.join(', ')}`);
-      return { restarted: true, problems, pending: '' };
-    } catch (error) {
-      log.warn('the core could not be restarted with the new geodata', { reason: messageOf(error) });
-      return { restarted: false, problems, pending: messageOf(error) };
-    }
+    // The first part that is left out is the reason too.
+    const isKnown = problems.some((problem) => reason.includes(problem));
+    return { restarted: false, problems, pending: isKnown ? '' : reason };
   }
 }

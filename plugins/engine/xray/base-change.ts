@@ -79,7 +79,7 @@ export async function changeBase(
   next: NextBase,
   change: BaseChange,
 ): Promise<void> {
-  const before = await api.outbounds();
+  const before = await outboundsOf(api);
   const first = next.outbounds[0] ? tagOf(next.outbounds[0]) : '';
   const { previousFirst } = change;
   const put = new Set(change.put);

@@ -74,6 +74,10 @@ export function failureOf(error: CallError, call: string): CoreRefused | CoreUnr
 const textOf = (error: unknown): string =>
   error instanceof CoreRefused ? ((error.cause as Partial<CallError> | undefined)?.details ?? '') : '';
 
+/** The core does not know the call, or was started without the service. */
+export const callUnknown = (error: unknown): boolean =>
+  error instanceof CoreRefused &&
+  (error.cause as Partial<CallError> | undefined)?.code === STATUS.UNIMPLEMENTED;
 export const userExists = (error: unknown): boolean => /User .* already exists\.$/.test(textOf(error));
 export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.test(textOf(error));
 /** RemoveInbound of a tag that is not there. */
