@@ -3,6 +3,7 @@
 // beginning (the API's, those that block private targets) and a last rule for the rest are in force all the time, and no
 // failure leaves the core without rules, as a rejected replacement of all rules does.
 import { type BaseChange, CoreUnreachable, type JsonObject, NeedsRestart } from '../driver.js';
+import { callUnknown } from './failures.js';
 import { convertBase, type ConvertedBase } from './convert-base.js';
 import type { Needs } from './convert.js';
 import type { RoutingApi } from './routing-api.js';
@@ -73,18 +74,27 @@ function* portions(messages: readonly Uint8Array[]): Generator<Uint8Array[]> {
   yield portion;
 }
 
+/** A panel of another version may have started the core without the service. */
+async function known<T>(call: Promise<T>): Promise<T> {
+  return call.catch((error: unknown) => {
+    throw callUnknown(error) ? new NeedsRestart('the core was started without this service') : error;
+  });
+}
+
 export async function changeBase(
   needs: Pick<Needs, 'binary' | 'folder'>,
   api: RoutingApi,
   next: NextBase,
   change: BaseChange,
 ): Promise<void> {
-  const before = await outboundsOf(api);
+  const before = await known(api.outbounds());
   const first = next.outbounds[0] ? tagOf(next.outbounds[0]) : '';
   const { previousFirst } = change;
   const put = new Set(change.put);
   if (previousFirst !== undefined) for (const tag of [first, previousFirst]) put.add(tag);
-  const { old, added } = change.rules ? ruleChange(await api.ruleTags(), next.rules) : { old: [], added: [] };
+  const { old, added } = change.rules
+    ? ruleChange(await known(api.ruleTags()), next.rules)
+    : { old: [], added: [] };
   const balancers: JsonObject[] = [];
   if (change.rules)
     for (const balancer of next.balancers)
