@@ -38,15 +38,15 @@ export class WarpApi {
     v4: '172.16.0.2',
   };
   /** Answers in place of the service, by the beginning of a call such as `POST /reg`; undefined for the usual answer. */
-  readonly instead = new Map<string, (device?: Device) => Answer | undefined>();
+  readonly instead = new Map<string, (body: Fields) => Answer | undefined | Promise<Answer | undefined>>();
   #count = 0;
 
   constructor() {
     const scope = nock(ORIGIN).persist();
     const answer = this.#answer.bind(this);
     for (const method of ['get', 'post', 'put', 'delete'] as const)
-      scope[method](/.*/).reply(function reply(path, body) {
-        return [...answer(method.toUpperCase(), path, this.req.headers, body)];
+      scope[method](/.*/).reply(async function reply(path, body) {
+        return [...(await answer(method.toUpperCase(), path, this.req.headers, body))];
       });
   }
 
@@ -98,7 +98,7 @@ export class WarpApi {
     };
   }
 
-  #answer(method: string, url: string, headers: Fields, body: unknown): Answer {
+  async #answer(method: string, url: string, headers: Fields, body: unknown): Promise<Answer> {
     const path = url.replace(BASE, '');
     const call = `${method} ${path}`;
     this.asked.push({ call, headers, body: (Object(body) ?? {}) as Fields });
@@ -106,7 +106,7 @@ export class WarpApi {
     const device = this.devices.get(id);
     for (const [beginning, answer] of this.instead)
       if (call.startsWith(beginning)) {
-        const found = answer(device);
+        const found = await answer(body as Fields);
         if (found) return found;
       }
     if (!url.startsWith(BASE)) return [404, ''];
