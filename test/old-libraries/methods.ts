@@ -60,7 +60,7 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   getDefaultJsonConfig: missing('GET /panel/api/setting/getDefaultJsonConfig'),
   getXrayConfig: missing('POST /panel/api/xray/'),
   updateXrayConfig: missing('POST /panel/api/xray/update'),
-  manageWarp: missing('POST /panel/api/xray/warp/{action}'),
+  manageWarp: works(),
   testOutbound: missing('POST /panel/api/xray/testOutbound'),
   getOutboundsTraffic: missing('GET /panel/api/xray/getOutboundsTraffic'),
   resetOutboundsTraffic: missing('POST /panel/api/xray/resetOutboundsTraffic'),
