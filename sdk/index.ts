@@ -3897,7 +3897,7 @@ export class Weir extends Transport {
     /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
-    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. The core restarts only where its config names a file that has changed. — POST /panel/api/server/updateGeofile */
+    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it. — POST /panel/api/server/updateGeofile */
     updateGeofiles: (): Promise<ServerUpdateGeofilesReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/updateGeofile', gives: 'obj' }),
     /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */

@@ -2827,6 +2827,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface PartCheck {
     /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
     problem(part: CorePart): string | undefined | Promise<string | undefined>;
+    /** Returns a mark of what else the part is made of, such as a file that it names. When the mark changes, a rule, name server or section is given to the core again. */
+    madeOf?(part: CorePart): string | undefined | Promise<string | undefined>;
   }
   /** Checks of the parts of the core's config, beside those of core-guard. */
   export const PartChecks: ExtensionPoint<PartCheck>;

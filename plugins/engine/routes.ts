@@ -68,7 +68,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       name: 'engine.plan',
       doc: 'Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved.',
       reply: payload(CoreChangeReply),
-      handle: () => supervisor.look.pending(),
+      handle: () => supervisor.pending(),
     }),
     route({
       method: 'GET',
