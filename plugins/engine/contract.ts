@@ -32,6 +32,8 @@ export interface CoreCounters {
     readonly up: number;
     readonly down: number;
   }[];
+  /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+  readonly outbounds: readonly { readonly tag: string; readonly up: number; readonly down: number }[];
 }
 export interface UserRef {
   readonly inboundId: number;
@@ -68,8 +70,8 @@ export interface EngineApi {
    * there is one.
    */
   examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
-  /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-  counters(): Promise<CoreCounters | undefined>;
+  /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+  counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
 }
 export const Engine = token<EngineApi>('engine', 'Engine');
 
@@ -126,6 +128,13 @@ export interface CoreLogApi {
   readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
 }
 export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
+
+/** The outbounds of the core's config, as it is composed now. */
+export interface CoreOutboundsApi {
+  /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+  tags(): Promise<ReadonlySet<string>>;
+}
+export const CoreOutbounds = token<CoreOutboundsApi>('engine', 'CoreOutbounds');
 
 /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =

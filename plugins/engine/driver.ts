@@ -40,6 +40,12 @@ export interface UserCounter {
   readonly down: number;
 }
 
+export interface OutboundCounter {
+  readonly tag: string;
+  readonly up: number;
+  readonly down: number;
+}
+
 /** A connection, or a stream inside one, that the core's log shows for a user. Lines may be missing. */
 export interface LoggedConnection {
   readonly name: string;
@@ -140,6 +146,8 @@ export interface CoreDriver {
   users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
+  /** Counters of all outbounds that the core has or had, also of those that never moved a byte. */
+  outboundCounters(): Promise<OutboundCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
   /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read. */

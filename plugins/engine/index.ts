@@ -25,6 +25,7 @@ import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Online } from './online.js';
 import { Accounts } from './accounts.js';
+import { ConfiguredOutbounds } from './configured-outbounds.js';
 import { ConnectionLog } from './connection-log.js';
 import { AfterOutage } from './after-outage.js';
 import {
@@ -36,6 +37,7 @@ import {
   CoreOnline,
   CoreCheck,
   CoreLog,
+  CoreOutbounds,
   coreStateChanged,
   Engine,
   usersRemoved,
@@ -107,13 +109,15 @@ export default definePlugin({
     online: singleton(Online),
     connectionLog: singleton(ConnectionLog),
     check: singleton(PluginConfigCheck),
+    outbounds: singleton(ConfiguredOutbounds),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, outbounds }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
+    provide(CoreOutbounds, outbounds),
   ],
   contributes: ({ supervisor, accounts }) => [
     contribute(

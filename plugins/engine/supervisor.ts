@@ -10,6 +10,7 @@ import type { Openness } from './base-config.js';
 import type { Accounts } from './accounts.js';
 import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
+import { countersOf } from './counters.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { BackOff } from '../processes/contract.js';
 import { type Applied, type CoreCounters, DONE, type EngineApi, type UserRef } from './contract.js';
@@ -22,7 +23,6 @@ import type { UsersInConfig } from './plan.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
 import { startCore } from './start.js';
 import { CoreState } from './state.js';
-import { countersOfUsers, USER_PREFIX } from './user-name.js';
 import { UserChanges } from './user-changes.js';
 import { UserReconciler } from './user-reconciler.js';
 
@@ -191,13 +191,13 @@ export class Supervisor implements EngineApi {
     await testInbound({ driver, composition: this.#composition, log: this.#needs.log }, inbound, sample);
   }
 
-  async counters(): Promise<CoreCounters | undefined> {
+  async counters(only?: 'outbounds'): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
-    const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
+    const counters = await countersOf(this.#driver, process.epoch, only);
     // If the core was replaced meanwhile, these figures belong to the previous one.
-    return this.#process === process ? { epoch: process.epoch, users } : undefined;
+    return this.#process === process ? counters : undefined;
   }
 
   /** Retries what failed before; a job calls it. */

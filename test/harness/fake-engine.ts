@@ -7,6 +7,7 @@ import {
   composeCoreConfig,
   coreStateChanged,
   type CoreCounters,
+  CoreOutbounds,
   CoreRefused,
   CoreUsers,
   Engine,
@@ -30,6 +31,10 @@ export class FakeEngine {
   readonly restarts: string[] = [];
   epoch = 'first';
   readonly counters = new Map<string, { inboundId: number; clientId: number; up: number; down: number }>();
+  /** bytes by tag */
+  readonly outbounds = new Map<string, { up: number; down: number }>();
+  /** tags of the outbounds in the config */
+  outboundTags: string[] = ['direct', 'blocked'];
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
@@ -42,10 +47,20 @@ export class FakeEngine {
     const now = this.counters.get(key) ?? { inboundId, clientId, up: 0, down: 0 };
     this.counters.set(key, { inboundId, clientId, up: now.up + up, down: now.down + down });
   }
+  /** The same through an outbound. */
+  moveOut(tag: string, up: number, down: number): void {
+    const now = this.outbounds.get(tag) ?? { up: 0, down: 0 };
+    this.outbounds.set(tag, { up: now.up + up, down: now.down + down });
+  }
+  #reading(): CoreCounters {
+    const outbounds = [...this.outbounds].map(([tag, bytes]) => ({ tag, ...bytes }));
+    return { epoch: this.epoch, users: [...this.counters.values()], outbounds };
+  }
   /** A new process: its counters begin at zero. */
   restart(epoch: string): void {
     this.epoch = epoch;
     this.counters.clear();
+    this.outbounds.clear();
   }
 
   /** As `restart`, after a last reading of the counters that go. */
@@ -81,7 +96,7 @@ export class FakeEngine {
         };
         this.#lastReading = () =>
           hooks.notify(beforeCountersGo, {
-            counters: { epoch: this.epoch, users: [...this.counters.values()] },
+            counters: this.#reading(),
           });
         const done = { pending: false, reason: '' };
         const api: EngineApi = {
@@ -118,10 +133,15 @@ export class FakeEngine {
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },
-          counters: async (): Promise<CoreCounters | undefined> =>
-            this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined,
+          counters: async (only): Promise<CoreCounters | undefined> => {
+            if (!this.running) return undefined;
+            return only === 'outbounds' ? { ...this.#reading(), users: [] } : this.#reading();
+          },
         };
-        return [provide(Engine, api)];
+        return [
+          provide(Engine, api),
+          provide(CoreOutbounds, { tags: async () => new Set(this.outboundTags) }),
+        ];
       },
     });
   }

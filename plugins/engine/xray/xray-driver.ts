@@ -20,6 +20,7 @@ import {
   type LoggedConnection,
   type LogLine,
   type OnlineUser,
+  type OutboundCounter,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
@@ -29,7 +30,7 @@ import { runCommand } from './command.js';
 import { API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { unknownProtocol } from './failures.js';
-import { readCounters } from './counters.js';
+import { readCounters, readOutbounds } from './counters.js';
 import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
@@ -281,6 +282,10 @@ export class XrayDriver implements CoreDriver {
 
   async counters(prefix: string): Promise<UserCounter[]> {
     return readCounters(this.#requireCore().api, prefix);
+  }
+
+  async outboundCounters(): Promise<OutboundCounter[]> {
+    return readOutbounds(this.#requireCore().api);
   }
 
   async online(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]> {
