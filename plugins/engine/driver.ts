@@ -1,5 +1,6 @@
 // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
 // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
+import type { LogLimits } from '../processes/contract.js';
 
 /** JSON of a config file. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -150,10 +151,10 @@ export interface CoreDriver {
   outboundCounters(): Promise<OutboundCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
-  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read. */
+  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read; also those of parts that were cut off. */
   readLog(listener: (line: LogLine) => boolean): Promise<void>;
   /** From where users have open connections; `pick` chooses users among all that have any. Absent where the core cannot say. */
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
-  /** Truncates access and error log in place when they are over their limit. */
-  trimLogs(): Promise<void>;
+  /** Cuts logs that are over the limit; those who read them lose no line and read none twice. */
+  trimLogs(limits: LogLimits): Promise<void>;
 }

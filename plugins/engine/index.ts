@@ -46,6 +46,7 @@ import { Invariants } from '../invariants/contract.js';
 import { coreHasUsers } from './invariants.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
+import { logLimits, logSettings } from './log-settings.js';
 import { routes } from './routes.js';
 import { findCore } from './install/find.js';
 import { RELEASES } from './install/release.js';
@@ -92,6 +93,7 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which are not checked',
     ),
   },
+  settings: logSettings,
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
   hooks: [
     composeCoreConfig,
@@ -178,15 +180,15 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage }) => [
+  jobs: ({ supervisor, accesses, afterOutage, settings }) => [
     job('retry', '5s', async () => {
       await afterOutage.check();
       await supervisor.retryPending();
     }),
     job('accesses', '1s', () => accesses.catchUp()),
-    job('trim-logs', '1m', async () => {
+    job('trim-logs', '10s', async () => {
       await accesses.catchUp();
-      await supervisor.trimLogs();
+      await supervisor.trimLogs(logLimits(settings.read()));
     }),
   ],
 });

@@ -12,7 +12,7 @@ import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
 import { countersOf } from './counters.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
-import { BackOff } from '../processes/contract.js';
+import { BackOff, type LogLimits } from '../processes/contract.js';
 import { type Applied, type CoreCounters, DONE, type EngineApi, type UserRef } from './contract.js';
 import { DesiredUsers } from './desired-users.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
@@ -219,8 +219,8 @@ export class Supervisor implements EngineApi {
     return this.#process && this.#driver;
   }
 
-  async trimLogs(): Promise<void> {
-    await this.#driver?.trimLogs();
+  async trimLogs(limits: LogLimits): Promise<void> {
+    await this.#driver?.trimLogs(limits);
   }
 
   /** Restarts with the current config. If the core rejects it, a running core stays as it is and this rejects with CoreRefused; a stopped core starts without the rejected parts. Rejects with CoreRefused too when there is no core. */

@@ -1,15 +1,4 @@
-import {
-  int,
-  list,
-  message,
-  optional,
-  payload,
-  route,
-  type Route,
-  shape,
-  text,
-  word,
-} from '../../kernel/index.js';
+import { int, list, message, payload, route, type Route, shape, text, word } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { OutboundPoll } from './poll.js';
 import type { OutboundStore } from './store.js';
@@ -45,16 +34,14 @@ export const routes = ({ poll, store }: { poll: OutboundPoll; store: OutboundSto
     method: 'POST',
     path: '/panel/api/engine/resetOutboundsTraffic',
     name: 'engine.resetOutboundsTraffic',
-    doc: 'Sets the counted bytes of an outbound to zero; without a body, those of all.',
+    doc: 'Sets the counted bytes of an outbound to zero.',
     form: true,
-    body: optional(
-      shape({
-        tag: word().required().max(4096).description(`tag of the outbound; \`${ALL}\` resets all`),
-      }),
-    ).example({ tag: ALL }),
+    body: shape({
+      tag: word().required().max(4096).description(`tag of the outbound; \`${ALL}\` resets all`),
+    }).example({ tag: ALL }),
     reply: message(),
     errors: [errors.NO_OUTBOUND, errors.NOT_WRITTEN],
-    handle: async ({ body: { tag } = { tag: ALL } }) => {
+    handle: async ({ body: { tag } }) => {
       if (tag !== ALL) {
         await poll.reset(tag);
         return `the traffic of the outbound ${tag} is zero`;

@@ -39,8 +39,8 @@ export function logLineOf(text: string): LogLine | undefined {
 }
 
 /** The last line first, until the listener returns false or 8 MiB were read. */
-export const readLog = (path: string, listener: (line: LogLine) => boolean): Promise<void> =>
-  readBackwards(path, MOST_BYTES, (text) => {
+export const readLog = (paths: Iterable<string>, listener: (line: LogLine) => boolean): Promise<void> =>
+  readBackwards(paths, MOST_BYTES, (text) => {
     const line = logLineOf(text);
     // The panel's own calls are no connections of users.
     return line === undefined || line.inbound === API_TAG || listener(line);

@@ -1,25 +1,35 @@
 // Reads the lines of a log from its end.
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 
 const CHUNK = 64 * 1024;
 /** Longer lines are left out; the core writes none. */
 const LONGEST_LINE = 64 * 1024;
 
+type Line = (text: string) => boolean;
+
 /**
  * Calls `line` with one line after another, the last one first, until it returns false, `most` bytes were read, or the log
- * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each 64 KiB. No file is
- * an empty log.
+ * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each
+ * 64 KiB.
+ *
+ * @param paths the log and its older parts, newest first; it ends at the first that is missing
  */
-export async function readBackwards(
-  path: string,
-  most: number,
-  line: (text: string) => boolean,
-): Promise<void> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
-  if (!file) return;
+export async function readBackwards(paths: Iterable<string>, most: number, line: Line): Promise<void> {
+  let left = most;
+  for (const path of paths) {
+    const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return undefined;
+    });
+    const read = file && (await readFile(file, left, line));
+    if (read === undefined) return;
+    left -= read;
+    if (left <= 0) return;
+  }
+}
+
+/** Resolves with the number of bytes; undefined when no more lines are wanted. */
+async function readFile(file: FileHandle, most: number, line: Line): Promise<number | undefined> {
   try {
     const { size } = await file.stat();
     const least = Math.max(0, size - most);
@@ -32,12 +42,12 @@ export async function readBackwards(
       at -= length;
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
       // The log was truncated meanwhile.
-      if (bytesRead < length) return;
+      if (bytesRead < length) return undefined;
       const lines = Buffer.concat([buffer, rest]);
       let end = lines.length;
       for (let start = lines.lastIndexOf(10, end - 1); start >= 0; start = lines.lastIndexOf(10, end - 1)) {
         const isLine = isWhole && end - start > 1 && end - start <= LONGEST_LINE;
-        if (isLine && !line(lines.toString('utf8', start + 1, end))) return;
+        if (isLine && !line(lines.toString('utf8', start + 1, end))) return undefined;
         isWhole = true;
         end = start;
         if (end === 0) break;
@@ -45,7 +55,8 @@ export async function readBackwards(
       // Of a line that is too long only its length matters.
       rest = lines.subarray(0, Math.min(end, LONGEST_LINE + 1));
     }
-    if (at === 0 && isWhole && rest.length > 0 && rest.length <= LONGEST_LINE) line(rest.toString('utf8'));
+    const isFirst = at === 0 && isWhole && rest.length > 0 && rest.length <= LONGEST_LINE;
+    return isFirst && !line(rest.toString('utf8')) ? undefined : size - at;
   } finally {
     await file.close();
   }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { messageOf, SerialQueue } from '../../../kernel/index.js';
-import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
+import type { ProcessesApi } from '../../processes/contract.js';
 import type { ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
 import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
@@ -17,16 +17,13 @@ import {
   type CoreUser,
   type InboundWithUsers,
   type JsonObject,
-  type LoggedConnection,
-  type LogLine,
   type OnlineUser,
   type OutboundCounter,
   ProtocolRefused,
   type UserCounter,
 } from '../driver.js';
-import { AccessLog } from './access-log.js';
-import { readLog } from './log-line.js';
 import { runCommand } from './command.js';
+import { CoreLogs } from './core-logs.js';
 import { API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
 import { unknownProtocol } from './failures.js';
@@ -72,7 +69,7 @@ export class XrayDriver implements CoreDriver {
   readonly maxUserBytes = 2_500_000;
   readonly #needs: LaunchNeeds;
   readonly #listeners: Array<(reason: string) => void> = [];
-  readonly #accesses: AccessLog;
+  readonly #logs: CoreLogs;
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
@@ -89,7 +86,7 @@ export class XrayDriver implements CoreDriver {
       log,
       codecs: new AccountCodecs(accounts),
     };
-    this.#accesses = new AccessLog(folder.access);
+    this.#logs = new CoreLogs(folder, log);
   }
 
   async version(): Promise<string> {
@@ -151,7 +148,7 @@ export class XrayDriver implements CoreDriver {
         throw new Error(`a core (pid ${this.#core.process.identity.pid}) is managed already`);
       const core = await adopt(this.#needs);
       if (core === undefined) return undefined;
-      this.#accesses.position = 0;
+      await this.#logs.followFromBeginning();
       this.#setConnection(core);
       return { process: describe(core.process), digests: core.process.note.record };
     });
@@ -164,7 +161,7 @@ export class XrayDriver implements CoreDriver {
     digests: AppliedDigests,
   ): Promise<CoreProcess> {
     return this.#queue.run(async () => {
-      this.#accesses.position = await sizeOf(this.#needs.folder.access);
+      await this.#logs.followFromEnd();
       const core = await launch(this.#needs, base, inbounds, digests);
       this.#setConnection(core);
       this.#needs.log.info('core started', {
@@ -292,17 +289,10 @@ export class XrayDriver implements CoreDriver {
     return readOnline(this.#requireCore().api, pick);
   }
 
-  readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
-    return this.#accesses.read(listener);
-  }
-
-  readLog(listener: (line: LogLine) => boolean): Promise<void> {
-    return readLog(this.#needs.folder.access, listener);
-  }
-
-  trimLogs(): Promise<void> {
-    return this.#needs.folder.trimLogs();
-  }
+  readonly readConnections: CoreDriver['readConnections'] = (listener) =>
+    this.#logs.readConnections(listener);
+  readonly readLog: CoreDriver['readLog'] = (listener) => this.#logs.readLog(listener);
+  readonly trimLogs: CoreDriver['trimLogs'] = (limits) => this.#logs.trim(limits);
 
   #requireCore(): CoreConnection {
     if (this.#core === undefined) throw new CoreUnreachable('no core is running');

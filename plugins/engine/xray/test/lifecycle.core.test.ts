@@ -172,14 +172,16 @@ test('a child that is killed is reported once, and a new one starts', async (t) 
   t.is(reasons.length, 1);
 });
 
-test('logs over their limit are truncated in place', async (t) => {
+test('logs over their limit are cut, and the older part is private', async (t) => {
   const directory = await temporaryDirectory(t);
   const driver = driverIn(t, directory);
   await driver.start(base, [], emptyRecord);
   await truncate(join(directory, 'access.log'), 17 * 1024 * 1024);
   await truncate(join(directory, 'error.log'), 1024);
-  await driver.trimLogs();
+  await driver.trimLogs({ maxBytes: 16 * 1024 * 1024, keep: 1 });
   t.is((await stat(join(directory, 'access.log'))).size, 0);
+  const older = await stat(join(directory, 'access.log.1'));
+  t.deepEqual([older.size, older.mode & 0o777], [17 * 1024 * 1024, 0o600]);
   t.is((await stat(join(directory, 'error.log'))).size, 1024);
 });
 
