@@ -1138,6 +1138,22 @@ export type ClientsSetExternalLinksInput = {
   };
 };
 
+export type EngineOutboundsTrafficReply = {
+  id: number;
+  tag: string;
+  /** bytes that left through it */
+  up: number;
+  down: number;
+  total: number;
+}[];
+
+export type EngineResetOutboundsTrafficInput = {
+  body: {
+    /** tag of the outbound; `-alltags-` resets all */
+    tag: string;
+  };
+};
+
 export type HostsAddInput = {
   body: {
     /** text of one line without control characters */
@@ -2220,6 +2236,16 @@ export type ServerRemoteCertificateHashInput = {
   };
 };
 
+export type ServerLogsInput = {
+  count: number;
+  body?: {
+    /** a level of the panel (debug, info, warn, error), or a name or number of syslog */
+    level?: 'emerg' | '0' | 'alert' | '1' | 'crit' | '2' | 'err' | '3' | 'warning' | '4' | 'notice' | '5' | 'info' | '6' | 'debug' | '7' | 'error' | 'warn';
+    /** true: the journal of systemd */
+    syslog?: boolean;
+  };
+};
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2302,6 +2328,10 @@ export type SettingsAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
+  /** MiB of each log file of the core, after which it is cut */
+  coreLogSize: number;
+  /** older parts of each log file of the core that are kept; each has at most twice that size */
+  coreLogFiles: number;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -2519,6 +2549,8 @@ export type SettingsAllReply = {
   subListen: string;
   /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
   subPort: number;
+  /** least severe level that the panel logs; in force at once */
+  logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
@@ -2620,6 +2652,10 @@ export type SettingsUpdateInput = {
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
+    /** MiB of each log file of the core, after which it is cut */
+    coreLogSize?: number;
+    /** older parts of each log file of the core that are kept; each has at most twice that size */
+    coreLogFiles?: number;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -2837,6 +2873,8 @@ export type SettingsUpdateInput = {
     subListen?: string;
     /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
     subPort?: number;
+    /** least severe level that the panel logs; in force at once */
+    logLevel?: 'debug' | 'info' | 'warn' | 'error';
   };
 };
 
@@ -3327,6 +3365,15 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/server/clientIps', gives: 'msg' }, input),
   } as const;
 
+  readonly engine = {
+    /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
+    outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
+    /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
+    resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
+  } as const;
+
   readonly hosts = {
     /** Adds a host group: a row for each address and inbound. In subscriptions its rows take the place of the inbound. — POST /panel/api/hosts/add */
     add: (input: HostsAddInput): Promise<HostsAddReply> =>
@@ -3465,6 +3512,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** The last lines of the panel's log, newest first, of this level and of more severe ones. Without `syslog` from memory, since the process began: at most 10,240 lines and 4 MiB. With it from the journal of the service, as far as its last 16 MiB go. — POST /panel/api/server/logs/{count} */
+    logs: (input: ServerLogsInput): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/server/logs/{count}', gives: 'obj' }, input),
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
@@ -3551,6 +3601,12 @@ export class Weir extends Transport {
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
+  } as const;
+
+  readonly outboundTraffic = {
+    /** Removes the outbounds that the config of the core does not have from the list of traffic, and returns their tags. One that comes back is counted from zero. — POST /panel/api/x/outbound-traffic/prune */
+    prune: (): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/x/outbound-traffic/prune', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

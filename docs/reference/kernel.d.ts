@@ -8,7 +8,7 @@
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 46 names
+//   @weir-panel/weir/plugins/engine: 48 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,7 +18,8 @@
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 11 names
-//   @weir-panel/weir/plugins/processes: 28 names
+//   @weir-panel/weir/plugins/panel-logs: 4 names
+//   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -2475,6 +2476,12 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly up: number;
       readonly down: number;
     }[];
+    /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      readonly up: number;
+      readonly down: number;
+    }[];
   }
   export interface UserRef {
     readonly inboundId: number;
@@ -2511,8 +2518,8 @@ declare module '@weir-panel/weir/plugins/engine' {
      * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
-    /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-    counters(): Promise<CoreCounters | undefined>;
+    /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+    counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
   /** A connection of a user that the core accepted, or a stream inside one. */
@@ -2566,6 +2573,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
+  /** The outbounds of the core's config, as it is composed now. */
+  export interface CoreOutboundsApi {
+    /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+    tags(): Promise<ReadonlySet<string>>;
+  }
+  export const CoreOutbounds: Token<CoreOutboundsApi>;
   /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
@@ -4094,6 +4107,36 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/panel-logs' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // The panel's log: its last lines and its level.
+  /** Least to most severe. */
+  export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+  export interface LoggedLine {
+    /** Unix ms */
+    readonly at: number;
+    readonly level: LogLevel;
+    /** the message, and its fields as JSON */
+    readonly text: string;
+  }
+  /** The panel's log; provided by the program around the kernel. */
+  export interface PanelLogApi {
+    /** the least severe level that is logged, now; from the next line on, another one */
+    level: LogLevel;
+    /** what environment and config file say */
+    readonly configured: {
+      readonly value: LogLevel;
+      readonly source: 'environment' | 'file' | 'default';
+    };
+    /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
+    last(count: number, least: LogLevel): readonly LoggedLine[];
+  }
+  export const PanelLog: Token<PanelLogApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/processes' {
   import type { Event, PluginContext, Token } from '@weir-panel/weir/kernel';
 
@@ -4130,22 +4173,44 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
-  /** Returns the size in bytes; 0 for a missing file. */
-  export function sizeOf(path: string): Promise<number>;
-  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
-  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
+  // Limits the size of a log that a process appends to, without help of the process, and keeps older parts of it.
   export interface LogLimits {
     /** a file with more bytes than this is cut */
     readonly maxBytes: number;
     /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
     readonly keep: number;
+    /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+    readonly olderBytes?: number;
   }
+  /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
+  export type InTurn = (work: () => LogCut) => Promise<LogCut>;
+  export interface LogCut {
+    /** whether `<path>.1` has what was cut off */
+    readonly isKept: boolean;
+    /** bytes from the beginning of the log that no file has any more */
+    readonly lost: number;
+    /** why it is not kept, where it should be */
+    readonly reason: string;
+  }
+  /** Returns the name of the `number`th older file of a log; 0 is the log itself. */
+  export const olderLog: (path: string, number: number) => string;
   /**
    * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
-   * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
+   * hole is left. The next older file gets the last `olderBytes` of it. What the process writes in the microseconds between
+   * the end of the copy and the truncation is lost. Resolves with undefined when the file is within its limit. One call at
+   * a time for each file.
+   *
+   * @param inTurn for those who read the log while it is copied
    */
-  export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
+  export function cutLog(path: string, { maxBytes, keep, olderBytes }: LogLimits, inTurn?: InTurn): Promise<LogCut | undefined>;
+  /** Ends a cut in the middle of which the panel was killed; call it before the older files are read. */
+  export function finishCut(path: string, keep: number): Promise<void>;
+
+  // Log files that a process appends to: reads the end of one.
+  /** Returns the size in bytes; 0 for a missing file. */
+  export function sizeOf(path: string): Promise<number>;
+  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
+  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
 
   // Ready-made probes.
   export interface Probed {
@@ -5273,11 +5338,20 @@ declare module '@weir-panel/weir/testing' {
       up: number;
       down: number;
     }>;
+    /** bytes by tag */
+    readonly outbounds: Map<string, {
+      up: number;
+      down: number;
+    }>;
+    /** tags of the outbounds in the config */
+    outboundTags: string[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
+    /** The same through an outbound. */
+    moveOut(tag: string, up: number, down: number): void;
     /** A new process: its counters begin at zero. */
     restart(epoch: string): void;
     /** As `restart`, after a last reading of the counters that go. */
