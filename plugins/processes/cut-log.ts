@@ -1,5 +1,5 @@
 // Limits the size of a log that a process appends to, without help of the process, and keeps older parts of it.
-import { ftruncateSync, readSync, renameSync, truncateSync, writeSync } from 'node:fs';
+import { existsSync, ftruncateSync, readSync, renameSync, truncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../kernel/index.js';
@@ -114,14 +114,11 @@ async function moveToOlder(path: string, begin: number, keep: number, inTurn: In
   }
 }
 
+/** Numbers stay without a gap, also after a panel that was killed between two of these steps. */
 function makeOlder(path: string, draft: string, keep: number): void {
-  for (let i = keep - 1; i > 0; i--) {
-    try {
-      renameSync(olderLog(path, i), olderLog(path, i + 1));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== MISSING) throw error;
-    }
-  }
+  let free = 1;
+  while (free < keep && existsSync(olderLog(path, free))) free++;
+  for (let i = free - 1; i > 0; i--) renameSync(olderLog(path, i), olderLog(path, i + 1));
   renameSync(draft, olderLog(path, 1));
 }
 

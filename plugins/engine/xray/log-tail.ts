@@ -1,7 +1,7 @@
 // Reads the lines of a log from its end.
 import { type FileHandle, open } from 'node:fs/promises';
 
-const CHUNK = 64 * 1024;
+const CHUNK = 128 * 1024;
 /** Longer lines are left out; the core writes none. */
 const LONGEST_LINE = 64 * 1024;
 
@@ -10,7 +10,7 @@ type Line = (text: string) => boolean;
 /**
  * Calls `line` with one line after another, the last one first, until it returns false, `most` bytes were read, or the log
  * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each
- * 64 KiB.
+ * 128 KiB.
  *
  * @param paths the log and its older parts, newest first; it ends at the first that is missing
  */
@@ -33,17 +33,19 @@ async function readFile(file: FileHandle, most: number, line: Line): Promise<num
   try {
     const { size } = await file.stat();
     const least = Math.max(0, size - most);
+    // The chunk, and after it the beginning of a line whose end has been read.
+    const buffer = Buffer.allocUnsafe(CHUNK + LONGEST_LINE + 1);
     let at = size;
-    /** the beginning of a line whose end has been read */
-    let rest = Buffer.alloc(0);
+    let rest = 0;
     let isWhole = false;
     while (at > least) {
       const length = Math.min(CHUNK, at - least);
       at -= length;
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      buffer.copyWithin(length, 0, rest);
+      const { bytesRead } = await file.read(buffer, 0, length, at);
       // The log was truncated meanwhile.
       if (bytesRead < length) return undefined;
-      const lines = Buffer.concat([buffer, rest]);
+      const lines = buffer.subarray(0, length + rest);
       let end = lines.length;
       for (let start = lines.lastIndexOf(10, end - 1); start >= 0; start = lines.lastIndexOf(10, end - 1)) {
         const isLine = isWhole && end - start > 1 && end - start <= LONGEST_LINE;
@@ -53,10 +55,10 @@ async function readFile(file: FileHandle, most: number, line: Line): Promise<num
         if (end === 0) break;
       }
       // Of a line that is too long only its length matters.
-      rest = lines.subarray(0, Math.min(end, LONGEST_LINE + 1));
+      rest = Math.min(end, LONGEST_LINE + 1);
     }
-    const isFirst = at === 0 && isWhole && rest.length > 0 && rest.length <= LONGEST_LINE;
-    return isFirst && !line(rest.toString('utf8')) ? undefined : size - at;
+    const isFirst = at === 0 && isWhole && rest > 0 && rest <= LONGEST_LINE;
+    return isFirst && !line(buffer.toString('utf8', 0, rest)) ? undefined : size - at;
   } finally {
     await file.close();
   }

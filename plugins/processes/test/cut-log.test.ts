@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -45,9 +45,7 @@ test('a log within its limit stays; without older files the rest goes, and files
 test('an older file that cannot be written is named as the reason, and the log is cut all the same', async (t) => {
   const path = join(await folderOf(t), 'output.log');
   await writeFile(path, 'x'.repeat(9));
-  // A folder of this name cannot be replaced by a file.
-  await appendFile(join(await folderOf(t), 'unused'), '');
-  const { mkdir } = await import('node:fs/promises');
+  // A file cannot replace a folder.
   await mkdir(`${path}.1/full`, { recursive: true });
   const cut = await cutLog(path, { maxBytes: 5, keep: 1 });
   t.like(cut, { isKept: false, lost: 9 });
@@ -76,9 +74,14 @@ test('a cut that was interrupted is finished: before the truncation it never was
   await writeFile(path, 'x');
   await finishCut(path, 2);
   t.deepEqual(await files(), { log: 'x', 'log.1': '456789', 'log.2': 'older' });
+  // Killed while the older files got their next names.
+  await rename(`${path}.2`, `${path}.3`);
+  await writeFile(`${path}.cut-0`, 'newer');
+  await finishCut(path, 5);
+  t.deepEqual(await files(), { log: 'x', 'log.1': 'newer', 'log.2': '456789', 'log.3': 'older' });
   await writeFile(`${path}.cut-0`, '');
   await finishCut(path, 2);
-  t.deepEqual(await files(), { log: 'x', 'log.1': '456789', 'log.2': 'older' });
+  t.is(Object.keys(await files()).length, 4);
 });
 
 test('after kill -9 in the middle of cuts no line is missing and none is there twice', async (t) => {
