@@ -16,7 +16,8 @@ test('counts what moved since the last reading; a new core begins at zero', asyn
   await poll();
   await poll();
   t.deepEqual(await bytes(), { direct: [3, 300], Direct: [7, 70] }, 'tags differ by case');
-  const [first] = await list();
+  const [first, other] = await list();
+  t.not(first?.id, other?.id);
   t.like(first, { tag: 'direct', total: 303 });
   t.true(Number.isInteger(first?.id));
 
