@@ -1150,6 +1150,15 @@ export type EngineTemplateReply = {
 
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
+export type EngineOutboundsTrafficReply = {
+  id: number;
+  tag: string;
+  /** bytes that left through it */
+  up: number;
+  down: number;
+  total: number;
+}[];
+
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
   change: 'none' | 'hot' | 'restart' | 'start';
@@ -1220,6 +1229,13 @@ export type EnginePlanOfReply = {
   }[];
   /** what of it has no effect */
   notes: string[];
+};
+
+export type EngineResetOutboundsTrafficInput = {
+  body: {
+    /** tag of the outbound; `-alltags-` resets all */
+    tag: string;
+  };
 };
 
 export type EngineUpdateInput = {
@@ -2379,6 +2395,16 @@ export type ServerInstallEngineReply = {
   removed: string[];
 };
 
+export type ServerLogsInput = {
+  count: number;
+  body?: {
+    /** a level of the panel (debug, info, warn, error), or a name or number of syslog */
+    level?: 'emerg' | '0' | 'alert' | '1' | 'crit' | '2' | 'err' | '3' | 'warning' | '4' | 'notice' | '5' | 'info' | '6' | 'debug' | '7' | 'error' | 'warn';
+    /** true: the journal of systemd */
+    syslog?: boolean;
+  };
+};
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2507,6 +2533,10 @@ export type SettingsAllReply = {
   engineMemoryAlert: number;
   /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
   engineMemoryRestart: number;
+  /** MiB of each log file of the core, after which it is cut */
+  engineLogSize: number;
+  /** older parts of each log file of the core that are kept; each has at most twice that size */
+  engineLogFiles: number;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -2732,6 +2762,8 @@ export type SettingsAllReply = {
   subListen: string;
   /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
   subPort: number;
+  /** least severe level that the panel logs; in force at once */
+  logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
@@ -2839,6 +2871,10 @@ export type SettingsUpdateInput = {
     engineMemoryAlert?: number;
     /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
     engineMemoryRestart?: number;
+    /** MiB of each log file of the core, after which it is cut */
+    engineLogSize?: number;
+    /** older parts of each log file of the core that are kept; each has at most twice that size */
+    engineLogFiles?: number;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -3064,6 +3100,8 @@ export type SettingsUpdateInput = {
     subListen?: string;
     /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
     subPort?: number;
+    /** least severe level that the panel logs; in force at once */
+    logLevel?: 'debug' | 'info' | 'warn' | 'error';
   };
 };
 
@@ -3721,12 +3759,18 @@ export class Weir extends Transport {
     /** Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason. — GET /panel/api/engine/getEngineResult */
     result: (): Promise<string> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getEngineResult', gives: 'obj' }),
+    /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
+    outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
     /** Says what a template would do, before it is saved: nothing, a change while the core runs, or a restart, and which connections that costs. Changes nothing. — POST /panel/api/engine/plan */
     planOf: (input: EnginePlanOfInput): Promise<EnginePlanOfReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/plan', gives: 'obj' }, input),
+    /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
+    resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
@@ -3888,6 +3932,9 @@ export class Weir extends Transport {
     /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
     installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
+    /** The last lines of the panel's log, newest first, of this level and of more severe ones. Without `syslog` from memory, since the process began: at most 10,240 lines and 4 MiB. With it from the journal of the service, as far as its last 16 MiB go. — POST /panel/api/server/logs/{count} */
+    logs: (input: ServerLogsInput): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/server/logs/{count}', gives: 'obj' }, input),
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
@@ -4022,6 +4069,12 @@ export class Weir extends Transport {
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
+  } as const;
+
+  readonly outboundTraffic = {
+    /** Removes the outbounds that the config of the core does not have from the list of traffic, and returns their tags. One that comes back is counted from zero. — POST /panel/api/x/outbound-traffic/prune */
+    prune: (): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/x/outbound-traffic/prune', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 77 names
+//   @weir-panel/weir/plugins/engine: 79 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -19,7 +19,8 @@
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 11 names
-//   @weir-panel/weir/plugins/processes: 28 names
+//   @weir-panel/weir/plugins/panel-logs: 4 names
+//   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -2593,6 +2594,12 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly up: number;
       readonly down: number;
     }[];
+    /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      readonly up: number;
+      readonly down: number;
+    }[];
   }
   export interface UserRef {
     readonly inboundId: number;
@@ -2669,8 +2676,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
     /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
     preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
-    /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-    counters(): Promise<CoreCounters | undefined>;
+    /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+    counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
   /** A connection of a user that the core accepted, or a stream inside one. */
@@ -2724,6 +2731,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
+  /** The outbounds of the core's config, as it is composed now. */
+  export interface CoreOutboundsApi {
+    /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+    tags(): Promise<ReadonlySet<string>>;
+  }
+  export const CoreOutbounds: Token<CoreOutboundsApi>;
   /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
   export type CoreRuntime = CoreFigures & {
     readonly epoch: string;
@@ -4332,6 +4345,36 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/panel-logs' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // The panel's log: its last lines and its level.
+  /** Least to most severe. */
+  export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+  export interface LoggedLine {
+    /** Unix ms */
+    readonly at: number;
+    readonly level: LogLevel;
+    /** the message, and its fields as JSON */
+    readonly text: string;
+  }
+  /** The panel's log; provided by the program around the kernel. */
+  export interface PanelLogApi {
+    /** the least severe level that is logged, now; from the next line on, another one */
+    level: LogLevel;
+    /** what environment and config file say */
+    readonly configured: {
+      readonly value: LogLevel;
+      readonly source: 'environment' | 'file' | 'default';
+    };
+    /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
+    last(count: number, least: LogLevel): readonly LoggedLine[];
+  }
+  export const PanelLog: Token<PanelLogApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/processes' {
   import type { Event, PluginContext, Token } from '@weir-panel/weir/kernel';
 
@@ -4368,22 +4411,44 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
-  /** Returns the size in bytes; 0 for a missing file. */
-  export function sizeOf(path: string): Promise<number>;
-  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
-  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
+  // Limits the size of a log that a process appends to, without help of the process, and keeps older parts of it.
   export interface LogLimits {
     /** a file with more bytes than this is cut */
     readonly maxBytes: number;
     /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
     readonly keep: number;
+    /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+    readonly olderBytes?: number;
   }
+  /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
+  export type InTurn = (work: () => LogCut) => Promise<LogCut>;
+  export interface LogCut {
+    /** whether `<path>.1` has what was cut off */
+    readonly isKept: boolean;
+    /** bytes from the beginning of the log that no file has any more */
+    readonly lost: number;
+    /** why it is not kept, where it should be */
+    readonly reason: string;
+  }
+  /** Returns the name of the `number`th older file of a log; 0 is the log itself. */
+  export const olderLog: (path: string, number: number) => string;
   /**
    * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
-   * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
+   * hole is left. The next older file gets the last `olderBytes` of it. What the process writes in the microseconds between
+   * the end of the copy and the truncation is lost. Resolves with undefined when the file is within its limit. One call at
+   * a time for each file.
+   *
+   * @param inTurn for those who read the log while it is copied
    */
-  export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
+  export function cutLog(path: string, { maxBytes, keep, olderBytes }: LogLimits, inTurn?: InTurn): Promise<LogCut | undefined>;
+  /** Ends a cut in the middle of which the panel was killed; call it before the older files are read. */
+  export function finishCut(path: string, keep: number): Promise<void>;
+
+  // Log files that a process appends to: reads the end of one.
+  /** Returns the size in bytes; 0 for a missing file. */
+  export function sizeOf(path: string): Promise<number>;
+  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
+  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
 
   // Ready-made probes.
   export interface Probed {
@@ -5516,6 +5581,13 @@ declare module '@weir-panel/weir/testing' {
       up: number;
       down: number;
     }>;
+    /** bytes by tag */
+    readonly outbounds: Map<string, {
+      up: number;
+      down: number;
+    }>;
+    /** tags of the outbounds in the config */
+    outboundTags: string[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
@@ -5525,6 +5597,8 @@ declare module '@weir-panel/weir/testing' {
     probes: readonly OutboundProbe[] | undefined;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
+    /** The same through an outbound. */
+    moveOut(tag: string, up: number, down: number): void;
     /** A new process: its counters begin at zero. */
     restart(epoch: string): void;
     /** As `restart`, after a last reading of the counters that go. */

@@ -1,6 +1,6 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
 import { messageOf, SerialQueue, type PluginContext } from '../../kernel/index.js';
-import { BackOff } from '../processes/contract.js';
+import { BackOff, type LogLimits } from '../processes/contract.js';
 import type {
   Applied,
   CoreChange,
@@ -11,12 +11,12 @@ import type {
   UserRef,
 } from './contract.js';
 import { type SwappableCore, swapCore } from './core-swap.js';
+import { countersOf } from './counters.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
 import { gracefulStop } from './graceful-stop.js';
 import { testInbound } from './inbound-test.js';
 import { type ConfigNeeds, RunningConfig } from './running-config.js';
 import { CoreState } from './state.js';
-import { countersOfUsers, USER_PREFIX } from './user-name.js';
 
 interface Needs extends ConfigNeeds, Pick<PluginContext, 'clock'> {
   db: Pick<PluginContext['db'], 'refuseInsideWrite'>;
@@ -161,14 +161,14 @@ export class Supervisor implements EngineApi {
   }
 
   /** @param isLast asks also a core that has not answered lately */
-  async counters(isLast = false): Promise<CoreCounters | undefined> {
+  async counters(only?: 'outbounds', isLast = false): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
     if (!isLast) this.#state.requireAnswers();
-    const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
+    const counters = await countersOf(this.#driver, process.epoch, only);
     // If the core was replaced meanwhile, these figures belong to the previous one.
-    return this.#process === process ? { epoch: process.epoch, users } : undefined;
+    return this.#process === process ? counters : undefined;
   }
 
   /** Retries what failed before; a job calls it. */
@@ -196,8 +196,8 @@ export class Supervisor implements EngineApi {
     return this.#process && this.#driver;
   }
 
-  async trimLogs(): Promise<void> {
-    await this.#driver?.trimLogs();
+  async trimLogs(limits: LogLimits): Promise<void> {
+    await this.#driver?.trimLogs(limits);
   }
 
   /** Restarts with the current config. If the core rejects it, a running core stays as it is and this rejects with CoreRefused; a stopped core starts without the rejected parts. Rejects with CoreRefused too when there is no core. */

@@ -119,6 +119,20 @@ export const server: Checks = {
     t.is(await world.call('getXrayResult'), 'an admin stopped it');
     await world.panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   },
+  getPanelLogs: async (t, world) => {
+    const lines = await world.call<string[]>('getPanelLogs', 5);
+    t.is(lines.length, 5);
+    for (const line of lines) t.regex(line, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (INFO|WARNING|ERROR) - /);
+  },
+  getOutboundsTraffic: async (t, world) => {
+    const theirs = await world.call<{ tag: string }[]>('getOutboundsTraffic');
+    t.deepEqual(theirs, await world.panel.get('/panel/api/engine/getOutboundsTraffic'));
+  },
+  resetOutboundsTraffic: async (t, world) => {
+    await world.call('resetOutboundsTraffic');
+    const after = await world.panel.get<{ total: number }[]>('/panel/api/engine/getOutboundsTraffic');
+    t.true(after.every(({ total }) => total === 0));
+  },
   getNewEchCert: async (t, world) => {
     const made = await world.call<Record<string, string>>('getNewEchCert', 'www.example.com');
     t.true(Buffer.from(made['echConfigList'] ?? '', 'base64').includes('www.example.com'));
