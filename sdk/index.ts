@@ -1179,10 +1179,11 @@ export type EnginePlanReply = {
   /** parts of the config that only a restart changes */
   sections: string[];
   connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
     end: 'none' | 'some' | 'all';
     /** inbounds whose transport ends its connections with the inbound */
     inbounds: string[];
-    /** users who lose connections now, as far as the core sees them */
+    /** users who have such connections now, without those behind a proxy of this machine */
     users: number;
   };
 };
@@ -1214,10 +1215,11 @@ export type EnginePlanOfReply = {
   /** parts of the config that only a restart changes */
   sections: string[];
   connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
     end: 'none' | 'some' | 'all';
     /** inbounds whose transport ends its connections with the inbound */
     inbounds: string[];
-    /** users who lose connections now, as far as the core sees them */
+    /** users who have such connections now, without those behind a proxy of this machine */
     users: number;
   };
   /** false when there is no core to ask */

@@ -2365,7 +2365,7 @@ declare module '@weir-panel/weir/plugins/devices' {
 }
 
 declare module '@weir-panel/weir/plugins/engine' {
-  import type { Draft, Event, ExtensionPoint, Guard, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { Draft, Event, ExtensionPoint, Guard, Static, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // Where the core looks for geodata.
@@ -2480,7 +2480,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
   export const OWN_OUTBOUNDS: readonly string[];
 
-  // The reply that describes a change of the config.
+  // What a change of the config does to the core: type and schema.
   export const coreChangeFields: {
     readonly change: Joi.AnySchema<any> & Typed<"hot" | "none" | "restart" | "start">;
     readonly inbounds: Joi.ObjectSchema<any> & Typed<{
@@ -2499,6 +2499,25 @@ declare module '@weir-panel/weir/plugins/engine' {
       users: number;
     }>;
   };
+  const CoreChangeReply: Joi.ObjectSchema<any> & Typed<{
+    change: "hot" | "none" | "restart" | "start";
+    connections: {
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    };
+    inbounds: {
+      put: string[];
+      remove: string[];
+    };
+    outbounds: {
+      put: string[];
+      remove: string[];
+    };
+    rules: boolean;
+    sections: string[];
+  }>;
+  export type CoreChange = Static<typeof CoreChangeReply>;
 
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
@@ -2621,31 +2640,6 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
-  /** What a change of the config does to the core. */
-  export interface CoreChange {
-    /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
-    readonly change: 'none' | 'hot' | 'restart' | 'start';
-    /** tags */
-    readonly inbounds: {
-      readonly put: readonly string[];
-      readonly remove: readonly string[];
-    };
-    readonly outbounds: {
-      readonly put: readonly string[];
-      readonly remove: readonly string[];
-    };
-    /** whether rules or balancers change */
-    readonly rules: boolean;
-    /** parts of the config that only a restart changes */
-    readonly sections: readonly string[];
-    /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
-    readonly connections: {
-      readonly end: 'none' | 'some' | 'all';
-      readonly inbounds: readonly string[];
-      /** users who have such connections now; the core does not see those behind a proxy of this machine */
-      readonly users: number;
-    };
-  }
   /** A part that cannot run. */
   export interface PartProblem {
     /** undefined when the core rejects the config also without all of the parts */

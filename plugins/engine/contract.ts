@@ -2,6 +2,7 @@
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { SectionName } from './base-config.js';
+import type { CoreChange } from './core-change.js';
 import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './part-shape.js';
 import type { SwapStep } from './core-swap.js';
@@ -15,7 +16,7 @@ export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
-export { coreChangeFields } from './change-reply.js';
+export { type CoreChange, coreChangeFields } from './core-change.js';
 export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
@@ -73,25 +74,6 @@ export const DONE: Applied = { pending: false, reason: '' };
 export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
 
-/** What a change of the config does to the core. */
-export interface CoreChange {
-  /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
-  readonly change: 'none' | 'hot' | 'restart' | 'start';
-  /** tags */
-  readonly inbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
-  readonly outbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
-  /** whether rules or balancers change */
-  readonly rules: boolean;
-  /** parts of the config that only a restart changes */
-  readonly sections: readonly string[];
-  /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
-  readonly connections: {
-    readonly end: 'none' | 'some' | 'all';
-    readonly inbounds: readonly string[];
-    /** users who have such connections now; the core does not see those behind a proxy of this machine */
-    readonly users: number;
-  };
-}
 /** A part that cannot run. */
 export interface PartProblem {
   /** undefined when the core rejects the config also without all of the parts */

@@ -53,7 +53,7 @@ export class Preview {
     return {
       change,
       inbounds,
-      outbounds: { put: hot?.put ?? [], remove: hot?.remove ?? [] },
+      outbounds: { put: [...(hot?.put ?? [])], remove: [...(hot?.remove ?? [])] },
       rules: hot?.rules ?? false,
       sections: base === 'restart' ? changedSections(plan.base, applied.base) : [],
       connections: await this.#ended(change, replaced),

@@ -9,7 +9,7 @@ import {
   type Route,
   text,
 } from '../../kernel/index.js';
-import { CoreChangeReply } from './change-reply.js';
+import { CoreChangeReply } from './core-change.js';
 import { configJson } from './config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';

@@ -119,6 +119,25 @@ export const server: Checks = {
     t.is(await world.call('getXrayResult'), 'an admin stopped it');
     await world.panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   },
+  getDefaultJsonConfig: async (t, world) => {
+    const ours = await world.panel.get('/panel/api/setting/getDefaultJsonConfig');
+    t.deepEqual(await world.call('getDefaultJsonConfig'), ours);
+  },
+  getXrayConfig: async (t, world) => {
+    const theirs = await world.call<{ xraySetting: string }>('getXrayConfig');
+    const ours = await world.panel.get<{ engineSetting: string }>('/panel/api/engine/', { method: 'POST' });
+    t.is(theirs.xraySetting, ours.engineSetting);
+  },
+  updateXrayConfig: async (t, world) => {
+    const { xraySetting } = await world.call<{ xraySetting: string }>('getXrayConfig');
+    const template = JSON.parse(xraySetting) as { routing: object };
+    const rules = [{ type: 'field', port: '25', outboundTag: 'blocked' }];
+    await world.call('updateXrayConfig', { ...template, routing: { ...template.routing, rules } });
+    const { engineSetting } = await world.panel.get<{ engineSetting: string }>('/panel/api/engine/', {
+      method: 'POST',
+    });
+    t.deepEqual((JSON.parse(engineSetting) as { routing: { rules: unknown } }).routing.rules, rules);
+  },
   getPanelLogs: async (t, world) => {
     const lines = await world.call<string[]>('getPanelLogs', 5);
     t.is(lines.length, 5);
