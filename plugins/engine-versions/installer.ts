@@ -103,7 +103,13 @@ export class Installer {
           cause,
         });
       });
-    await programs.use(version, (step) => progress.change({ step }));
+    await programs
+      .use(version, (step) => progress.change({ step }))
+      .catch(async (error: unknown) => {
+        // What does not serve is not listed as installed.
+        if (!kept) await store.remove(version).catch(() => undefined);
+        throw error;
+      });
     const { previous } = await programs.choice();
     const removed = await store.prune([version, previous, CORE_VERSION], MOST_KEPT).catch(() => []);
     return { ...core, downloaded: kept === undefined, removed };
