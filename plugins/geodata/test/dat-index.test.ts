@@ -2,11 +2,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test, { type ExecutionContext } from 'ava';
 import { AssetFiles } from '../asset-files.js';
 import { Browser } from '../browse.js';
 import { SourceRecords } from '../source-records.js';
+import { Reader } from '../wire.js';
 import { ipFile, siteFile } from './dat.js';
 
 async function place(t: ExecutionContext, files: Readonly<Record<string, Buffer | string>>) {
@@ -24,6 +24,44 @@ async function place(t: ExecutionContext, files: Readonly<Record<string, Buffer 
   };
 }
 const all = { q: '', offset: 0, limit: 500 };
+
+const varint = (value: number): Buffer => {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) | 0x80);
+  }
+};
+function* entriesOf(file: Buffer): Generator<Buffer> {
+  const reader = new Reader(file);
+  while (reader.at < reader.end) {
+    reader.varint();
+    const begin = reader.span();
+    yield file.subarray(begin, reader.at);
+  }
+}
+
+/** Measures rounds of the event loop in CPU time: other processes do not count. */
+class Rounds {
+  #longest = 0;
+  #isOver = false;
+
+  constructor() {
+    let before = process.cpuUsage();
+    const round = (): void => {
+      const { user, system } = process.cpuUsage(before);
+      this.#longest = Math.max(this.#longest, (user + system) / 1000);
+      before = process.cpuUsage();
+      if (!this.#isOver) setImmediate(round);
+    };
+    setImmediate(round);
+  }
+  /** Returns the longest round, in ms. */
+  stop(): number {
+    this.#isOver = true;
+    return this.#longest;
+  }
+}
 
 test('both kinds of file are read, with types, attributes and addresses of both families', async (t) => {
   const { browser, put } = await place(t, {
@@ -103,21 +141,21 @@ test('a file of a million domains is read in slices', async (t) => {
     { length: 200_000 },
     (_, i) => `domain:host-${i}.example.com${i % 50 === 0 ? ' @ads' : ''}`,
   );
+  const [message] = [...entriesOf(siteFile({ A: rules }))];
+  // A message may come in parts: five times the items are one category.
+  const whole = Buffer.concat(Array.from({ length: 5 }, () => message ?? Buffer.alloc(0)));
   const { browser } = await place(t, {
-    'geosite.dat': Buffer.concat(['A', 'B', 'C', 'D', 'E'].map((code) => siteFile({ [code]: rules }))),
+    'geosite.dat': Buffer.concat([Buffer.from([0x0a]), varint(whole.length), whole]),
   });
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  const rounds = new Rounds();
   const began = performance.now();
-  t.is((await browser.categories('geosite.dat', all)).total, 5);
+  t.like(await browser.categories('geosite.dat', all), { items: [{ code: 'A', count: 1_000_000 }] });
   const indexed = performance.now();
-  t.like(await browser.items('geosite.dat', 'C', { q: 'host-199999.', offset: 0, limit: 10 }), { total: 1 });
+  t.like(await browser.items('geosite.dat', 'A', { q: 'host-199999.', offset: 0, limit: 10 }), { total: 5 });
   const searched = performance.now();
-  delay.disable();
-  const longest = delay.max / 1e6;
+  const longest = rounds.stop();
   t.log(
-    `index ${Math.round(indexed - began)} ms, search in 200,000 ${Math.round(searched - indexed)} ms, longest stall ${Math.round(longest)} ms`,
+    `index ${Math.round(indexed - began)} ms, search ${Math.round(searched - indexed)} ms, longest stall ${Math.round(longest)} ms of CPU`,
   );
-  // Twice the goal: other tests run at the same time.
-  t.true(longest < 100, `${longest} ms`);
+  t.true(longest < 50, `${longest} ms`);
 });
