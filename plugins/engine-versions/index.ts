@@ -18,7 +18,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { CORE_VERSION, CorePrograms, Engine } from '../engine/contract.js';
-import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { CoreStore } from './core-store.js';
 import { errors } from './errors.js';
@@ -108,8 +108,10 @@ export default definePlugin({
         errors.REFUSED,
         errors.FAILED,
       ],
-      handle: async ({ params, body }) => {
-        const core = await installer.install(params.version, body?.sha256);
+      handle: async ({ params, body, reply }) => {
+        const core = await holdingOpen(reply.progressed, () =>
+          installer.install(params.version, body?.sha256),
+        );
         const { version, digestFrom, downloaded } = core;
         return withMessage(
           [
