@@ -17,7 +17,7 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
-//   @weir-panel/weir/plugins/outgoing: 11 names
+//   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/processes: 28 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
@@ -4107,6 +4107,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     /** The host is in the list until the work is over. */
     during<T>(host: string, work: () => Promise<T>): Promise<T>;
   }
+
+  // Long work whose caller waits for the reply.
+  /** Holds the caller's connection open during work that has limits of its own. */
+  export function holdingOpen<T>(progressed: () => void, work: () => Promise<T>): Promise<T>;
 
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */

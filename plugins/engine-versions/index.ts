@@ -96,6 +96,7 @@ export default definePlugin({
         shape({
           ...Core,
           downloaded: bool(),
+          restarted: bool().description('false where this version ran already'),
           removed: listOf(word()).description('versions that made room'),
         }),
       ),
@@ -112,10 +113,10 @@ export default definePlugin({
         const core = await holdingOpen(reply.progressed, () =>
           installer.install(params.version, body?.sha256),
         );
-        const { version, digestFrom, downloaded } = core;
+        const { version, digestFrom, downloaded, restarted } = core;
         return withMessage(
           [
-            `core ${version} runs`,
+            `core ${version} runs${restarted ? '' : ' already'}`,
             downloaded ? `its archive matches the digest of ${digestFrom}` : 'it was installed already',
             ...(version === CORE_VERSION ? [] : [`Weir is tested with core ${CORE_VERSION} only`]),
           ].join('; '),
