@@ -1,67 +1,7 @@
-// Reading geodata files: what is in them, what is wrong with them, and how long others wait meanwhile.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
-import { AssetFiles } from '../asset-files.js';
-import { Browser } from '../browse.js';
-import { SourceRecords } from '../source-records.js';
-import { Reader } from '../wire.js';
+// Reading geodata files: what is in them, and what is wrong with them.
+import test from 'ava';
 import { ipFile, siteFile } from './dat.js';
-
-async function place(t: ExecutionContext, files: Readonly<Record<string, Buffer | string>>) {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-geo-'));
-  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  await mkdir(join(dataDirectory, 'geodata'));
-  const put = async (name: string, content: Buffer | string) =>
-    writeFile(join(dataDirectory, 'geodata', name), content);
-  for (const [name, content] of Object.entries(files)) await put(name, content);
-  const assets = new AssetFiles({ dataDirectory });
-  return {
-    assets,
-    put,
-    browser: new Browser({ files: assets, records: new SourceRecords({ files: assets }) }),
-  };
-}
-const all = { q: '', offset: 0, limit: 500 };
-
-const varint = (value: number): Buffer => {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...bytes, rest]);
-    bytes.push((rest % 128) | 0x80);
-  }
-};
-function* entriesOf(file: Buffer): Generator<Buffer> {
-  const reader = new Reader(file);
-  while (reader.at < reader.end) {
-    reader.varint();
-    const begin = reader.span();
-    yield file.subarray(begin, reader.at);
-  }
-}
-
-/** Measures rounds of the event loop in CPU time: other processes do not count. */
-class Rounds {
-  #longest = 0;
-  #isOver = false;
-
-  constructor() {
-    let before = process.cpuUsage();
-    const round = (): void => {
-      const { user, system } = process.cpuUsage(before);
-      this.#longest = Math.max(this.#longest, (user + system) / 1000);
-      before = process.cpuUsage();
-      if (!this.#isOver) setImmediate(round);
-    };
-    setImmediate(round);
-  }
-  /** Returns the longest round, in ms. */
-  stop(): number {
-    this.#isOver = true;
-    return this.#longest;
-  }
-}
+import { all, place } from './geodata-folder.js';
 
 test('both kinds of file are read, with types, attributes and addresses of both families', async (t) => {
   const { browser, put } = await place(t, {
@@ -134,28 +74,4 @@ test('a file that is damaged, cut off or something else is named with what is wr
     if ((await problem(broken)).includes('cannot be used')) refused++;
   }
   t.true(refused > 200, String(refused));
-});
-
-test('a file of a million domains is read in slices', async (t) => {
-  const rules = Array.from(
-    { length: 200_000 },
-    (_, i) => `domain:host-${i}.example.com${i % 50 === 0 ? ' @ads' : ''}`,
-  );
-  const [message] = [...entriesOf(siteFile({ A: rules }))];
-  // A message may come in parts: five times the items are one category.
-  const whole = Buffer.concat(Array.from({ length: 5 }, () => message ?? Buffer.alloc(0)));
-  const { browser } = await place(t, {
-    'geosite.dat': Buffer.concat([Buffer.from([0x0a]), varint(whole.length), whole]),
-  });
-  const rounds = new Rounds();
-  const began = performance.now();
-  t.like(await browser.categories('geosite.dat', all), { items: [{ code: 'A', count: 1_000_000 }] });
-  const indexed = performance.now();
-  t.like(await browser.items('geosite.dat', 'A', { q: 'host-199999.', offset: 0, limit: 10 }), { total: 5 });
-  const searched = performance.now();
-  const longest = rounds.stop();
-  t.log(
-    `index ${Math.round(indexed - began)} ms, search ${Math.round(searched - indexed)} ms, longest stall ${Math.round(longest)} ms of CPU`,
-  );
-  t.true(longest < 50, `${longest} ms`);
 });
