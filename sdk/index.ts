@@ -2393,6 +2393,8 @@ export type ServerInstallEngineReply = {
   /** Unix ms */
   installedAt: number;
   downloaded: boolean;
+  /** false where this version ran already */
+  restarted: boolean;
   /** versions that made room */
   removed: string[];
 };

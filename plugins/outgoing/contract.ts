@@ -4,6 +4,7 @@ import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
 
 export { CalledHosts } from './called-hosts.js';
+export { holdingOpen } from './holding-open.js';
 
 /** Limits of one call. */
 export interface CallLimits {
