@@ -7,8 +7,9 @@
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
+//   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 65 names
+//   @weir-panel/weir/plugins/engine: 79 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,7 +19,8 @@
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
-//   @weir-panel/weir/plugins/processes: 28 names
+//   @weir-panel/weir/plugins/panel-logs: 4 names
+//   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -2306,6 +2308,22 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/core-template' {
+  import type { Principal, Token } from '@weir-panel/weir/kernel';
+  import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+
+  // API of core-template: the admin's part of the core's config.
+  export interface CoreTemplateApi {
+    /** The template in force, as an admin wrote it. */
+    read(): JsonObject;
+    /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
+    change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
+  }
+  export const CoreTemplate: Token<CoreTemplateApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/devices' {
   import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
 
@@ -2347,7 +2365,8 @@ declare module '@weir-panel/weir/plugins/devices' {
 }
 
 declare module '@weir-panel/weir/plugins/engine' {
-  import type { Draft, Event, ExtensionPoint, Guard, Token } from '@weir-panel/weir/kernel';
+  import type { Draft, Event, ExtensionPoint, Guard, Static, Token, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
 
   // Where the core looks for geodata.
   /** Where a core looks after its own folder (common/platform/others.go). */
@@ -2419,6 +2438,32 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly protocol: string;
     readonly config: JsonObject;
   }
+  /** What the core's runtime says of itself. */
+  interface CoreFigures {
+    readonly heapBytes: number;
+    /** bytes that it has from the system, whether they are in use or not */
+    readonly systemBytes: number;
+    readonly liveObjects: number;
+    /** garbage collections since its start */
+    readonly collections: number;
+    /** ns that they have stopped it for, in all */
+    readonly pausedNs: number;
+    readonly goroutines: number;
+    /** seconds */
+    readonly uptime: number;
+  }
+  /** The last probe of an outbound that the core observes. */
+  interface OutboundHealth {
+    readonly tag: string;
+    readonly alive: boolean;
+    /** ms; of no use for an outbound that is not alive */
+    readonly delay: number;
+    /** '' also where the core does not say */
+    readonly lastError: string;
+    /** Unix seconds; 0 for never, and where the core does not say */
+    readonly lastSeen: number;
+    readonly lastTry: number;
+  }
   /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
@@ -2429,8 +2474,50 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
 
   // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
-  /** Tags of the outbounds that are always there. */
+  /** Parts of the config of which there is one each. */
+  const SECTIONS: readonly ['dns', 'policy', 'log', 'observatory', 'burstObservatory', 'fakeDns', 'reverse'];
+  export type SectionName = (typeof SECTIONS)[number];
+  /** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
   export const OWN_OUTBOUNDS: readonly string[];
+
+  // What a change of the config does to the core: type and schema.
+  export const coreChangeFields: {
+    readonly change: Joi.AnySchema<any> & Typed<"hot" | "none" | "restart" | "start">;
+    readonly inbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly outbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly rules: Joi.BooleanSchema<boolean> & Typed<boolean>;
+    readonly sections: Joi.ArraySchema<any[]> & Typed<string[]>;
+    readonly connections: Joi.ObjectSchema<any> & Typed<{
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    }>;
+  };
+  const CoreChangeReply: Joi.ObjectSchema<any> & Typed<{
+    change: "hot" | "none" | "restart" | "start";
+    connections: {
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    };
+    inbounds: {
+      put: string[];
+      remove: string[];
+    };
+    outbounds: {
+      put: string[];
+      remove: string[];
+    };
+    rules: boolean;
+    sections: string[];
+  }>;
+  export type CoreChange = Static<typeof CoreChangeReply>;
 
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
@@ -2506,6 +2593,15 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly startedAt: number;
     /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
     readonly usersOnTheWay: number;
+    readonly memory: CoreMemory;
+  }
+  /** Memory of the core's process; all 0 while no core runs, and until it is measured. */
+  export interface CoreMemory {
+    /** bytes in RAM */
+    readonly bytes: number;
+    /** bytes above which it is high; 0 for none */
+    readonly limit: number;
+    readonly isHigh: boolean;
   }
   /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
   export interface CoreCounters {
@@ -2514,6 +2610,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly users: readonly {
       readonly inboundId: number;
       readonly clientId: number;
+      readonly up: number;
+      readonly down: number;
+    }[];
+    /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+    readonly outbounds: readonly {
+      readonly tag: string;
       readonly up: number;
       readonly down: number;
     }[];
@@ -2526,6 +2628,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
+    /** the core rejects a part; it keeps the previous one, and only another change helps */
+    readonly rejected?: true;
     /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
     readonly onTheWay?: {
       readonly users: number;
@@ -2536,6 +2640,17 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
+  /** A part that cannot run. */
+  export interface PartProblem {
+    /** undefined when the core rejects the config also without all of the parts */
+    readonly part: CorePart | undefined;
+    readonly reason: string;
+  }
+  export interface CorePreview extends CoreChange {
+    readonly problems: readonly PartProblem[];
+    /** false when there is no core to ask */
+    readonly tested: boolean;
+  }
   export interface EngineApi {
     status(): EngineStatus;
     /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
@@ -2553,8 +2668,10 @@ declare module '@weir-panel/weir/plugins/engine' {
      * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
-    /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-    counters(): Promise<CoreCounters | undefined>;
+    /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
+    preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
+    /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+    counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
   /** A connection of a user that the core accepted, or a stream inside one. */
@@ -2608,7 +2725,26 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
-  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
+  /** The outbounds of the core's config, as it is composed now. */
+  export interface CoreOutboundsApi {
+    /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+    tags(): Promise<ReadonlySet<string>>;
+  }
+  export const CoreOutbounds: Token<CoreOutboundsApi>;
+  /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
+  export type CoreRuntime = CoreFigures & {
+    readonly epoch: string;
+  };
+  /** The last probe of an outbound by the core's observatory. */
+  export type OutboundProbe = OutboundHealth;
+  /** What the core says of itself. Both are undefined when no core runs, or none that answers; they reject when an answer fails to come within 1.5 s. */
+  export interface CoreMonitorApi {
+    runtime(): Promise<CoreRuntime | undefined>;
+    /** Undefined too when the config has neither `observatory` nor `burstObservatory`. An outbound is missing until its first probe. */
+    outbounds(): Promise<readonly OutboundProbe[] | undefined>;
+  }
+  export const CoreMonitor: Token<CoreMonitorApi>;
+  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   {
@@ -2617,11 +2753,24 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly accounts?: string;
     };
   }
-  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. `isDefault`: it takes what no rule takes; the first part that says so wins. */
    | {
     readonly outbound: JsonObject;
-  } | {
+    readonly isDefault?: boolean;
+  }
+  /** Rules apply in the order of the plugins' taps, after the engine's own. `looksUp: false`: its `ip` matches targets that are addresses; names are not looked up for it. */
+   | {
     readonly rule: JsonObject;
+    readonly looksUp?: boolean;
+  }
+  /** with `tag` and `selector`; rules name it by `balancerTag` */
+   | {
+    readonly balancer: JsonObject;
+  }
+  /** a part of which the config has one; `policy` and `log` are merged with what the engine needs */
+   | {
+    readonly section: SectionName;
+    readonly value: Json;
   }
   /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
    | {
@@ -2685,6 +2834,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface PartCheck {
     /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
     problem(part: CorePart): string | undefined | Promise<string | undefined>;
+    /** Returns a mark of what else the part is made of, such as a file that it names. When the mark changes, a rule, name server or section is given to the core again. */
+    madeOf?(part: CorePart): string | undefined | Promise<string | undefined>;
   }
   /** Checks of the parts of the core's config, beside those of core-guard. */
   export const PartChecks: ExtensionPoint<PartCheck>;
@@ -2697,7 +2848,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
   /** Sources of the users that the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
+  /** Called before a running core gets another config: `hot` changes inbounds (by tag), outbounds and rules while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
   export const beforeCoreReload: Guard<{
     readonly reason: string;
     readonly plan: 'hot' | 'restart';
@@ -2717,6 +2868,10 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;
+  /** The core ran something else than it should, and the engine fixes it; `found` says what, for people. */
+  export const coreDrifted: Event<{
+    readonly found: readonly string[];
+  }>;
   /** The core started, stopped or failed; `reason` may be empty. */
   export const coreStateChanged: Event<{
     readonly from: EngineState;
@@ -2726,6 +2881,11 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
+  }>;
+  /** The core has used more memory than `limit` (bytes) for some seconds. Emitted again only after it was below 90 % of the limit, and for another core. */
+  export const coreMemoryHigh: Event<{
+    readonly bytes: number;
+    readonly limit: number;
   }>;
 
   export {};
@@ -4183,6 +4343,36 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/panel-logs' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // The panel's log: its last lines and its level.
+  /** Least to most severe. */
+  export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+  export interface LoggedLine {
+    /** Unix ms */
+    readonly at: number;
+    readonly level: LogLevel;
+    /** the message, and its fields as JSON */
+    readonly text: string;
+  }
+  /** The panel's log; provided by the program around the kernel. */
+  export interface PanelLogApi {
+    /** the least severe level that is logged, now; from the next line on, another one */
+    level: LogLevel;
+    /** what environment and config file say */
+    readonly configured: {
+      readonly value: LogLevel;
+      readonly source: 'environment' | 'file' | 'default';
+    };
+    /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
+    last(count: number, least: LogLevel): readonly LoggedLine[];
+  }
+  export const PanelLog: Token<PanelLogApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/processes' {
   import type { Event, PluginContext, Token } from '@weir-panel/weir/kernel';
 
@@ -4219,22 +4409,44 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
-  /** Returns the size in bytes; 0 for a missing file. */
-  export function sizeOf(path: string): Promise<number>;
-  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
-  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
+  // Limits the size of a log that a process appends to, without help of the process, and keeps older parts of it.
   export interface LogLimits {
     /** a file with more bytes than this is cut */
     readonly maxBytes: number;
     /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
     readonly keep: number;
+    /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+    readonly olderBytes?: number;
   }
+  /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
+  export type InTurn = (work: () => LogCut) => Promise<LogCut>;
+  export interface LogCut {
+    /** whether `<path>.1` has what was cut off */
+    readonly isKept: boolean;
+    /** bytes from the beginning of the log that no file has any more */
+    readonly lost: number;
+    /** why it is not kept, where it should be */
+    readonly reason: string;
+  }
+  /** Returns the name of the `number`th older file of a log; 0 is the log itself. */
+  export const olderLog: (path: string, number: number) => string;
   /**
    * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
-   * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
+   * hole is left. The next older file gets the last `olderBytes` of it. What the process writes in the microseconds between
+   * the end of the copy and the truncation is lost. Resolves with undefined when the file is within its limit. One call at
+   * a time for each file.
+   *
+   * @param inTurn for those who read the log while it is copied
    */
-  export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
+  export function cutLog(path: string, { maxBytes, keep, olderBytes }: LogLimits, inTurn?: InTurn): Promise<LogCut | undefined>;
+  /** Ends a cut in the middle of which the panel was killed; call it before the older files are read. */
+  export function finishCut(path: string, keep: number): Promise<void>;
+
+  // Log files that a process appends to: reads the end of one.
+  /** Returns the size in bytes; 0 for a missing file. */
+  export function sizeOf(path: string): Promise<number>;
+  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
+  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
 
   // Ready-made probes.
   export interface Probed {
@@ -4566,6 +4778,11 @@ declare module '@weir-panel/weir/plugins/server-status' {
     };
     engine: {
       errorMsg: string;
+      memory: {
+        bytes: number;
+        isHigh: boolean;
+        limit: number;
+      };
       state: "error" | "running" | "stop";
       usersOnTheWay: number;
       version: string;
@@ -5328,7 +5545,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, Mounted, OwnedCommand, Plugin, PluginState, Proxies, Route, RouteAdapter, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, JsonObject, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -5362,11 +5579,24 @@ declare module '@weir-panel/weir/testing' {
       up: number;
       down: number;
     }>;
+    /** bytes by tag */
+    readonly outbounds: Map<string, {
+      up: number;
+      down: number;
+    }>;
+    /** tags of the outbounds in the config */
+    outboundTags: string[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
+    /** how the core is; a failure is thrown */
+    runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+    /** undefined: it observes nothing */
+    probes: readonly OutboundProbe[] | undefined;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
+    /** The same through an outbound. */
+    moveOut(tag: string, up: number, down: number): void;
     /** A new process: its counters begin at zero. */
     restart(epoch: string): void;
     /** As `restart`, after a last reading of the counters that go. */

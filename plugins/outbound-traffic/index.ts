@@ -1,5 +1,6 @@
-import { definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
 import { beforeCoreStop, beforeCountersGo, CoreOutbounds, Engine } from '../engine/contract.js';
+import { LiveTypes } from '../realtime/contract.js';
 import { OutboundPoll } from './poll.js';
 import { routes } from './routes.js';
 import { OutboundStore } from './store.js';
@@ -14,6 +15,13 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(OutboundStore), poll: singleton(OutboundPoll) },
+  contributes: ({ store }) => [
+    contribute(LiveTypes, {
+      type: 'outbounds',
+      snapshot: () => store.shown(),
+      start: (output) => void (store.live = output),
+    }),
+  ],
   taps: ({ poll }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),

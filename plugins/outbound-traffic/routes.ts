@@ -21,14 +21,7 @@ export const routes = ({ poll, store }: { poll: OutboundPoll; store: OutboundSto
     name: 'engine.outboundsTraffic',
     doc: 'The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more.',
     reply: payload(list(Outbound)),
-    handle: () =>
-      store.list().map(({ id, tag, up, down }) => ({
-        id,
-        tag,
-        up,
-        down,
-        total: Math.min(up + down, Number.MAX_SAFE_INTEGER),
-      })),
+    handle: () => store.shown(),
   }),
   route({
     method: 'POST',

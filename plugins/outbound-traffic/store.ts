@@ -2,11 +2,20 @@
 import { createHash } from 'node:crypto';
 import { type Database, type Log, type Projection, storageFailure, type Tx } from '../../kernel/index.js';
 import type { CoreCounters } from '../engine/contract.js';
+import type { LiveOutput } from '../realtime/contract.js';
 import { afterReading, type Counted } from './counting.js';
 import type { OutboundTables } from './tables.js';
 
 export interface CountedOutbound extends Counted {
   readonly id: number;
+}
+/** As the API shows it. */
+export interface ShownOutbound {
+  readonly id: number;
+  readonly tag: string;
+  readonly up: number;
+  readonly down: number;
+  readonly total: number;
 }
 type ByTag = Map<string, CountedOutbound>;
 type Change = { readonly saved: readonly CountedOutbound[] } | { readonly deleted: ReadonlySet<string> };
@@ -41,6 +50,8 @@ export class OutboundStore {
   /** What failed to be written, by tag; it includes what the database has. */
   readonly #unsaved = new Map<string, Counted>();
   #isFull = false;
+  /** the live stream, where there is one */
+  live: LiveOutput | undefined;
 
   /** @param mostRows less in tests */
   constructor({ db, log, tables }: Needs, mostRows = MOST_ROWS) {
@@ -67,6 +78,16 @@ export class OutboundStore {
     return [...this.#memory.state.values()].filter(({ isRemoved }) => !isRemoved);
   }
 
+  shown(): ShownOutbound[] {
+    return this.list().map(({ id, tag, up, down }) => ({
+      id,
+      tag,
+      up,
+      down,
+      total: Math.min(up + down, Number.MAX_SAFE_INTEGER),
+    }));
+  }
+
   /** Adds what moved since the last reading. While the database fails, this is kept for the next call. */
   async count(counters: Pick<CoreCounters, 'epoch' | 'outbounds'>): Promise<void> {
     const { state } = this.#memory;
@@ -83,6 +104,7 @@ export class OutboundStore {
         await this.#delete(tx, gone);
       });
       this.#unsaved.clear();
+      this.live?.send(() => this.shown());
     } catch (error) {
       // The kernel reports failures of the database.
       if (!storageFailure(error)) throw error;
@@ -116,7 +138,9 @@ export class OutboundStore {
 
   async #zero(outbounds: readonly CountedOutbound[], isRemoved: boolean): Promise<void> {
     const zero = outbounds.map((row) => ({ ...row, up: 0, down: 0, isRemoved }));
-    if (zero.length > 0) await this.#db.write((tx) => this.#save(tx, zero));
+    if (zero.length === 0) return;
+    await this.#db.write((tx) => this.#save(tx, zero));
+    this.live?.send(() => this.shown());
   }
 
   /** Whether bytes wait that could not be written; a reset would not reach them. */

@@ -34,6 +34,26 @@ test('resets one outbound or all; bytes from before the reset do not appear afte
   t.is(form.status, 200);
 });
 
+test('the live stream has the list after each poll that moved bytes, and after a reset', async (t) => {
+  const { engine, panel, poll, reset, store } = await openWorld();
+  await using _ = panel;
+  const sent: unknown[] = [];
+  t.truthy(store.live);
+  store.live = {
+    send: (payload) => void sent.push((payload as () => unknown)()),
+    invalidate: () => undefined,
+  };
+  engine.moveOut('direct', 1, 100);
+  await poll();
+  await poll();
+  await reset('direct');
+  const [id] = store.list().map((one) => one.id);
+  t.deepEqual(sent, [
+    [{ id, tag: 'direct', up: 1, down: 100, total: 101 }],
+    [{ id, tag: 'direct', up: 0, down: 0, total: 0 }],
+  ]);
+});
+
 test('an unknown tag is refused by name and changes nothing; one that has moved nothing yet is fine', async (t) => {
   const { engine, panel, bytes, reset } = await openWorld();
   await using _ = panel;

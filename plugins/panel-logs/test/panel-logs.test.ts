@@ -1,7 +1,8 @@
 import test from 'ava';
 import { definePlugin, message, route } from '../../../kernel/index.js';
 import { TestPanel } from '../../../test/harness/index.js';
-import { folderOf } from '../../../test/outside/third-party.js';
+import { CorePanel } from '../../../test/engine/core-panel.js';
+import { folderOf, writeFiles } from '../../../test/outside/third-party.js';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const talker = definePlugin({
@@ -100,4 +101,20 @@ test('the level is a live setting, unless the environment sets it', async (t) =>
   const held = await pinned.call('/panel/api/setting/update', { body: { logLevel: 'debug' } });
   t.false(held.body.success);
   t.regex(held.body.msg, /WEIR_LOG_LEVEL/);
+});
+
+test('the config file gives the level until an admin changes it', async (t) => {
+  const dataDirectory = await folderOf(t);
+  await writeFiles(dataDirectory, { 'weir.json': { logLevel: 'error' } });
+  const env = { WEIR_LOG_LEVEL: '', WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
+  const panel = await CorePanel.boot(t, { dataDirectory, env });
+  const level = async () =>
+    (await panel.get<{ logLevel: string }>('/panel/api/setting/all', { method: 'POST' })).logLevel;
+  t.is(await level(), 'error');
+  t.deepEqual(
+    panel.log.filter((line) => line['level'] === 'info'),
+    [],
+  );
+  await panel.get('/panel/api/setting/update', { body: { logLevel: 'info' } });
+  t.is(await level(), 'info');
 });
