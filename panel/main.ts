@@ -78,6 +78,8 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   leave?.addEventListener('abort', () => end('another process takes over', 0, true));
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGINT', () => end('SIGINT', 0));
+  // For an upgrade: the next process adopts the core.
+  process.on('SIGUSR2', () => end('SIGUSR2', 0, true));
   // Closing the terminal stops the panel and its core; a service reloads its certificate.
   process.on('SIGHUP', () => (onTerminal ? end('SIGHUP', 0) : void program.renewCertificate()));
   process.on('uncaughtException', (error) => {

@@ -1138,6 +1138,18 @@ export type ClientsSetExternalLinksInput = {
   };
 };
 
+export type EngineTemplateReply = {
+  /** JSON text, indented */
+  engineSetting: string;
+  /** JSON text of a list: tags of all inbounds */
+  inboundTags: string;
+  /** JSON text of a list: tags of the reverse proxies of clients */
+  clientReverseTags: string;
+  outboundTestUrl: string;
+};
+
+export type EngineDefaultTemplateReply = Record<string, unknown>;
+
 export type EngineOutboundsTrafficReply = {
   id: number;
   tag: string;
@@ -1147,10 +1159,92 @@ export type EngineOutboundsTrafficReply = {
   total: number;
 }[];
 
+export type EnginePlanReply = {
+  /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+  change: 'none' | 'hot' | 'restart' | 'start';
+  /** by tag */
+  inbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** by tag */
+  outbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** whether rules or balancers change */
+  rules: boolean;
+  /** parts of the config that only a restart changes */
+  sections: string[];
+  connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
+    end: 'none' | 'some' | 'all';
+    /** inbounds whose transport ends its connections with the inbound */
+    inbounds: string[];
+    /** users who have such connections now, without those behind a proxy of this machine */
+    users: number;
+  };
+};
+
+export type EnginePlanOfInput = {
+  body: {
+    /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
+    engineSetting: string | Record<string, unknown>;
+  };
+};
+
+export type EnginePlanOfReply = {
+  /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
+  change: 'none' | 'hot' | 'restart' | 'start';
+  /** by tag */
+  inbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** by tag */
+  outbounds: {
+    /** new or changed */
+    put: string[];
+    remove: string[];
+  };
+  /** whether rules or balancers change */
+  rules: boolean;
+  /** parts of the config that only a restart changes */
+  sections: string[];
+  connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
+    end: 'none' | 'some' | 'all';
+    /** inbounds whose transport ends its connections with the inbound */
+    inbounds: string[];
+    /** users who have such connections now, without those behind a proxy of this machine */
+    users: number;
+  };
+  /** false when there is no core to ask */
+  tested: boolean;
+  /** why it cannot run */
+  issues: {
+    path: string;
+    message: string;
+  }[];
+  /** what of it has no effect */
+  notes: string[];
+};
+
 export type EngineResetOutboundsTrafficInput = {
   body: {
     /** tag of the outbound; `-alltags-` resets all */
     tag: string;
+  };
+};
+
+export type EngineUpdateInput = {
+  body: {
+    /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
+    engineSetting: string | Record<string, unknown>;
+    outboundTestUrl?: string;
   };
 };
 
@@ -2159,6 +2253,50 @@ export type AddressesMergeInput = {
   }[];
 };
 
+export type ServerEngineMetricsHistoryInput = {
+  metric: 'xrAlloc' | 'xrSys' | 'xrHeapObjects' | 'xrNumGC' | 'xrPauseNs';
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerEngineMetricsHistoryReply = {
+  t: number;
+  v: number;
+}[];
+
+export type ServerEngineMetricsStateReply = {
+  /** whether the figures of a running core are recorded */
+  enabled: boolean;
+  /** always empty: they are read over the API of the core, which opens no port */
+  listen: string;
+  /** why they are not recorded; empty while they are */
+  reason: string;
+};
+
+export type ServerEngineObservatoryReply = {
+  tag: string;
+  alive: boolean;
+  /** ms; 99999999 for an outbound that is not alive */
+  delay: number;
+  /** Unix seconds; 0: never, or unknown (burstObservatory) */
+  lastSeenTime: number;
+  /** Unix seconds; 0: unknown (burstObservatory) */
+  lastTryTime: number;
+  /** empty also where the core does not say */
+  lastError: string;
+  /** Unix seconds: when the panel asked the core */
+  updatedAt: number;
+}[];
+
+export type ServerEngineObservatoryHistoryInput = {
+  tag: string;
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type ServerEngineObservatoryHistoryReply = {
+  t: number;
+  v: number;
+}[];
+
 export type ServerEngineLogsInput = {
   count: number;
   body?: {
@@ -2236,6 +2374,29 @@ export type ServerRemoteCertificateHashInput = {
   };
 };
 
+export type ServerInstallEngineInput = {
+  version: string;
+  body?: {
+    /** of the archive; takes precedence over the published one */
+    sha256?: string;
+  };
+};
+
+export type ServerInstallEngineReply = {
+  version: string;
+  /** of the program */
+  sha256: string;
+  /** where it came from: an address, or a program of this machine */
+  source: string;
+  /** what confirmed the archive: an address, `request`, `WEIR_ENGINE_SHA256`; blank for a program of this machine */
+  digestFrom: string;
+  /** Unix ms */
+  installedAt: number;
+  downloaded: boolean;
+  /** versions that made room */
+  removed: string[];
+};
+
 export type ServerLogsInput = {
   count: number;
   body?: {
@@ -2310,6 +2471,12 @@ export type ServerStatusReply = {
     errorMsg: string;
     version: string;
     usersOnTheWay: number;
+    /** memory of its process in bytes, and the limit above which it is high; 0: unknown, or no limit */
+    memory: {
+      bytes: number;
+      limit: number;
+      isHigh: boolean;
+    };
   };
   /** threads and memory of the panel; uptime of the core in seconds */
   appStats: {
@@ -2321,6 +2488,42 @@ export type ServerStatusReply = {
   panelGuid: string;
 };
 
+export type ServerUpdateGeofilesReply = {
+  files: {
+    name: string;
+    changed: boolean;
+    sha256: string;
+    /** address of the published digest; blank without one */
+    digestFrom: string;
+  }[];
+  /** whether the core restarted to read a changed file */
+  restarted: boolean;
+  /** parts of the config that the core does without, because of geodata */
+  problems: string[];
+  /** why the core does not have the change yet; else blank */
+  pending: string;
+};
+
+export type ServerUpdateGeofileInput = {
+  filename: string;
+};
+
+export type ServerUpdateGeofileReply = {
+  files: {
+    name: string;
+    changed: boolean;
+    sha256: string;
+    /** address of the published digest; blank without one */
+    digestFrom: string;
+  }[];
+  /** whether the core restarted to read a changed file */
+  restarted: boolean;
+  /** parts of the config that the core does without, because of geodata */
+  problems: string[];
+  /** why the core does not have the change yet; else blank */
+  pending: string;
+};
+
 export type SettingsAllReply = {
   /** a login needs a code of an authenticator as well */
   twoFactorEnable: boolean;
@@ -2328,10 +2531,14 @@ export type SettingsAllReply = {
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
+  /** memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never */
+  engineMemoryAlert: number;
+  /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
+  engineMemoryRestart: number;
   /** MiB of each log file of the core, after which it is cut */
-  coreLogSize: number;
+  engineLogSize: number;
   /** older parts of each log file of the core that are kept; each has at most twice that size */
-  coreLogFiles: number;
+  engineLogFiles: number;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -2473,8 +2680,16 @@ export type SettingsAllReply = {
   appLinkEnable: boolean;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
+  /** what tests of outbounds fetch */
+  outboundTestUrl: string;
+  /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
+  engineReleases: string;
+  /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
+  engineReleaseList: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
+  /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
+  geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
   /** serve subscriptions as YAML of mihomo, too */
@@ -2604,6 +2819,8 @@ export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
 export type SettingsFactoryDefaultsReply = Record<string, string>;
 
+export type SettingsDefaultTemplateReply = Record<string, unknown>;
+
 export type SettingsRemoteTextsReply = {
   setting: string;
   /** Unix ms of the last good fetch; 0: none yet */
@@ -2652,10 +2869,14 @@ export type SettingsUpdateInput = {
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
+    /** memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never */
+    engineMemoryAlert?: number;
+    /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
+    engineMemoryRestart?: number;
     /** MiB of each log file of the core, after which it is cut */
-    coreLogSize?: number;
+    engineLogSize?: number;
     /** older parts of each log file of the core that are kept; each has at most twice that size */
-    coreLogFiles?: number;
+    engineLogFiles?: number;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -2797,8 +3018,16 @@ export type SettingsUpdateInput = {
     appLinkEnable?: boolean;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
+    /** what tests of outbounds fetch */
+    outboundTestUrl?: string;
+    /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
+    engineReleases?: string;
+    /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
+    engineReleaseList?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
+    /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
+    geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
     /** serve subscriptions as YAML of mihomo, too */
@@ -3033,6 +3262,163 @@ export type SystemPluginsSetEnableReply = {
   /** false: nothing had to change */
   restarting: boolean;
 };
+
+export type CoreTemplateCompareInput = {
+  query: {
+    from: number;
+    /** without it, the template in force */
+    to?: number;
+  };
+};
+
+export type CoreTemplateCompareReply = {
+  op: string;
+  /** JSON Pointer (RFC 6901) */
+  path: string;
+  from?: string;
+  value?: unknown;
+}[];
+
+export type CoreTemplateHistoryReply = {
+  id: number;
+  /** Unix ms */
+  savedAt: number;
+  author: string;
+  authorKind: string;
+  note: string;
+  inForce: boolean;
+  /** whether a core has run with it */
+  proved: boolean;
+  characters: number;
+}[];
+
+export type CoreTemplateGetInput = {
+  id: number;
+};
+
+export type CoreTemplateGetReply = {
+  id: number;
+  /** Unix ms */
+  savedAt: number;
+  author: string;
+  authorKind: string;
+  note: string;
+  inForce: boolean;
+  /** whether a core has run with it */
+  proved: boolean;
+  characters: number;
+  /** JSON text, indented */
+  engineSetting: string;
+};
+
+export type CoreTemplateRestoreInput = {
+  id: number;
+};
+
+export type EngineVersionsInstalledReply = {
+  /** blank without a core */
+  running: string;
+  binary: string;
+  /** the version that Weir is tested with */
+  tested: string;
+  /** blank while the core is one that was found elsewhere */
+  chosen: string;
+  previous: string;
+  installed: {
+    version: string;
+    /** of the program */
+    sha256: string;
+    /** where it came from: an address, or a program of this machine */
+    source: string;
+    /** what confirmed the archive: an address, `request`, `WEIR_ENGINE_SHA256`; blank for a program of this machine */
+    digestFrom: string;
+    /** Unix ms */
+    installedAt: number;
+  }[];
+};
+
+export type EngineVersionsProgressReply = {
+  version: string;
+  step: 'list' | 'digest' | 'download' | 'unpack' | 'test' | 'stop' | 'start' | 'check' | 'back' | 'done' | 'failed';
+  /** bytes of the archive */
+  received: number;
+  /** of the archive; 0 when the server does not say */
+  size: number;
+  error: string;
+} | null;
+
+export type GeodataCategoriesInput = {
+  query: {
+    /** a file name that ends with .dat, without a path */
+    file: string;
+    /** only those with this text, in any case */
+    q?: string;
+    offset?: number;
+    limit?: number;
+  };
+};
+
+export type GeodataCategoriesReply = {
+  total: number;
+  items: {
+    code: string;
+    count: number;
+    attributes: string[];
+  }[];
+};
+
+export type GeodataCheckInput = {
+  body: {
+    tokens: string[];
+    /** what stands in the place of these values */
+    kind?: 'ip' | 'site';
+  };
+};
+
+export type GeodataCheckReply = {
+  token: string;
+  known: boolean;
+  geodata: boolean;
+  /** blank if known */
+  reason: string;
+}[];
+
+export type GeodataEntriesInput = {
+  query: {
+    /** a file name that ends with .dat, without a path */
+    file: string;
+    code: string;
+    /** only those with this text, in any case */
+    q?: string;
+    offset?: number;
+    limit?: number;
+  };
+};
+
+export type GeodataEntriesReply = {
+  total: number;
+  items: {
+    type: 'cidr' | 'keyword' | 'regexp' | 'domain' | 'full';
+    value: string;
+    attributes: string[];
+  }[];
+};
+
+export type GeodataFilesReply = {
+  name: string;
+  path: string;
+  /** blank for a file that cannot be used */
+  kind: 'ip' | 'site' | '';
+  size: number;
+  /** Unix ms */
+  mtime: number;
+  sha256: string;
+  /** address that sent this file; blank for a file that an admin put there */
+  source: string;
+  categories: number;
+  /** why the core cannot use it; else blank */
+  problem: string;
+}[];
 
 export type KeygenRealityInput = {
   query?: {
@@ -3366,12 +3752,30 @@ export class Weir extends Transport {
   } as const;
 
   readonly engine = {
+    /** The admin's part of the core's config, and what its rules may name. — POST /panel/api/engine/ */
+    template: (): Promise<EngineTemplateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/', gives: 'obj' }),
+    /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
+    defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
+    /** Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason. — GET /panel/api/engine/getEngineResult */
+    result: (): Promise<string> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getEngineResult', gives: 'obj' }),
     /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
     outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
+    /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
+    plan: (): Promise<EnginePlanReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
+    /** Says what a template would do, before it is saved: nothing, a change while the core runs, or a restart, and which connections that costs. Changes nothing. — POST /panel/api/engine/plan */
+    planOf: (input: EnginePlanOfInput): Promise<EnginePlanOfReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/plan', gives: 'obj' }, input),
     /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
     resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
+    /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
+    update: (input: EngineUpdateInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
   } as const;
 
   readonly hosts = {
@@ -3480,6 +3884,18 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample, as while no core ran, are left out. `xrAlloc` and `xrSys` are bytes, `xrPauseNs` is the mean pause of the latest garbage collections. Empty where the plugin time-series is off. — GET /panel/api/server/engineMetricsHistory/{metric}/{bucket} */
+    engineMetricsHistory: (input: ServerEngineMetricsHistoryInput): Promise<ServerEngineMetricsHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineMetricsHistory/{metric}/{bucket}', gives: 'obj' }, input),
+    /** Whether the figures of the core are recorded, and why not. — GET /panel/api/server/engineMetricsState */
+    engineMetricsState: (): Promise<ServerEngineMetricsStateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineMetricsState', gives: 'obj' }),
+    /** The last probes of the outbounds that the core observes, by tag; empty while no core runs, and where its config has no observatory. — GET /panel/api/server/engineObservatory */
+    engineObservatory: (): Promise<ServerEngineObservatoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineObservatory', gives: 'obj' }),
+    /** The last sixty delays of an outbound in ms, as in engineMetricsHistory; there is no point while it is not alive. 404 for an outbound that is not observed and has no history. — GET /panel/api/server/engineObservatoryHistory/{tag}/{bucket} */
+    engineObservatoryHistory: (input: ServerEngineObservatoryHistoryInput): Promise<ServerEngineObservatoryHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/engineObservatoryHistory/{tag}/{bucket}', gives: 'obj' }, input),
     /** The last connections that users opened, oldest first, as far as the last 8 MiB of the log go. The core loses lines in bursts: this is no record of all connections. `Event` is 0 for direct, 1 for blocked, 2 for an outbound that leads elsewhere. — POST /panel/api/server/enginelogs/{count} */
     engineLogs: (input: ServerEngineLogsInput): Promise<ServerEngineLogsReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/enginelogs/{count}', gives: 'obj' }, input),
@@ -3489,6 +3905,9 @@ export class Weir extends Transport {
     /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
     coreConfig: (): Promise<ServerCoreConfigReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** The tags of the releases of the core, newest first. The list is read again after 15 minutes; while its source is down, the last one serves. — GET /panel/api/server/getEngineVersion */
+    engineVersions: (): Promise<string[]> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getEngineVersion', gives: 'obj' }),
     /** A key of Encrypted Client Hello for `echServerKeys` of an inbound, and the list of configs for its clients, base64. — POST /panel/api/server/getNewEchCert */
     newEch: (input: ServerNewEchInput): Promise<ServerNewEchReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/getNewEchCert', gives: 'obj' }, input),
@@ -3512,6 +3931,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
+    installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
     /** The last lines of the panel's log, newest first, of this level and of more severe ones. Without `syslog` from memory, since the process began: at most 10,240 lines and 4 MiB. With it from the journal of the service, as far as its last 16 MiB go. — POST /panel/api/server/logs/{count} */
     logs: (input: ServerLogsInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/logs/{count}', gives: 'obj' }, input),
@@ -3524,6 +3946,12 @@ export class Weir extends Transport {
     /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
+    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it. — POST /panel/api/server/updateGeofile */
+    updateGeofiles: (): Promise<ServerUpdateGeofilesReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile', gives: 'obj' }),
+    /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
+    updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
     getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),
@@ -3556,6 +3984,9 @@ export class Weir extends Transport {
     /** What a fresh panel has, each value as text; secrets are left out. — POST /panel/api/setting/factoryDefaults */
     factoryDefaults: (): Promise<SettingsFactoryDefaultsReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/factoryDefaults', gives: 'obj' }),
+    /** The template of a new panel. — GET /panel/api/setting/getDefaultJsonConfig */
+    defaultTemplate: (): Promise<SettingsDefaultTemplateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/setting/getDefaultJsonConfig', gives: 'obj' }),
     /** Returns how the texts are that settings name by URL. It shows no URL, because a URL may be a secret. — GET /panel/api/setting/remoteTexts */
     remoteTexts: (): Promise<SettingsRemoteTextsReply> =>
       this.call({ method: 'GET', path: '/panel/api/setting/remoteTexts', gives: 'obj' }),
@@ -3592,6 +4023,45 @@ export class Weir extends Transport {
     /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
     del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
+  } as const;
+
+  readonly coreTemplate = {
+    /** What must change in one template to make another one of it. — GET /panel/api/x/core-template/compare */
+    compare: (input: CoreTemplateCompareInput): Promise<CoreTemplateCompareReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/compare', gives: 'obj' }, input),
+    /** The last ten templates, the one in force first. — GET /panel/api/x/core-template/history */
+    history: (): Promise<CoreTemplateHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/history', gives: 'obj' }),
+    /** One template of the history. — GET /panel/api/x/core-template/history/{id} */
+    get: (input: CoreTemplateGetInput): Promise<CoreTemplateGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/history/{id}', gives: 'obj' }, input),
+    /** Saves a template of the history again, with all checks. — POST /panel/api/x/core-template/restore/{id} */
+    restore: (input: CoreTemplateRestoreInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
+  } as const;
+
+  readonly engineVersions = {
+    /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
+    installed: (): Promise<EngineVersionsInstalledReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/engine-versions/installed', gives: 'obj' }),
+    /** Where the present or last install is; null when there was none since the start of the panel. — GET /panel/api/x/engine-versions/progress */
+    progress: (): Promise<EngineVersionsProgressReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/engine-versions/progress', gives: 'obj' }),
+  } as const;
+
+  readonly geodata = {
+    /** The categories of a file by their codes, with the number of their entries. — GET /panel/api/x/geodata/categories */
+    categories: (input: GeodataCategoriesInput): Promise<GeodataCategoriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/categories', gives: 'obj' }, input),
+    /** Whether values of rules name geodata that is here, such as geoip:de, geosite:cn@ads or ext:my.dat:work. A value that names no geodata is known. — POST /panel/api/x/geodata/check */
+    check: (input: GeodataCheckInput): Promise<GeodataCheckReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/geodata/check', gives: 'obj' }, input),
+    /** The entries of a category: ranges of addresses, or domains. — GET /panel/api/x/geodata/entries */
+    entries: (input: GeodataEntriesInput): Promise<GeodataEntriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/entries', gives: 'obj' }, input),
+    /** The geodata files that the core can read. — GET /panel/api/x/geodata/files */
+    files: (): Promise<GeodataFilesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/geodata/files', gives: 'obj' }),
   } as const;
 
   readonly keygen = {

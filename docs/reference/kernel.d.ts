@@ -7,8 +7,9 @@
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
+//   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 48 names
+//   @weir-panel/weir/plugins/engine: 79 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2307,6 +2308,22 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/core-template' {
+  import type { Principal, Token } from '@weir-panel/weir/kernel';
+  import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+
+  // API of core-template: the admin's part of the core's config.
+  export interface CoreTemplateApi {
+    /** The template in force, as an admin wrote it. */
+    read(): JsonObject;
+    /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
+    change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
+  }
+  export const CoreTemplate: Token<CoreTemplateApi>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/devices' {
   import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
 
@@ -2348,7 +2365,50 @@ declare module '@weir-panel/weir/plugins/devices' {
 }
 
 declare module '@weir-panel/weir/plugins/engine' {
-  import type { Draft, Event, ExtensionPoint, Guard, Token } from '@weir-panel/weir/kernel';
+  import type { Draft, Event, ExtensionPoint, Guard, Static, Token, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // Where the core looks for geodata.
+  /** Where a core looks after its own folder (common/platform/others.go). */
+  export const SYSTEM_ASSETS: readonly string[];
+  /** Returns the folder for geodata files: that of XRAY_LOCATION_ASSET, otherwise one in the data folder. */
+  export const assetFolder: (dataDirectory: string) => string;
+
+  // Replaces the program of the core while the panel runs: tested before the running core is touched, and the previous
+  // program runs again when the new one does not serve.
+  /** `back`: the new program did not serve, and the previous one starts again. */
+  export type SwapStep = 'test' | 'stop' | 'start' | 'check' | 'back';
+
+  // cores/chosen.json in the data folder: which of the installed cores runs. A file and not a setting, because it must be
+  // written between two steps of a change that may be killed anywhere.
+  export const isVersion: (text: unknown) => text is string;
+  export const coresFolder: (dataDirectory: string) => string;
+  export const installedCore: (dataDirectory: string, version: string) => string;
+
+  // Downloads the core's pinned release: the digest, then the archive; unpacks one file, runs it once and moves it into place.
+  /** The `.dgst` file has a line for each kind of digest, as openssl writes them. */
+  export function digestIn(text: string): string | undefined;
+
+  // The core's release: its version, the name of its archive, and its path here.
+  /** The version that Weir is tested with; go.mod requires the same. */
+  export const CORE_VERSION = "26.3.27";
+  export const RELEASES = "https://github.com/XTLS/Xray-core/releases/download";
+  export const PROGRAM: string;
+  interface Machine {
+    readonly platform: string;
+    readonly arch: string;
+    /** of 32-bit ARM: 5, 6 or 7 */
+    readonly armVersion?: string | undefined;
+    readonly littleEndian?: boolean;
+  }
+  export const thisMachine: () => Machine;
+  /** `Xray-linux-64.zip`; undefined where the project may publish none for this machine. */
+  export function assetOf({ platform, arch, armVersion, littleEndian, }: Machine): string | undefined;
+
+  // Takes one file out of a zip in memory. Names in the archive are compared, never used as paths, and sizes are checked
+  // before and after. Layout: PKWARE's APPNOTE 6.3, sections 4.3.7 (local header), 4.3.12 (directory), 4.3.16 (its end).
+  /** The file with exactly this name; rejects with what is wrong with the archive. */
+  export function unzip(zip: Buffer, name: string, limit: number): Promise<Buffer>;
 
   // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
   // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
@@ -2378,6 +2438,32 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly protocol: string;
     readonly config: JsonObject;
   }
+  /** What the core's runtime says of itself. */
+  interface CoreFigures {
+    readonly heapBytes: number;
+    /** bytes that it has from the system, whether they are in use or not */
+    readonly systemBytes: number;
+    readonly liveObjects: number;
+    /** garbage collections since its start */
+    readonly collections: number;
+    /** ns that they have stopped it for, in all */
+    readonly pausedNs: number;
+    readonly goroutines: number;
+    /** seconds */
+    readonly uptime: number;
+  }
+  /** The last probe of an outbound that the core observes. */
+  interface OutboundHealth {
+    readonly tag: string;
+    readonly alive: boolean;
+    /** ms; of no use for an outbound that is not alive */
+    readonly delay: number;
+    /** '' also where the core does not say */
+    readonly lastError: string;
+    /** Unix seconds; 0 for never, and where the core does not say */
+    readonly lastSeen: number;
+    readonly lastTry: number;
+  }
   /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
@@ -2388,8 +2474,50 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
 
   // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
-  /** Tags of the outbounds that are always there. */
+  /** Parts of the config of which there is one each. */
+  const SECTIONS: readonly ['dns', 'policy', 'log', 'observatory', 'burstObservatory', 'fakeDns', 'reverse'];
+  export type SectionName = (typeof SECTIONS)[number];
+  /** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
   export const OWN_OUTBOUNDS: readonly string[];
+
+  // What a change of the config does to the core: type and schema.
+  export const coreChangeFields: {
+    readonly change: Joi.AnySchema<any> & Typed<"hot" | "none" | "restart" | "start">;
+    readonly inbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly outbounds: Joi.ObjectSchema<any> & Typed<{
+      put: string[];
+      remove: string[];
+    }>;
+    readonly rules: Joi.BooleanSchema<boolean> & Typed<boolean>;
+    readonly sections: Joi.ArraySchema<any[]> & Typed<string[]>;
+    readonly connections: Joi.ObjectSchema<any> & Typed<{
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    }>;
+  };
+  const CoreChangeReply: Joi.ObjectSchema<any> & Typed<{
+    change: "hot" | "none" | "restart" | "start";
+    connections: {
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    };
+    inbounds: {
+      put: string[];
+      remove: string[];
+    };
+    outbounds: {
+      put: string[];
+      remove: string[];
+    };
+    rules: boolean;
+    sections: string[];
+  }>;
+  export type CoreChange = Static<typeof CoreChangeReply>;
 
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
@@ -2465,6 +2593,15 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly startedAt: number;
     /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
     readonly usersOnTheWay: number;
+    readonly memory: CoreMemory;
+  }
+  /** Memory of the core's process; all 0 while no core runs, and until it is measured. */
+  export interface CoreMemory {
+    /** bytes in RAM */
+    readonly bytes: number;
+    /** bytes above which it is high; 0 for none */
+    readonly limit: number;
+    readonly isHigh: boolean;
   }
   /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
   export interface CoreCounters {
@@ -2491,6 +2628,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface Applied {
     readonly pending: boolean;
     readonly reason: string;
+    /** the core rejects a part; it keeps the previous one, and only another change helps */
+    readonly rejected?: true;
     /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
     readonly onTheWay?: {
       readonly users: number;
@@ -2501,6 +2640,17 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
+  /** A part that cannot run. */
+  export interface PartProblem {
+    /** undefined when the core rejects the config also without all of the parts */
+    readonly part: CorePart | undefined;
+    readonly reason: string;
+  }
+  export interface CorePreview extends CoreChange {
+    readonly problems: readonly PartProblem[];
+    /** false when there is no core to ask */
+    readonly tested: boolean;
+  }
   export interface EngineApi {
     status(): EngineStatus;
     /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
@@ -2518,6 +2668,8 @@ declare module '@weir-panel/weir/plugins/engine' {
      * there is one.
      */
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
+    /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
+    preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
     /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
     counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
@@ -2579,7 +2731,20 @@ declare module '@weir-panel/weir/plugins/engine' {
     tags(): Promise<ReadonlySet<string>>;
   }
   export const CoreOutbounds: Token<CoreOutboundsApi>;
-  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
+  /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
+  export type CoreRuntime = CoreFigures & {
+    readonly epoch: string;
+  };
+  /** The last probe of an outbound by the core's observatory. */
+  export type OutboundProbe = OutboundHealth;
+  /** What the core says of itself. Both are undefined when no core runs, or none that answers; they reject when an answer fails to come within 1.5 s. */
+  export interface CoreMonitorApi {
+    runtime(): Promise<CoreRuntime | undefined>;
+    /** Undefined too when the config has neither `observatory` nor `burstObservatory`. An outbound is missing until its first probe. */
+    outbounds(): Promise<readonly OutboundProbe[] | undefined>;
+  }
+  export const CoreMonitor: Token<CoreMonitorApi>;
+  /** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
   export type CorePart = 
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   {
@@ -2588,11 +2753,24 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly accounts?: string;
     };
   }
-  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. `isDefault`: it takes what no rule takes; the first part that says so wins. */
    | {
     readonly outbound: JsonObject;
-  } | {
+    readonly isDefault?: boolean;
+  }
+  /** Rules apply in the order of the plugins' taps, after the engine's own. `looksUp: false`: its `ip` matches targets that are addresses; names are not looked up for it. */
+   | {
     readonly rule: JsonObject;
+    readonly looksUp?: boolean;
+  }
+  /** with `tag` and `selector`; rules name it by `balancerTag` */
+   | {
+    readonly balancer: JsonObject;
+  }
+  /** a part of which the config has one; `policy` and `log` are merged with what the engine needs */
+   | {
+    readonly section: SectionName;
+    readonly value: Json;
   }
   /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
    | {
@@ -2616,6 +2794,51 @@ declare module '@weir-panel/weir/plugins/engine' {
     checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
   }
   export const CoreCheck: Token<CoreCheckApi>;
+  /** The program that is the core. */
+  export interface CoreProgram {
+    readonly binary: string;
+    /** `installed`: a version in `cores/` of the data folder; for the others see docs/environment.md */
+    readonly source: 'WEIR_ENGINE_BIN' | 'installed' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+  }
+  /** What the environment says about where cores come from. */
+  export interface CoreSource {
+    /** address of the releases */
+    readonly releases: string;
+    /** whether environment or config file set that address */
+    readonly isPinned: boolean;
+    /** of the archive of the version that Weir is tested with; empty for none */
+    readonly sha256: string;
+    readonly mayDownload: boolean;
+    /** the program that WEIR_ENGINE_BIN names; empty for none */
+    readonly program: string;
+  }
+  export interface CoreProgramsApi {
+    /** undefined when no core was found */
+    readonly present: CoreProgram | undefined;
+    readonly source: CoreSource;
+    /** Versions in `cores/`, empty for a core elsewhere: which one runs, and which ran before. */
+    choice(): Promise<{
+      readonly chosen: string;
+      readonly previous: string;
+    }>;
+    /**
+     * Runs `cores/<version>` of the data folder as the core from now on, also after restarts of the panel. Tests it with the
+     * current config first, stops the running core after a last poll, and starts the new one. Rejects with CoreRefused, or
+     * another error with the reason, when it does not serve; the previous core then runs again. One call at a time.
+     */
+    use(version: string, onStep: (step: SwapStep) => void): Promise<void>;
+  }
+  /** Replaces the program of the core. */
+  export const CorePrograms: Token<CoreProgramsApi>;
+  /** Checks a part of the core's config before the core gets it. */
+  export interface PartCheck {
+    /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
+    problem(part: CorePart): string | undefined | Promise<string | undefined>;
+    /** Returns a mark of what else the part is made of, such as a file that it names. When the mark changes, a rule, name server or section is given to the core again. */
+    madeOf?(part: CorePart): string | undefined | Promise<string | undefined>;
+  }
+  /** Checks of the parts of the core's config, beside those of core-guard. */
+  export const PartChecks: ExtensionPoint<PartCheck>;
   /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
   export const AccountTypes: ExtensionPoint<AccountType>;
   /** Source of the users of inbounds, from memory: asked for all at starts, and for one after each change of it. */
@@ -2625,7 +2848,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   }
   /** Sources of the users that the core should have. */
   export const CoreUsers: ExtensionPoint<CoreUserSource>;
-  /** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
+  /** Called before a running core gets another config: `hot` changes inbounds (by tag), outbounds and rules while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
   export const beforeCoreReload: Guard<{
     readonly reason: string;
     readonly plan: 'hot' | 'restart';
@@ -2645,6 +2868,10 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const beforeCountersGo: Guard<{
     readonly counters: CoreCounters;
   }>;
+  /** The core ran something else than it should, and the engine fixes it; `found` says what, for people. */
+  export const coreDrifted: Event<{
+    readonly found: readonly string[];
+  }>;
   /** The core started, stopped or failed; `reason` may be empty. */
   export const coreStateChanged: Event<{
     readonly from: EngineState;
@@ -2654,6 +2881,11 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** The core rejects new connections of these users; it cannot close their open ones. */
   export const usersRemoved: Event<{
     readonly users: readonly UserRef[];
+  }>;
+  /** The core has used more memory than `limit` (bytes) for some seconds. Emitted again only after it was below 90 % of the limit, and for another core. */
+  export const coreMemoryHigh: Event<{
+    readonly bytes: number;
+    readonly limit: number;
   }>;
 
   export {};
@@ -4542,6 +4774,11 @@ declare module '@weir-panel/weir/plugins/server-status' {
     };
     engine: {
       errorMsg: string;
+      memory: {
+        bytes: number;
+        isHigh: boolean;
+        limit: number;
+      };
       state: "error" | "running" | "stop";
       usersOnTheWay: number;
       version: string;
@@ -5304,7 +5541,7 @@ declare module '@weir-panel/weir/plugins/traffic' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, Mounted, OwnedCommand, Plugin, PluginState, Proxies, Route, RouteAdapter, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, JsonObject, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -5348,6 +5585,10 @@ declare module '@weir-panel/weir/testing' {
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
+    /** how the core is; a failure is thrown */
+    runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+    /** undefined: it observes nothing */
+    probes: readonly OutboundProbe[] | undefined;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
     /** The same through an outbound. */

@@ -17,6 +17,13 @@ const RELAYS = [
   ['realitysettings', 'dest'],
 ];
 
+const FETCHED = [
+  ['probeurl'],
+  ['pingconfig', 'destination'],
+  ['pingconfig', 'connectivity'],
+  ['webhook', 'url'],
+];
+
 function relayed(place: Place): Destination {
   const type = place.siblings.get('type');
   if (type === 'unix' && typeof place.value === 'string') return { kind: 'socket', path: place.value };
@@ -44,6 +51,12 @@ export function dialed(place: Place): Dialed[] {
   // infra/conf/freedom.go; without a host it changes only the port
   if (key === 'redirect' && typeof value === 'string')
     return value.startsWith(':') ? [] : server(destinationOf(value));
+  // infra/conf/observatory.go and app/observatory/burst: fetched again and again; infra/conf/router.go, WebhookRuleConfig:
+  // called for each connection, on a socket too (app/router/webhook.go, parseURL)
+  if (FETCHED.some((end) => endsWith(keys, end)))
+    return server(
+      typeof value === 'string' && /^[/@]/.test(value) ? { kind: 'socket', path: value } : proxied(value),
+    );
   // infra/conf/wireguard.go, a peer
   if (key === 'endpoint') return server(destinationOf(value));
   // infra/conf/dokodemo.go

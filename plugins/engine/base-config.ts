@@ -1,8 +1,9 @@
 // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
 import { PRIVATE_RANGES } from '../core-guard/contract.js';
-import type { CoreBase, JsonObject } from './driver.js';
+import type { CoreBase, Json, JsonObject } from './driver.js';
 import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './checked-dns.js';
-import { forPackets, remainingTcp, splitByNetwork } from './udp-outbounds.js';
+import { taggedRouting } from './routing-tags.js';
+import { forPackets, packetsOf, remaining, splitByNetwork } from './udp-outbounds.js';
 
 /** Which addresses users of the core may reach. */
 export interface Openness {
@@ -12,11 +13,29 @@ export interface Openness {
   readonly udp: 'single' | 'cone';
 }
 
+/** Parts of the config of which there is one each. */
+export const SECTIONS = [
+  'dns',
+  'policy',
+  'log',
+  'observatory',
+  'burstObservatory',
+  'fakeDns',
+  'reverse',
+] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
 export interface BaseParts {
   readonly outbounds: readonly JsonObject[];
   readonly rules: readonly JsonObject[];
+  readonly balancers?: readonly JsonObject[];
   /** instead of the system's resolver */
   readonly nameServers: readonly (string | JsonObject)[];
+  readonly sections?: Readonly<Partial<Record<SectionName, Json>>>;
+  /** tag of the outbound for what no rule takes; `direct` without it */
+  readonly defaultTag?: string | undefined;
+  /** whether the addresses of a name are looked up for rules that match addresses */
+  readonly looksUp?: boolean;
   readonly open: Openness;
 }
 
@@ -25,11 +44,13 @@ const own: readonly JsonObject[] = [
   { tag: DIRECT, protocol: 'freedom' },
   { tag: 'blocked', protocol: 'blackhole' },
 ];
-/** Tags of the outbounds that are always there. */
+/** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
 export const OWN_OUTBOUNDS: readonly string[] = own.map(({ tag }) => String(tag));
+/** For our own rules: what is called `blocked` may be replaced. */
+const NOWHERE = 'weir.blocked';
 const blockPrivate: readonly JsonObject[] = [
-  { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: 'blocked' },
-  { type: 'field', ip: PRIVATE_RANGES, outboundTag: 'blocked' },
+  { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: NOWHERE },
+  { type: 'field', ip: PRIVATE_RANGES, outboundTag: NOWHERE },
 ];
 
 const protocolOf = ({ protocol }: JsonObject): string => String(protocol).toLowerCase();
@@ -37,40 +58,81 @@ const isFreedom = (outbound: JsonObject): boolean => ['freedom', 'direct'].inclu
 const dialsForUsers = (outbound: JsonObject): boolean =>
   isFreedom(outbound) || protocolOf(outbound) === 'dns';
 
+/**
+ * Composes the base. Its first outbound is the core's default. The last rules lead there too, so that traffic has a way
+ * while an outbound is replaced in a running core, and the order of the other outbounds does not matter.
+ */
 export function baseConfig(parts: BaseParts): CoreBase {
-  return parts.open.private === 'allow' ? openBase(parts) : guardedBase(parts);
+  const { outbounds, sections, defaultTag = DIRECT } = parts;
+  const taken = new Set(outbounds.map(({ tag }) => tag));
+  const all = [...own.filter(({ tag }) => !taken.has(tag ?? '')), ...outbounds];
+  const first = all.find(({ tag }) => tag === defaultTag) ?? all[0];
+  const ordered = [...(first ? [first] : []), ...all.filter((outbound) => outbound !== first)];
+  const { dns, ...others } = sections ?? {};
+  const compose = parts.open.private === 'allow' ? openBase : guardedBase;
+  return { ...others, ...compose({ ...parts, outbounds: ordered }, dns) };
 }
 
-function openBase({ outbounds, rules, nameServers }: BaseParts): CoreBase {
+/** Names need no look-up to be safe. It happens only where the last rule waits for addresses; see `remaining`. */
+const LOOK_UP = 'IPIfNonMatch';
+const asksForAddresses = ({ rules, looksUp = true }: BaseParts): boolean =>
+  looksUp && rules.some((rule) => 'ip' in rule);
+
+function openBase(parts: BaseParts, dns: Json | undefined): CoreBase {
+  const { outbounds, rules, balancers = [], nameServers } = parts;
+  const settings = {
+    ...(dns as JsonObject | undefined),
+    ...(nameServers.length > 0 && { servers: nameServers }),
+  };
   return {
-    outbounds: [...own, ...outbounds],
-    ...(nameServers.length > 0 && { dns: { servers: nameServers } }),
-    routing: { domainStrategy: 'AsIs', rules },
+    outbounds,
+    ...(Object.keys(settings).length > 0 && { dns: settings }),
+    routing: {
+      domainStrategy: LOOK_UP,
+      ...taggedRouting(
+        [...rules, remaining(String(outbounds[0]?.['tag']), 'tcp,udp', asksForAddresses(parts))],
+        balancers,
+      ),
+    },
   };
 }
 
 /** Blocks private targets before all added rules, and protects added outbounds like our own. */
-function guardedBase({ outbounds, rules, nameServers, open }: BaseParts): CoreBase {
-  const guarded = [...own, ...outbounds].map((outbound) =>
+function guardedBase(parts: BaseParts, dns: Json | undefined): CoreBase {
+  const { outbounds, rules, balancers = [], nameServers, open } = parts;
+  const guarded = outbounds.map((outbound) =>
     dialsForUsers(outbound) ? withCheckedNames(outbound) : outbound,
   );
   const single = open.udp === 'single';
-  const tags = single ? guarded.filter(isFreedom).flatMap(({ tag }) => (tag ? [String(tag)] : [])) : [];
+  const freedoms = single ? guarded.filter(isFreedom).map(({ tag }) => String(tag)) : [];
+  const first = String(guarded[0]?.['tag']);
   const asksServers = nameServers.length > 0;
-  const asksForAddresses = rules.some((rule) => 'ip' in rule);
+  const asks = asksForAddresses(parts);
+  const twins = freedoms.map(forPackets);
+  const leading = freedoms.includes(first) ? [] : guarded.slice(0, 1);
   return {
-    outbounds: [...tags.map(forPackets), ...guarded, ...(asksServers ? [nameServerOutbound] : [])],
-    dns: checkedDns(nameServers),
+    outbounds: [
+      ...leading,
+      ...twins,
+      ...guarded.slice(leading.length),
+      { tag: NOWHERE, protocol: 'blackhole' },
+      ...(asksServers ? [nameServerOutbound] : []),
+    ],
+    dns: checkedDns(nameServers, dns as JsonObject | undefined),
     routing: {
-      // Names need no rule to be safe; added rules on addresses need names looked up. Never on demand: with a sniffed
-      // name the core would check the addresses of that name and then dial another address.
-      domainStrategy: asksForAddresses ? 'IPIfNonMatch' : 'AsIs',
-      rules: [
-        ...(asksServers ? [nameServerRule] : []),
-        ...blockPrivate,
-        ...rules.flatMap((rule) => splitByNetwork(rule, new Set(tags))),
-        ...(single ? [remainingTcp(DIRECT, asksForAddresses)] : []),
-      ],
+      // Never on demand: with a sniffed name the core would check the addresses of that name and then dial another address.
+      domainStrategy: LOOK_UP,
+      ...taggedRouting(
+        [
+          ...(asksServers ? [nameServerRule] : []),
+          ...blockPrivate,
+          ...rules.flatMap((rule) => splitByNetwork(rule, new Set(freedoms))),
+          ...(freedoms.includes(first)
+            ? [remaining(packetsOf(first), 'udp', asks), remaining(first, 'tcp', asks)]
+            : [remaining(first, 'tcp,udp', asks)]),
+        ],
+        balancers,
+      ),
     },
   };
 }

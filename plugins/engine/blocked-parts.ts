@@ -1,40 +1,66 @@
-// Leaves out the parts of the config that core-guard rejects; checked each time that the config is composed.
+// Leaves out the parts of the config that core-guard or a check of another plugin rejects; checked each time that the
+// config is composed.
 import type { CoreGuardApi } from '../core-guard/contract.js';
+import type { Openness } from './base-config.js';
 import type { Part } from './claims.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
+import type { PartProblems } from './part-problems.js';
+import { privateHost } from './private-hosts.js';
+
+interface Needs {
+  readonly guard: CoreGuardApi;
+  readonly checks?: Pick<PartProblems, 'of' | 'madeOf'> | undefined;
+  readonly open: Openness;
+}
+/** A part that must not reach the core. */
+export interface Blocked {
+  readonly part: Part;
+  /** of the part, for messages */
+  readonly name: string;
+  readonly reason: string;
+}
 
 /**
- * Leaves out an inbound or a rule. Replaces an outbound by one that blocks all: without its tag the core would send its
- * traffic to another outbound.
+ * Leaves out an inbound, a rule, a section or a name server. Replaces an outbound by one that blocks all: without its tag
+ * the core would send its traffic to another outbound.
  */
 export async function withoutBlocked(
   composed: readonly Part[],
-  guard: CoreGuardApi,
-): Promise<{ parts: Part[]; blocked: string[] }> {
+  { guard, checks, open }: Needs,
+): Promise<{ parts: Part[]; blocked: Blocked[] }> {
   const inbounds = composed.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
   const parts: Part[] = [];
-  const blocked: string[] = [];
+  const blocked: Blocked[] = [];
   for (const part of composed) {
-    const checked = checkedPart(part.entry);
-    const problem = checked && (await guard.problem(checked.config, { inbounds }));
-    if (problem === undefined) parts.push(part);
-    else {
-      blocked.push(`${checked?.name}: ${problem}`);
+    const { name, config } = namedPart(part.entry);
+    const reason =
+      (config && (await guard.problem(config, { inbounds }))) ??
+      privateHost(part.entry, open) ??
+      (await checks?.of(part.entry));
+    if (reason === undefined) {
+      const madeOf = await checks?.madeOf(part.entry);
+      parts.push(madeOf === undefined ? part : { ...part, madeOf });
+    } else {
+      blocked.push({ part, name, reason });
       if ('outbound' in part.entry)
         parts.push({
           ...part,
-          entry: { outbound: { tag: checked?.config['tag'] ?? '', protocol: 'blackhole' } },
+          entry: { ...part.entry, outbound: { tag: config?.['tag'] ?? '', protocol: 'blackhole' } },
         });
     }
   }
   return { parts, blocked };
 }
 
-/** Returns what the guard checks of a part; a name server gives users no access to this machine. */
-function checkedPart(part: CorePart): { readonly name: string; readonly config: JsonObject } | undefined {
+/** Returns a part's name, and what the guard checks of it; a name server gives users no access to this machine. */
+function namedPart(part: CorePart): { readonly name: string; readonly config?: JsonObject } {
   if ('inbound' in part) return { name: part.inbound.tag, config: part.inbound.config };
   if ('outbound' in part)
     return { name: `outbound ${String(part.outbound['tag'] ?? '')}`, config: part.outbound };
-  return 'rule' in part ? { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule } : undefined;
+  if ('rule' in part) return { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule };
+  if ('section' in part) return { name: part.section, config: { [part.section]: part.value } };
+  return 'balancer' in part
+    ? { name: `balancer ${String(part.balancer['tag'] ?? '')}` }
+    : { name: `name server ${JSON.stringify(part.nameServer)}` };
 }

@@ -48,7 +48,9 @@ export function withCheckedNames(outbound: JsonObject): JsonObject {
   };
 }
 
-function checkedServer(server: string | JsonObject): JsonObject {
+function checkedServer(server: string | JsonObject): string | JsonObject {
+  // Its answers are numbers for names, from a range of its own, and go to client programs only.
+  if (server === 'fakedns') return server;
   const own = typeof server === 'string' ? { address: server } : server;
   const { unexpectedIPs } = own as { readonly unexpectedIPs?: Json };
   const unwanted = Array.isArray(unexpectedIPs) ? (unexpectedIPs as readonly Json[]) : [];
@@ -56,10 +58,14 @@ function checkedServer(server: string | JsonObject): JsonObject {
   return { ...own, unexpectedIPs: [...unwanted.filter((range) => range !== '*'), ...PRIVATE_RANGES] };
 }
 
-/** Uses the system's resolver unless there are name servers; does not query address families without a route. */
-export const checkedDns = (servers: readonly (string | JsonObject)[]): JsonObject => ({
-  tag: DNS_TAG,
+/** Uses the system's resolver unless there are name servers; does not query address families without a route, unless `settings` say so. */
+export const checkedDns = (
+  servers: readonly (string | JsonObject)[],
+  settings: JsonObject = {},
+): JsonObject => ({
   queryStrategy: 'UseSystem',
+  ...settings,
+  tag: DNS_TAG,
   servers: (servers.length > 0 ? servers : ['localhost']).map(checkedServer),
 });
 

@@ -5,9 +5,11 @@ import { OWN_TAG_PREFIX } from '../core-guard/contract.js';
 import { OWN_OUTBOUNDS } from './base-config.js';
 import type { CorePart } from './contract.js';
 
-export type Part = Stamped<CorePart>;
+/** `madeOf`: what else than itself it is made of, see PartCheck */
+export type Part = Stamped<CorePart> & { readonly madeOf?: string };
 /** A part whose tag or id is taken, with the reason. */
 export interface Clash {
+  readonly part: Part;
   readonly plugin: string;
   readonly outside: boolean | undefined;
   readonly reason: string;
@@ -25,17 +27,32 @@ class OwnedNames {
   }
 }
 
+/** Stands between built-in and other parts. */
+const OWN: Part = { plugin: ENGINE, entry: { rule: {} } };
+
 /** Returns the parts in their order, without those whose name is taken. Built-in parts come first in any order. */
 export function withoutClashes(parts: readonly Part[]): { kept: Part[]; clashing: Clash[] } {
   const inbounds = new OwnedNames();
   const outbounds = new OwnedNames();
-  for (const tag of OWN_OUTBOUNDS) outbounds.claim(`tag ${tag}`, ENGINE);
+  const balancers = new OwnedNames();
+  const sections = new OwnedNames();
 
   const clash = ({ entry, plugin }: Part): string | undefined => {
     if ('rule' in entry || 'nameServer' in entry) return undefined;
+    if ('section' in entry) {
+      const owner = sections.claim(entry.section, plugin);
+      return owner && `its section ${entry.section} is left out: ${owner} adds this section`;
+    }
+    if ('balancer' in entry) {
+      const { tag } = entry.balancer;
+      if (typeof tag !== 'string' || tag === '') return 'a balancer without a tag is left out';
+      const owner = balancers.claim(`tag ${tag}`, plugin);
+      return owner && `its balancer ${tag} is left out: ${owner} has a balancer of this tag; choose another`;
+    }
     if ('outbound' in entry) {
       const { tag } = entry.outbound;
-      const owner = typeof tag === 'string' && tag !== '' ? outbounds.claim(`tag ${tag}`, plugin) : undefined;
+      if (typeof tag !== 'string' || tag === '') return 'an outbound without a tag is left out; give it one';
+      const owner = outbounds.claim(`tag ${tag}`, plugin);
       return (
         owner &&
         `its outbound ${String(tag)} is left out: ${owner} has an outbound of this tag; choose another`
@@ -53,15 +70,18 @@ export function withoutClashes(parts: readonly Part[]): { kept: Part[]; clashing
   const out = new Set<Part>();
   /** Rules for an outbound that is left out would send its traffic to another plugin's outbound. */
   const orphaned = new Set<string>();
-  for (const part of [
-    ...parts.filter(({ outside }) => !outside),
-    ...parts.filter(({ outside }) => outside),
-  ]) {
+  const builtIn = parts.filter(({ outside }) => !outside);
+  for (const part of [...builtIn, OWN, ...parts.filter(({ outside }) => outside)]) {
+    // Third-party plugins cannot replace these; a built-in one may have done so.
+    if (part === OWN) {
+      for (const tag of OWN_OUTBOUNDS) outbounds.claim(`tag ${tag}`, ENGINE);
+      continue;
+    }
     const reason = clash(part);
     if (reason === undefined) continue;
     const { plugin, outside, entry } = part;
     out.add(part);
-    clashing.push({ plugin, outside, reason });
+    clashing.push({ part, plugin, outside, reason });
     if ('outbound' in entry) orphaned.add(`${plugin} ${String(entry.outbound['tag'])}`);
   }
   const isOrphaned = ({ plugin, entry }: Part): boolean =>

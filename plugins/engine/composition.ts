@@ -4,11 +4,14 @@ import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { Openness } from './base-config.js';
 import { withoutBlocked } from './blocked-parts.js';
 import { type Part, withoutClashes } from './claims.js';
-import { composeCoreConfig } from './contract.js';
+import { composeCoreConfig, type CorePart, type PartProblem } from './contract.js';
+import { deadEnds, withoutDeadEnds } from './dead-ends.js';
 import { findCulprits } from './culprits.js';
 import { type CoreDriver, CoreRefused, CoreTooSlow, type Json } from './driver.js';
 import { LeftOutReport, reasonsByPlugin } from './left-out-report.js';
-import { digestOf, thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
+import { digestOf } from './digest.js';
+import type { PartProblems } from './part-problems.js';
+import { thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan.js';
 
 /** Labels in `weir plugins`. */
 const CONFIG = composeCoreConfig.id;
@@ -29,6 +32,7 @@ interface Needs {
   readonly plugins: Pick<PluginsApi, 'leaveOut'>;
   readonly open: Openness;
   readonly guard: CoreGuardApi;
+  readonly checks: PartProblems;
   readonly usersInConfig: UsersInConfig;
 }
 
@@ -48,15 +52,48 @@ export class Composition {
 
   /** Composes the plan of this moment. Rejected parts that have changed are in it again. */
   async plan(): Promise<Plan> {
-    const { hooks, guard } = this.#needs;
-    const { kept, clashing } = withoutClashes(await hooks.compose(composeCoreConfig, undefined));
-    const { parts, blocked } = await withoutBlocked(kept, guard);
+    const { parts, clashing, blocked } = await this.#compose();
     // Problems of the panel's own inbounds are shown in the engine's status.
-    this.#leftOut = [...clashing.flatMap(({ outside, reason }) => (outside ? [] : [reason])), ...blocked];
+    this.#leftOut = [
+      ...clashing.flatMap(({ outside, reason }) => (outside ? [] : [reason])),
+      ...blocked.map(({ name, reason }) => `${name}: ${reason}`),
+    ];
     this.#clashes = reasonsByPlugin(clashing);
     this.#forgetChanged(parts);
     this.#reportConfig();
     return this.#planOf(parts.filter(({ plugin }) => !this.#rejected.has(plugin)));
+  }
+
+  async #compose(replacement?: Replacement) {
+    const { hooks, guard, checks, open } = this.#needs;
+    const composed = await hooks.compose(composeCoreConfig, undefined);
+    const { kept, clashing } = withoutClashes(replaced(composed, replacement));
+    return { ...(await withoutBlocked(kept, { guard, checks, open })), clashing };
+  }
+
+  /** Composes a plan with other parts of one plugin, for a look at it: nothing is remembered or reported. */
+  async planWith(replacement: Replacement): Promise<{ plan: Plan; problems: PartProblem[] }> {
+    const { parts, clashing, blocked } = await this.#compose(replacement);
+    const given = new Set(replacement.parts);
+    const problems: PartProblem[] = [...clashing, ...blocked].flatMap(({ part: { entry }, reason }) =>
+      given.has(entry) ? [{ part: entry, reason }] : [],
+    );
+    problems.push(...deadEnds(parts, given));
+    return { plan: this.#planOf(parts.filter(({ plugin }) => !this.#rejected.has(plugin))), problems };
+  }
+
+  /** Returns those of these parts of a plan that the core rejects, with its reasons; the base is tested without inbounds. Rejects when the core cannot be asked. */
+  async rejectedParts(driver: CoreDriver, plan: Plan, among: readonly CorePart[]): Promise<PartProblem[]> {
+    const rejection = await this.#rejection(driver, plan, { testInbounds: false });
+    if (rejection === undefined) return [];
+    const names = among.map((_, at) => String(at));
+    const culprits = await findCulprits(names, rejection, (kept) => {
+      const out = new Set(names.filter((name) => !kept.includes(name)).map((name) => among[Number(name)]));
+      const parts = plan.parts.filter(({ entry }) => !out.has(entry));
+      return this.#rejection(driver, this.#planOf(withoutDeadEnds(parts)), { testInbounds: false });
+    });
+    if (!culprits) return [{ part: undefined, reason: rejection }];
+    return [...culprits].map(([name, reason]) => ({ part: among[Number(name)], reason }));
   }
 
   #planOf(parts: readonly Part[]): Plan {
@@ -152,3 +189,22 @@ export class Composition {
 
 const digestOfParts = (parts: readonly Part[], of: string): string =>
   digestOf(parts.flatMap(({ plugin, entry }) => (plugin === of ? [entry as unknown as Json] : [])));
+
+/** Parts of a plugin as they would be, in place of those that it adds now. */
+export interface Replacement {
+  readonly plugin: string;
+  readonly parts: readonly CorePart[];
+}
+/** The new parts stand where the previous ones began; without any, behind all others. */
+function replaced(parts: readonly Part[], replacement: Replacement | undefined): readonly Part[] {
+  if (!replacement) return parts;
+  const { plugin } = replacement;
+  const begin = parts.findIndex((part) => part.plugin === plugin);
+  const at = begin === -1 ? parts.length : begin;
+  const isOther = (part: Part): boolean => part.plugin !== plugin;
+  return [
+    ...parts.slice(0, at),
+    ...replacement.parts.map((entry) => ({ plugin, entry })),
+    ...parts.slice(at).filter(isOther),
+  ];
+}

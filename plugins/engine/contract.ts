@@ -1,12 +1,22 @@
 // API of the engine: one core process that runs what other plugins describe.
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
-import type { CoreInbound, CoreUser, JsonObject } from './driver.js';
+import type { SectionName } from './base-config.js';
+import type { CoreChange } from './core-change.js';
+import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './part-shape.js';
+import type { SwapStep } from './core-swap.js';
 
+export { assetFolder, SYSTEM_ASSETS } from './asset-folder.js';
+export type { SwapStep } from './core-swap.js';
+export { installedCore, coresFolder, isVersion } from './install/chosen-core.js';
+export { digestIn } from './install/download.js';
+export { assetOf, CORE_VERSION, PROGRAM, RELEASES, thisMachine } from './install/release.js';
+export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
-export { OWN_OUTBOUNDS } from './base-config.js';
+export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
+export { type CoreChange, coreChangeFields } from './core-change.js';
 export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
@@ -20,6 +30,15 @@ export interface EngineStatus {
   readonly startedAt: number;
   /** users whose change the core does not have yet: of large calls, and of inbounds that are replaced once a second */
   readonly usersOnTheWay: number;
+  readonly memory: CoreMemory;
+}
+/** Memory of the core's process; all 0 while no core runs, and until it is measured. */
+export interface CoreMemory {
+  /** bytes in RAM */
+  readonly bytes: number;
+  /** bytes above which it is high; 0 for none */
+  readonly limit: number;
+  readonly isHigh: boolean;
 }
 
 /** Absolute counters of one core process. With a new `epoch` they start at zero again. */
@@ -44,6 +63,8 @@ export interface UserRef {
 export interface Applied {
   readonly pending: boolean;
   readonly reason: string;
+  /** the core rejects a part; it keeps the previous one, and only another change helps */
+  readonly rejected?: true;
   /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
   readonly onTheWay?: { readonly users: number; readonly ms: number };
 }
@@ -52,6 +73,18 @@ export const DONE: Applied = { pending: false, reason: '' };
 /** Adds a note to a reply when the change is saved but the core does not have it yet. */
 export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
+
+/** A part that cannot run. */
+export interface PartProblem {
+  /** undefined when the core rejects the config also without all of the parts */
+  readonly part: CorePart | undefined;
+  readonly reason: string;
+}
+export interface CorePreview extends CoreChange {
+  readonly problems: readonly PartProblem[];
+  /** false when there is no core to ask */
+  readonly tested: boolean;
+}
 
 export interface EngineApi {
   status(): EngineStatus;
@@ -70,6 +103,8 @@ export interface EngineApi {
    * there is one.
    */
   examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
+  /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
+  preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
   /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
   counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
 }
@@ -136,13 +171,30 @@ export interface CoreOutboundsApi {
 }
 export const CoreOutbounds = token<CoreOutboundsApi>('engine', 'CoreOutbounds');
 
-/** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds and of outbounds, and ids of inbounds, are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
+/** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
+export type CoreRuntime = CoreFigures & { readonly epoch: string };
+/** The last probe of an outbound by the core's observatory. */
+export type OutboundProbe = OutboundHealth;
+/** What the core says of itself. Both are undefined when no core runs, or none that answers; they reject when an answer fails to come within 1.5 s. */
+export interface CoreMonitorApi {
+  runtime(): Promise<CoreRuntime | undefined>;
+  /** Undefined too when the config has neither `observatory` nor `burstObservatory`. An outbound is missing until its first probe. */
+  outbounds(): Promise<readonly OutboundProbe[] | undefined>;
+}
+export const CoreMonitor = token<CoreMonitorApi>('engine', 'CoreMonitor');
+
+/** A part of the core's config. Users are not part of it: see CoreUsers. Tags of inbounds, of outbounds and of balancers, ids of inbounds, and sections are unique over all plugins: a second part with one is left out. Built-in plugins take precedence. */
 export type CorePart =
   /** `accounts` is what accounts depend on beside the config. It is compared only: when it changes, the inbound is put again, with all its users. */
   | { readonly inbound: CoreInbound & { readonly id: number; readonly accounts?: string } }
-  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. */
-  | { readonly outbound: JsonObject }
-  | { readonly rule: JsonObject }
+  /** A freedom among them is protected like our own: names only by the core's DNS, packets only to a checked address. `isDefault`: it takes what no rule takes; the first part that says so wins. */
+  | { readonly outbound: JsonObject; readonly isDefault?: boolean }
+  /** Rules apply in the order of the plugins' taps, after the engine's own. `looksUp: false`: its `ip` matches targets that are addresses; names are not looked up for it. */
+  | { readonly rule: JsonObject; readonly looksUp?: boolean }
+  /** with `tag` and `selector`; rules name it by `balancerTag` */
+  | { readonly balancer: JsonObject }
+  /** a part of which the config has one; `policy` and `log` are merged with what the engine needs */
+  | { readonly section: SectionName; readonly value: Json }
   /** as an entry of the core's `dns.servers`; instead of the system's resolver. Private addresses are removed from its answers. */
   | { readonly nameServer: string | JsonObject };
 /** Collects everything that the core must run; called at starts and by `reconcileConfig`. Third-party parts that the core rejects are left out until they change. */
@@ -161,6 +213,52 @@ export interface CoreCheckApi {
   checkPlugins(dataDirectory: string): Promise<CoreCheckResult>;
 }
 export const CoreCheck = token<CoreCheckApi>('engine', 'CoreCheck');
+
+/** The program that is the core. */
+export interface CoreProgram {
+  readonly binary: string;
+  /** `installed`: a version in `cores/` of the data folder; for the others see docs/environment.md */
+  readonly source: 'WEIR_ENGINE_BIN' | 'installed' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+}
+/** What the environment says about where cores come from. */
+export interface CoreSource {
+  /** address of the releases */
+  readonly releases: string;
+  /** whether environment or config file set that address */
+  readonly isPinned: boolean;
+  /** of the archive of the version that Weir is tested with; empty for none */
+  readonly sha256: string;
+  readonly mayDownload: boolean;
+  /** the program that WEIR_ENGINE_BIN names; empty for none */
+  readonly program: string;
+}
+export interface CoreProgramsApi {
+  /** undefined when no core was found */
+  readonly present: CoreProgram | undefined;
+  readonly source: CoreSource;
+  /** Versions in `cores/`, empty for a core elsewhere: which one runs, and which ran before. */
+  choice(): Promise<{ readonly chosen: string; readonly previous: string }>;
+  /**
+   * Runs `cores/<version>` of the data folder as the core from now on, also after restarts of the panel. Tests it with the
+   * current config first, stops the running core after a last poll, and starts the new one. Rejects with CoreRefused, or
+   * another error with the reason, when it does not serve; the previous core then runs again. One call at a time.
+   */
+  use(version: string, onStep: (step: SwapStep) => void): Promise<void>;
+}
+/** Replaces the program of the core. */
+export const CorePrograms = token<CoreProgramsApi>('engine', 'CorePrograms');
+
+/** Checks a part of the core's config before the core gets it. */
+export interface PartCheck {
+  /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
+  problem(part: CorePart): string | undefined | Promise<string | undefined>;
+  /** Returns a mark of what else the part is made of, such as a file that it names. When the mark changes, a rule, name server or section is given to the core again. */
+  madeOf?(part: CorePart): string | undefined | Promise<string | undefined>;
+}
+/** Checks of the parts of the core's config, beside those of core-guard. */
+export const PartChecks = extensionPoint<PartCheck>('engine', 'PartChecks', ({ problem }) =>
+  typeof problem === 'function' ? undefined : 'it needs the function problem',
+);
 
 /** Account types: each protocol adds its own. `protocol` of an inbound and of its accounts names one. */
 export const AccountTypes = extensionPoint<AccountType>('engine', 'AccountTypes', (type, _, others) => {
@@ -182,7 +280,7 @@ export const CoreUsers = extensionPoint<CoreUserSource>('engine', 'CoreUsers', (
     : 'it needs the functions user and users',
 );
 
-/** Called before a running core gets another config: `hot` puts and removes inbounds (by tag) while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
+/** Called before a running core gets another config: `hot` changes inbounds (by tag), outbounds and rules while it runs, `restart` closes all connections. A refusal keeps the current config and is shown in the status; the hook is called again, with the changes due then, until no tap refuses. Not called for users, nor for the start of a stopped core. */
 export const beforeCoreReload = guard<{
   readonly reason: string;
   readonly plan: 'hot' | 'restart';
@@ -198,6 +296,8 @@ export const beforeCoreReload = guard<{
 export const beforeCoreStop = guard<{ readonly reason: string }>('engine/beforeCoreStop');
 /** Called after a planned stop, also when the process could not be ended, with the last reading of the counters. Refusals are ignored. */
 export const beforeCountersGo = guard<{ readonly counters: CoreCounters }>('engine/beforeCountersGo');
+/** The core ran something else than it should, and the engine fixes it; `found` says what, for people. */
+export const coreDrifted = event<{ readonly found: readonly string[] }>('engine/coreDrifted');
 /** The core started, stopped or failed; `reason` may be empty. */
 export const coreStateChanged = event<{
   readonly from: EngineState;
@@ -207,3 +307,8 @@ export const coreStateChanged = event<{
 
 /** The core rejects new connections of these users; it cannot close their open ones. */
 export const usersRemoved = event<{ readonly users: readonly UserRef[] }>('engine/usersRemoved');
+
+/** The core has used more memory than `limit` (bytes) for some seconds. Emitted again only after it was below 90 % of the limit, and for another core. */
+export const coreMemoryHigh = event<{ readonly bytes: number; readonly limit: number }>(
+  'engine/coreMemoryHigh',
+);

@@ -87,12 +87,81 @@ export interface CoreProcess {
   readonly startedAt: number;
 }
 
-/** Digests of what a running core runs, for the next panel. */
-export interface AppliedDigests {
-  /** digest of the base the core was started with */
+/** What the core's runtime says of itself. */
+export interface CoreFigures {
+  readonly heapBytes: number;
+  /** bytes that it has from the system, whether they are in use or not */
+  readonly systemBytes: number;
+  readonly liveObjects: number;
+  /** garbage collections since its start */
+  readonly collections: number;
+  /** ns that they have stopped it for, in all */
+  readonly pausedNs: number;
+  readonly goroutines: number;
+  /** seconds */
+  readonly uptime: number;
+}
+
+/** The last probe of an outbound that the core observes. */
+export interface OutboundHealth {
+  readonly tag: string;
+  readonly alive: boolean;
+  /** ms; of no use for an outbound that is not alive */
+  readonly delay: number;
+  /** '' also where the core does not say */
+  readonly lastError: string;
+  /** Unix seconds; 0 for never, and where the core does not say */
+  readonly lastSeen: number;
+  readonly lastTry: number;
+}
+
+/** Reads how the core is, beside what it runs, and ends one that does not answer. */
+export interface DriverMonitor {
+  /** The cheapest call. Rejects with CoreUnreachable when no answer comes within `timeout` ms. */
+  figures(timeout: number): Promise<CoreFigures>;
+  /** Undefined where the core observes no outbounds. */
+  outbounds(timeout: number): Promise<OutboundHealth[] | undefined>;
+  /** Calls under way fail, and the next one opens another connection. Never throws. */
+  reconnect(): void;
+  /** Ends the process at once; `onExit` reports it. */
+  kill(): Promise<void>;
+}
+
+/** Digests of the base of a config. An empty one marks a change that may not have been carried out. */
+export interface BaseDigests {
+  /** of what only a restart changes: name servers, policy, observatory … */
   readonly base: string;
+  /** by tag */
+  readonly outbounds: Readonly<Record<string, string>>;
+  /** tag of the first outbound: the core's default */
+  readonly first: string;
+  /** of rules and balancers, in their order */
+  readonly rules: string;
+}
+/** Digests of what a running core runs, for the next panel. */
+export interface AppliedDigests extends BaseDigests {
   /** inbound tag → digest of its config; an empty digest marks a change that may not have been carried out */
   readonly inbounds: Readonly<Record<string, string>>;
+}
+
+/** What to change of the outbounds and rules of a running core. */
+export interface BaseChange {
+  /** tags of outbounds to add or to replace */
+  readonly put: readonly string[];
+  readonly remove: readonly string[];
+  /** tag of the core's default outbound, where another one must be it */
+  readonly previousFirst?: string;
+  /** whether rules or balancers differ */
+  readonly rules: boolean;
+}
+
+/** What a core runs, as it says itself. */
+export interface RunningParts {
+  readonly inbounds: readonly string[];
+  /** tag → digest of the bytes that the core has; comparable within one core only */
+  readonly outbounds: ReadonlyMap<string, string>;
+  /** in their order */
+  readonly ruleTags: readonly string[];
 }
 
 /** The core rejected the config; `message` is its reason, shortened to the last cause. */
@@ -102,6 +171,11 @@ export class CoreRefused extends Error {
 
 /** The core does not support the protocol: it is unknown, or its accounts differ from their declaration. */
 export class ProtocolRefused extends CoreRefused {}
+
+/** The change is possible only with a new start: a part of it is too large for one message. */
+export class NeedsRestart extends Error {
+  override readonly name = 'NeedsRestart';
+}
 
 /** The core did not answer (not running, crashed in the call, time-out). Desired and running state may differ from now on. */
 export class CoreUnreachable extends Error {
@@ -135,6 +209,16 @@ export interface CoreDriver {
   /** Closes the channel to the core and leaves the core running. */
   detach(): void;
 
+  /**
+   * Makes outbounds and rules those of `base`, whose rules have tags. Connections stay open; a new one may fail within
+   * about a millisecond while its outbound is replaced. The rules that stay at the beginning are in force all the time.
+   * Rejects with CoreRefused and leaves everything as it was, or with NeedsRestart.
+   */
+  changeBase(base: CoreBase, change: BaseChange): Promise<void>;
+  /** What the core runs now, without users. */
+  running(): Promise<RunningParts>;
+  /** How many users an inbound has whose users the API changes. */
+  userCount(tag: string): Promise<number>;
   /** Replaces the inbound of that tag, users included. Running transfers continue where the core allows it. */
   putInbound(inbound: InboundWithUsers): Promise<void>;
   /** Unknown tags are fine. */
@@ -157,4 +241,9 @@ export interface CoreDriver {
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Cuts logs that are over the limit; those who read them lose no line and read none twice. */
   trimLogs(limits: LogLimits): Promise<void>;
+  /** Absent where the core cannot say how it is. */
+  readonly monitor?: DriverMonitor;
+
+  /** Rejects when the API of the running core does not answer as this driver needs it: for versions that it was not written for. */
+  checkApi?(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import { type Hooks, type Log, messageOf } from '../../kernel/index.js';
 import { beforeCoreStop, beforeCountersGo, type CoreCounters } from './contract.js';
 import type { AppliedDigests, CoreDriver } from './driver.js';
+import { isAnswering } from './last-reading.js';
 
 interface Needs {
   readonly hooks: Hooks;
@@ -19,6 +20,11 @@ export async function gracefulStop(
   reason: string,
   beforeSignal: () => void,
 ): Promise<void> {
+  if (!(await isAnswering(driver))) {
+    log.warn('the core does not answer; stopping it without a last poll');
+    beforeSignal();
+    return driver.stop();
+  }
   await removeInbounds(driver, digests).catch((error: unknown) =>
     log.warn('the inbounds could not be removed before the core stops', { reason: messageOf(error) }),
   );

@@ -1,71 +1,69 @@
 // What the running core runs, and how its inbounds are reconciled with a plan. As with users, each step may be repeated
 // or late.
 import type { Log } from '../../kernel/index.js';
+import type { Applied } from './applied.js';
 import type { UserRef } from './contract.js';
 import type { DesiredUsers } from './desired-users.js';
-import { type AppliedDigests, type CoreDriver, CoreRefused, type InboundWithUsers } from './driver.js';
+import { type CoreDriver, CoreRefused, type InboundWithUsers } from './driver.js';
 import { difference, type Plan, type PlannedInbound } from './plan.js';
 import type { UserReconciler } from './user-reconciler.js';
 
 interface Needs {
   readonly log: Log;
+  readonly applied: Applied;
   readonly users: UserReconciler;
   readonly desired: DesiredUsers;
 }
 
 export class InboundReconciler {
   readonly #log: Log;
+  readonly #applied: Applied;
   readonly #users: UserReconciler;
   readonly #desired: DesiredUsers;
-  /** of what the running core runs, as stored in core.json */
-  digests: AppliedDigests = { base: '', inbounds: {} };
   /** inbounds that the core should run, by id */
   planned: ReadonlyMap<number, PlannedInbound> = new Map();
   /** inbounds that the core rejects, by tag, with the reason */
   rejected: ReadonlyMap<string, string> = new Map();
   /** what the plan leaves out, with the reasons */
   #leftOut: readonly string[] = [];
-  #rejectedBase = '';
   #hasPlan = false;
 
-  constructor({ log, users, desired }: Needs) {
+  constructor({ log, applied, users, desired }: Needs) {
     this.#log = log;
+    this.#applied = applied;
     this.#users = users;
     this.#desired = desired;
   }
 
   /** Parts that the core does not run, with the reasons. */
   problems(): string[] {
-    return [
-      ...(this.#rejectedBase ? [this.#rejectedBase] : []),
-      ...this.#leftOut,
-      ...[...this.rejected].map(([tag, reason]) => `${tag}: ${reason}`),
-    ];
+    return [...this.#leftOut, ...[...this.rejected].map(([tag, reason]) => `${tag}: ${reason}`)];
   }
   /** Makes the next change put this inbound, even if the core already runs it. */
   suspect(inboundId: number): void {
     const tag = this.planned.get(inboundId)?.tag;
-    if (tag !== undefined && tag in this.digests.inbounds)
-      this.digests = { ...this.digests, inbounds: { ...this.digests.inbounds, [tag]: '' } };
+    if (tag !== undefined && tag in this.#applied.digests.inbounds) this.#applied.suspectInbound(tag);
   }
   forgetRejected(): void {
     this.rejected = new Map();
-    this.#rejectedBase = '';
   }
 
   get hasPlan(): boolean {
     return this.#hasPlan;
   }
 
-  /** @param digests of what the core runs now */
-  setPlan(plan: Plan, digests: AppliedDigests): void {
+  setPlan(plan: Plan): void {
     this.#hasPlan = true;
-    this.digests = digests;
     this.planned = new Map([...plan.inbounds.values()].map((inbound) => [inbound.id, inbound]));
-    for (const reason of plan.leftOut)
+    this.noteLeftOut(plan);
+  }
+
+  /** Shows and logs what the plan leaves out, also before it is applied. */
+  noteLeftOut({ leftOut }: Plan): void {
+    for (const reason of leftOut)
       if (!this.#leftOut.includes(reason))
         this.#log.error('a part of the config is left out of the core', { reason });
-    this.#leftOut = plan.leftOut;
+    this.#leftOut = leftOut;
   }
 
   /** Whether some parts do not run yet and may run later. */
@@ -81,7 +79,7 @@ export class InboundReconciler {
   /** Marks users of the running inbounds for comparison; the digest covers those in a config. */
   markUsers(): void {
     for (const { tag, id, users } of this.planned.values())
-      if (!users && tag in this.digests.inbounds) this.#users.mark(id);
+      if (!users && tag in this.#applied.digests.inbounds) this.#users.mark(id);
   }
 
   /** Whether the core should have this user. */
@@ -89,31 +87,9 @@ export class InboundReconciler {
     return this.planned.has(user.inboundId) && !this.#desired.isGone(user);
   }
 
-  /** Has the core test a new base. If it rejects it, the running core must stay, with its inbounds and users up to date. */
-  async testNewBase(
-    driver: CoreDriver,
-    { base, baseDigest }: Plan,
-  ): Promise<'same' | 'accepted' | 'rejected'> {
-    const previous = this.#rejectedBase;
-    this.#rejectedBase = '';
-    if (baseDigest === this.digests.base) return 'same';
-    try {
-      await driver.test(base, []);
-      return 'accepted';
-    } catch (error) {
-      if (!(error instanceof CoreRefused)) throw error;
-      this.#rejectedBase = error.message;
-      if (previous !== error.message)
-        this.#log.error('the core rejected the config and keeps the previous one', {
-          reason: error.message,
-        });
-      return 'rejected';
-    }
-  }
-
   /** Removes and puts inbounds that differ. Those that the core rejects are noted in `rejected` and delay no others. */
   async change(driver: CoreDriver, plan: Plan): Promise<void> {
-    const { put, remove } = difference(plan, this.digests);
+    const { put, remove } = difference(plan, this.#applied.digests);
     for (const tag of remove) {
       await this.#users.queues.run(tag, () => driver.removeInbound(tag));
       await this.#remember(driver, tag, undefined);
@@ -142,11 +118,9 @@ export class InboundReconciler {
   }
 
   async #remember(driver: CoreDriver, tag: string, digest: string | undefined): Promise<void> {
-    const { [tag]: _old, ...others } = this.digests.inbounds;
-    this.digests = {
-      base: this.digests.base,
+    const { [tag]: _old, ...others } = this.#applied.digests.inbounds;
+    await this.#applied.remember(driver, {
       inbounds: digest === undefined ? others : { ...others, [tag]: digest },
-    };
-    await driver.remember(this.digests);
+    });
   }
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   contribute,
   afterKernelOpen,
@@ -8,7 +7,6 @@ import {
   definePlugin,
   job,
   Listeners,
-  messageOf,
   oneOf,
   optional,
   Plugins,
@@ -37,21 +35,28 @@ import {
   CoreOnline,
   CoreCheck,
   CoreLog,
+  coreDrifted,
+  coreMemoryHigh,
+  CoreMonitor,
+  CorePrograms,
   CoreOutbounds,
   coreStateChanged,
   Engine,
   usersRemoved,
 } from './contract.js';
 import { Invariants } from '../invariants/contract.js';
+import { HangWatch } from './hang-watch.js';
 import { coreHasUsers } from './invariants.js';
+import { MemoryWatch } from './memory-watch.js';
+import { Monitor } from './monitor.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { logLimits, logSettings } from './log-settings.js';
 import { routes } from './routes.js';
-import { findCore } from './install/find.js';
+import { ChosenProgram } from './chosen-program.js';
 import { RELEASES } from './install/release.js';
+import { engineSettings } from './settings.js';
 import { Supervisor } from './supervisor.js';
-import { XrayDriver } from './xray/xray-driver.js';
 
 export default definePlugin({
   name: 'engine',
@@ -93,7 +98,6 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which are not checked',
     ),
   },
-  settings: logSettings,
   uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
   hooks: [
     composeCoreConfig,
@@ -101,8 +105,11 @@ export default definePlugin({
     beforeCoreStop,
     beforeCountersGo,
     coreStateChanged,
+    coreDrifted,
     usersRemoved,
+    coreMemoryHigh,
   ],
+  settings: { ...engineSettings, ...logSettings },
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
@@ -111,14 +118,20 @@ export default definePlugin({
     online: singleton(Online),
     connectionLog: singleton(ConnectionLog),
     check: singleton(PluginConfigCheck),
+    hangWatch: singleton(HangWatch),
+    memoryWatch: singleton(MemoryWatch),
+    monitor: singleton(Monitor),
+    programs: singleton(ChosenProgram),
     outbounds: singleton(ConfiguredOutbounds),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check, outbounds }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, monitor, programs, outbounds }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
     provide(CoreCheck, check),
+    provide(CoreMonitor, monitor),
+    provide(CorePrograms, programs),
     provide(CoreOutbounds, outbounds),
   ],
   contributes: ({ supervisor, accounts }) => [
@@ -139,33 +152,9 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, accounts, processes, config, dataDirectory, log }) => [
+  taps: ({ supervisor, programs }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelOpen, async () => {
-      try {
-        // To stderr, not to the log: for people who wait for the first start.
-        const report = (message: string, data: object = {}) =>
-          void process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
-        const found = await findCore({ config, dataDirectory, log: { info: report, warn: log.warn } });
-        if ('missing' in found) {
-          log.warn('no core found; the panel runs without one', { reason: found.missing });
-          return supervisor.absent(found.missing);
-        }
-        log.info('core found', { binary: found.binary, source: found.source });
-        await supervisor.open(
-          new XrayDriver({
-            binary: found.binary,
-            directory: join(dataDirectory, 'engine'),
-            log,
-            accounts,
-            processes,
-          }),
-        );
-      } catch (error) {
-        log.error('the core cannot be used', { reason: messageOf(error) });
-        supervisor.absent(messageOf(error));
-      }
-    }),
+    tap(afterKernelOpen, () => programs.open()),
     // A plugin that started late is not in the config yet.
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();
@@ -180,12 +169,15 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage, settings }) => [
+  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch, settings }) => [
     job('retry', '5s', async () => {
       await afterOutage.check();
       await supervisor.retryPending();
     }),
+    job('watch-answers', '3s', () => hangWatch.check()),
+    job('watch-memory', '5s', () => memoryWatch.check()),
     job('accesses', '1s', () => accesses.catchUp()),
+    job('drift', '1m', () => supervisor.checkDrift()),
     job('trim-logs', '10s', async () => {
       await accesses.catchUp();
       await supervisor.trimLogs(logLimits(settings.read()));

@@ -1,6 +1,7 @@
 // Compares the running core with what the database wants of it.
 import type { Findings, Invariant } from '../invariants/contract.js';
 import type { Accounts } from './accounts.js';
+import type { Applied } from './applied.js';
 import type { CoreDriver } from './driver.js';
 import type { InboundReconciler } from './inbound-reconciler.js';
 import type { UserReconciler } from './user-reconciler.js';
@@ -9,6 +10,7 @@ interface Running {
   readonly driver: CoreDriver | undefined;
   readonly users: UserReconciler;
   readonly inbounds: InboundReconciler;
+  readonly applied: Applied;
 }
 interface Needs {
   /** undefined when no core runs */
@@ -25,17 +27,17 @@ const SAID = {
 async function compare({ running, accounts }: Needs, { add, pause }: Findings): Promise<string | undefined> {
   const core = running();
   if (!core?.driver) return 'no core runs';
-  const { driver, users, inbounds } = core;
+  const { driver, users, inbounds, applied } = core;
   for (const inbound of inbounds.planned.values()) {
     await pause();
     const { tag, id, protocol } = inbound;
-    if (!inbounds.digests.inbounds[tag]) add(`the inbound ${id} (${tag}) does not run as it is stored`);
+    if (!applied.digests.inbounds[tag]) add(`the inbound ${id} (${tag}) does not run as it is stored`);
     // Others have their users in their config, and its digest stands for them.
     else if (accounts.of(protocol)?.users === 'api')
       for (const { name, how } of await users.differences(driver, inbound))
         add(`user ${name} of the inbound ${id} (${tag}) ${SAID[how]}`);
   }
-  for (const tag of Object.keys(inbounds.digests.inbounds))
+  for (const tag of Object.keys(applied.digests.inbounds))
     if (![...inbounds.planned.values()].some((inbound) => inbound.tag === tag))
       add(`the core runs an inbound ${tag} that is not stored`);
   return undefined;

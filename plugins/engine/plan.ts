@@ -1,8 +1,17 @@
 // Plan of what the core should run, with digests to compare it with what the core runs.
-import { createHash } from 'node:crypto';
-import { baseConfig, type Openness } from './base-config.js';
+import { baseConfig, type Openness, type SectionName } from './base-config.js';
 import type { Part } from './claims.js';
-import type { AppliedDigests, CoreBase, CoreInbound, CoreUser, Json } from './driver.js';
+import { digestOf } from './digest.js';
+import type {
+  AppliedDigests,
+  BaseChange,
+  BaseDigests,
+  CoreBase,
+  CoreInbound,
+  CoreUser,
+  Json,
+  JsonObject,
+} from './driver.js';
 
 export interface PlannedInbound extends CoreInbound {
   readonly id: number;
@@ -14,7 +23,7 @@ export interface PlannedInbound extends CoreInbound {
 }
 export interface Plan {
   readonly base: CoreBase;
-  readonly baseDigest: string;
+  readonly digests: BaseDigests;
   /** by tag */
   readonly inbounds: ReadonlyMap<string, PlannedInbound>;
   /** its parts, with the plugins that added them */
@@ -22,21 +31,6 @@ export interface Plan {
   /** parts that are left out: those of built-in plugins that clash, and those that the guard blocks; with the reasons */
   readonly leftOut: readonly string[];
 }
-
-const canonical = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, canonical(inner as Json)]),
-  );
-};
-export const digestOf = (value: Json): string =>
-  createHash('sha256')
-    .update(JSON.stringify(canonical(value)))
-    .digest('hex')
-    .slice(0, 32);
 
 /** Third-party plugins that added parts. */
 export const thirdPartyPlugins = (parts: readonly Part[]): string[] => [
@@ -71,21 +65,75 @@ export function planOf(
         ]),
       });
     }
+  const base = baseOf(parts, open);
+  return { base, digests: baseDigests(base), inbounds, parts, leftOut };
+}
+
+function baseOf(parts: readonly Part[], open: Openness): CoreBase {
   const entries = parts.map(({ entry }) => entry);
-  const base = baseConfig({
+  const first = entries.find((part) => 'outbound' in part && part.isDefault);
+  const sections: Partial<Record<SectionName, Json>> = {};
+  for (const { entry, madeOf } of parts)
+    if ('section' in entry)
+      sections[entry.section] =
+        madeOf === undefined || Array.isArray(entry.value)
+          ? entry.value
+          : { ...(entry.value as JsonObject), madeOf };
+  return baseConfig({
     outbounds: entries.flatMap((part) => ('outbound' in part ? [part.outbound] : [])),
-    rules: entries.flatMap((part) => ('rule' in part ? [part.rule] : [])),
-    nameServers: entries.flatMap((part) => ('nameServer' in part ? [part.nameServer] : [])),
+    // The core does not know the key; it changes the digest of the rule, which is then given to the core again.
+    rules: parts.flatMap(({ entry, madeOf }) =>
+      'rule' in entry ? [madeOf === undefined ? entry.rule : { ...entry.rule, madeOf }] : [],
+    ),
+    balancers: entries.flatMap((part) => ('balancer' in part ? [part.balancer] : [])),
+    nameServers: parts.flatMap(({ entry, madeOf }) =>
+      'nameServer' in entry ? [markedServer(entry.nameServer, madeOf)] : [],
+    ),
+    sections,
+    defaultTag: first && 'outbound' in first ? String(first.outbound['tag']) : undefined,
+    looksUp: entries.some((part) => 'rule' in part && 'ip' in part.rule && part.looksUp !== false),
     open,
   });
-  return { base, baseDigest: digestOf(base), inbounds, parts, leftOut };
+}
+
+const markedServer = (server: string | JsonObject, madeOf: string | undefined): string | JsonObject =>
+  madeOf === undefined || typeof server === 'string' ? server : { ...server, madeOf };
+
+interface Routing {
+  readonly rules: readonly { readonly ruleTag: string }[];
+  readonly balancers: readonly { readonly tag: string }[];
+}
+const tagOf = ({ tag }: JsonObject): string => String(tag);
+
+/** Digests of a base that `baseConfig` has made: its tags of rules and balancers contain digests. */
+function baseDigests({ outbounds, routing, ...fixed }: CoreBase): BaseDigests {
+  const list = outbounds as readonly JsonObject[];
+  const { rules, balancers } = routing as unknown as Routing;
+  return {
+    base: digestOf(fixed),
+    outbounds: Object.fromEntries(list.map((outbound) => [tagOf(outbound), digestOf(outbound)])),
+    first: list[0] ? tagOf(list[0]) : '',
+    rules: digestOf([rules.map(({ ruleTag }) => ruleTag), balancers.map(({ tag }) => tag)]),
+  };
 }
 
 /** Returns the digests of a core that runs all of this plan. */
-export const digestsOf = ({ baseDigest, inbounds }: Plan): AppliedDigests => ({
-  base: baseDigest,
+export const digestsOf = ({ digests, inbounds }: Plan): AppliedDigests => ({
+  ...digests,
   inbounds: Object.fromEntries([...inbounds.values()].map(({ tag, digest }) => [tag, digest])),
 });
+
+/** What differs in the base: nothing, what a running core can change, or more. */
+export type BaseDifference = 'none' | 'restart' | BaseChange;
+export function baseDifference({ digests: next }: Plan, running: BaseDigests): BaseDifference {
+  if (next.base !== running.base) return 'restart';
+  const put = Object.keys(next.outbounds).filter((tag) => next.outbounds[tag] !== running.outbounds[tag]);
+  const remove = Object.keys(running.outbounds).filter((tag) => !(tag in next.outbounds));
+  const rules = next.rules !== running.rules;
+  if (next.first === running.first)
+    return put.length + remove.length > 0 || rules ? { put, remove, rules } : 'none';
+  return { put, remove, rules, previousFirst: running.first };
+}
 
 /** Returns tags to put (new or changed) and tags to remove. */
 export function difference(plan: Plan, digests: AppliedDigests): { put: PlannedInbound[]; remove: string[] } {

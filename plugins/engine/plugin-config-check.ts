@@ -8,9 +8,10 @@ import { Composition } from './composition.js';
 import type { CoreCheckApi, CoreCheckResult } from './contract.js';
 import { type CoreConfig, findCore } from './install/find.js';
 import type { ProcessesApi } from '../processes/contract.js';
+import { PartProblems } from './part-problems.js';
 import { XrayDriver } from './xray/xray-driver.js';
 
-interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory'> {
+interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'dataDirectory' | 'contributions'> {
   config: CoreConfig & Openness;
   guard: CoreGuardApi;
   accounts: Accounts;
@@ -22,16 +23,18 @@ export class PluginConfigCheck implements CoreCheckApi {
   readonly #log: Log;
   readonly #config: Needs['config'];
   readonly #guard: CoreGuardApi;
+  readonly #checks: PartProblems;
   readonly #accounts: Accounts;
   readonly #processes: ProcessesApi;
   /** of the process that checks, for temporary files; the core is searched in the data folder of the panel that is checked */
   readonly #folder: string;
 
-  constructor({ hooks, log, config, guard, accounts, processes, dataDirectory }: Needs) {
+  constructor({ hooks, log, config, guard, accounts, processes, dataDirectory, contributions }: Needs) {
     this.#hooks = hooks;
     this.#log = log;
     this.#config = config;
     this.#guard = guard;
+    this.#checks = new PartProblems({ contributions });
     this.#accounts = accounts;
     this.#processes = processes;
     this.#folder = join(dataDirectory, 'engine');
@@ -58,6 +61,7 @@ export class PluginConfigCheck implements CoreCheckApi {
         plugins: { leaveOut: (plugin, _, reason) => void (reason && reported.set(plugin, reason)) },
         open: this.#config,
         guard: this.#guard,
+        checks: this.#checks,
         // Not needed: an inbound is tested without users.
         usersInConfig: () => undefined,
       });

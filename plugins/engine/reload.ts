@@ -2,7 +2,7 @@
 import { type Hooks, type Log, PanelError } from '../../kernel/index.js';
 import { beforeCoreReload } from './contract.js';
 import type { AppliedDigests } from './driver.js';
-import { difference, type Plan } from './plan.js';
+import { baseDifference, difference, type Plan } from './plan.js';
 
 /** A plugin refused the change; nothing was changed. */
 export class ReloadRefused extends PanelError {
@@ -26,11 +26,12 @@ export class ReloadGuard {
     return this.#refusal ? [this.#refusal] : [];
   }
 
-  /** Rejects with ReloadRefused. Does not ask about a hot change that changes no inbound. */
+  /** Rejects with ReloadRefused. Does not ask about a hot change that changes nothing. */
   async ask(reason: string, mode: 'hot' | 'restart', next: Plan, digests: AppliedDigests): Promise<void> {
     const { put, remove } = difference(next, digests);
-    if (mode === 'hot' && put.length + remove.length === 0) return;
-    const changes = { base: next.baseDigest !== digests.base, put: put.map(({ tag }) => tag), remove };
+    const base = baseDifference(next, digests) !== 'none';
+    if (mode === 'hot' && !base && put.length + remove.length === 0) return;
+    const changes = { base, put: put.map(({ tag }) => tag), remove };
     try {
       await this.#hooks.check(beforeCoreReload, { reason, plan: mode, changes });
     } catch (error) {

@@ -7,7 +7,9 @@ import {
   payload,
   route,
   type Route,
+  text,
 } from '../../kernel/index.js';
+import { CoreChangeReply } from './core-change.js';
 import { configJson } from './config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
@@ -18,6 +20,14 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
     if (!supervisor.hasCore) throw errors.NO_CORE(supervisor.status().errorMsg);
   };
   return [
+    route({
+      method: 'GET',
+      path: '/panel/api/engine/getEngineResult',
+      name: 'engine.result',
+      doc: 'Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason.',
+      reply: payload(text()),
+      handle: () => supervisor.status().errorMsg,
+    }),
     route({
       method: 'POST',
       path: '/panel/api/server/stopEngineService',
@@ -51,6 +61,14 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
         }
         return 'the core is running with the current config';
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/engine/plan',
+      name: 'engine.plan',
+      doc: 'Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved.',
+      reply: payload(CoreChangeReply),
+      handle: () => supervisor.pending(),
     }),
     route({
       method: 'GET',

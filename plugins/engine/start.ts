@@ -33,7 +33,7 @@ async function startWithInbounds({ driver, inbounds }: Needs, plan: Plan): Promi
 }
 
 async function startBare({ driver }: Needs, plan: Plan): Promise<Started> {
-  const digests: AppliedDigests = { base: plan.baseDigest, inbounds: {} };
+  const digests: AppliedDigests = { ...plan.digests, inbounds: {} };
   return { process: await driver.start(plan.base, [], digests), digests, plan, hasInbounds: false };
 }
 

@@ -3,7 +3,8 @@
 // session go to the checked address of the first one.
 import type { Json, JsonObject } from './driver.js';
 
-const packetsOf = (tag: string): string => `weir.udp.${tag}`;
+/** Tag of the outbound that takes the packets of a freedom. */
+export const packetsOf = (tag: string): string => `weir.udp.${tag}`;
 
 /** Returns the outbound that takes the packets instead of this freedom. IPv4 first, as without it. */
 export const forPackets = (freedom: string): JsonObject => ({
@@ -39,13 +40,17 @@ export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>):
 }
 
 /**
- * Traffic that matches no rule leaves by the first outbound, the one for packets, which is safe for all. Streams need no
- * second outbound and bypass it. Where added rules match addresses, this rule also waits for the address of a name: the
- * core looks names up only when no rule matches the name itself.
+ * The rule for traffic that no other rule takes. Where added rules match addresses, it also waits for the address of a
+ * name: the core looks names up only when no rule matches the name itself. A name without an address matches no rule then,
+ * and leaves by the first outbound.
  */
-export const remainingTcp = (freedom: string, rulesAskForAddresses: boolean): JsonObject => ({
+export const remaining = (
+  outboundTag: string,
+  network: 'tcp' | 'udp' | 'tcp,udp',
+  rulesAskForAddresses: boolean,
+): JsonObject => ({
   type: 'field',
-  network: 'tcp',
+  network,
   ...(rulesAskForAddresses && { ip: ['0.0.0.0/0', '::/0'] }),
-  outboundTag: freedom,
+  outboundTag,
 });

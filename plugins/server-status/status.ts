@@ -1,5 +1,5 @@
 // Status of machine, core and panel in one reply.
-import { type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
+import { bool, type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { ServerStatusApi } from './contract.js';
@@ -40,6 +40,9 @@ export const StatusReply = shape({
     errorMsg: text(),
     version: text(),
     usersOnTheWay: count(),
+    memory: shape({ bytes: count(), limit: count(), isHigh: bool() }).description(
+      'memory of its process in bytes, and the limit above which it is high; 0: unknown, or no limit',
+    ),
   }),
   appStats: shape({ threads: count(), mem: count(), uptime: count() }).description(
     'threads and memory of the panel; uptime of the core in seconds',
@@ -65,11 +68,11 @@ export class StatusReport implements ServerStatusApi {
   }
 
   async status(): Promise<Static<typeof StatusReply>> {
-    const { state, errorMsg, version, startedAt, usersOnTheWay } = this.#engine.status();
+    const { state, errorMsg, version, startedAt, usersOnTheWay, memory } = this.#engine.status();
     const uptime = startedAt === 0 ? 0 : Math.max(0, Math.floor((this.#clock.now() - startedAt) / 1000));
     return {
       ...(await this.#machine.status()),
-      engine: { state, errorMsg, version, usersOnTheWay },
+      engine: { state, errorMsg, version, usersOnTheWay, memory },
       appStats: { threads: await threads(), mem: process.memoryUsage.rss(), uptime },
       panelVersion: VERSION,
       panelGuid: this.#identity.guid,

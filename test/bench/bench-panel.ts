@@ -85,7 +85,7 @@ export class BenchPanel {
 
   /** What the process says of itself since it was last asked. */
   async figures(): Promise<Figures> {
-    return (await this.#answer('SIGUSR2', FIGURES)) as unknown as Figures;
+    return (await this.#answer('SIGPWR', FIGURES)) as unknown as Figures;
   }
 
   /** How the scene's work changes memory, in MiB: `peak` at its highest, `more` than before. */

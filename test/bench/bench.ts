@@ -3,6 +3,7 @@ import { arch, cpus, loadavg, platform } from 'node:os';
 import { onSqlite } from '../harness/database.js';
 import { BenchPanel } from './bench-panel.js';
 import { bulkCalls } from './bulk-calls.js';
+import { configEdits } from './config-edits.js';
 import { coreExceptions } from './core-exceptions.js';
 import { fetches } from './fetches.js';
 import { CONNECTIONS, generator } from './load.js';
@@ -40,6 +41,7 @@ async function importing(bench: BenchPanel): Promise<Figure[]> {
 
 const SCENES: readonly Scene[] = [
   { title: 'one call, median', run: (bench) => singleEdits(bench) },
+  { title: 'an edit of the template, median', run: configEdits },
   { title: 'list/paged, median', run: pages },
   { title: '1,000 clients a call', run: bulkCalls, isLarge: true },
   { title: 'whole lists', run: wholeLists, isLarge: true },

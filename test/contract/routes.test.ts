@@ -262,6 +262,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   // There is no such file, and no such server: RFC 6761 reserves names that end with .example.
   ['POST /panel/api/server/getCertHash', [400, 'KEYGEN_CERTIFICATE']],
   ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],
+  // The environment of this panel names the core.
+  ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

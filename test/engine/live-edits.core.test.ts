@@ -71,7 +71,7 @@ test('clients and inbounds come, change and go while a transfer runs without a b
   t.true(transfer.soFar < bytes, 'the transfer ran all the while');
   t.is(await transfer.ended, bytes);
   t.is(await panel.corePid(), core);
-  t.deepEqual(await engineOf(panel), {
+  t.like(await engineOf(panel), {
     state: 'running',
     errorMsg: '',
     version: '26.3.27',

@@ -17,9 +17,9 @@ import { engineBinary, spawnPanel } from './user.js';
 
 const MAIN = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
 const RUN_MAIN = `import(${JSON.stringify(MAIN)}).then(({ main }) => main())`;
-/** At SIGUSR2 a plugin is talkative: twice what is kept while nobody reads. */
+/** At SIGPWR a plugin is talkative: twice what is kept while nobody reads. */
 const TALKATIVE =
-  "process.on('SIGUSR2', () => { for (let i = 0; i < 20000; i++) console.log('x'.repeat(99)); })";
+  "process.on('SIGPWR', () => { for (let i = 0; i < 20000; i++) console.log('x'.repeat(99)); })";
 
 /** A panel with fewer plugins starts faster. */
 const MINIMAL = { WEIR_PRESET: 'minimal' };
@@ -62,7 +62,7 @@ test('nobody empties a full pipe: what is dropped is counted, whoever wrote it; 
   const core = (await panel.corePid()) ?? 0;
   reader.destroy();
   fifo.fill();
-  panel.signal('SIGUSR2');
+  panel.signal('SIGPWR');
   await use(t, panel, 'ann');
   let text = '';
   const report = () =>

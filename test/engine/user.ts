@@ -144,6 +144,8 @@ export interface EngineView {
   readonly errorMsg: string;
   readonly version: string;
   readonly usersOnTheWay: number;
+  /** bytes */
+  readonly memory: { readonly bytes: number; readonly limit: number; readonly isHigh: boolean };
 }
 export const engineOf = async (panel: PanelApi): Promise<EngineView> =>
   (await panel.get<{ engine: EngineView }>('/panel/api/server/status')).engine;

@@ -5,15 +5,19 @@ import {
   beforeCoreStop,
   beforeCountersGo,
   composeCoreConfig,
+  coreMemoryHigh,
   coreStateChanged,
   type CoreCounters,
+  CoreMonitor,
   CoreOutbounds,
   CoreRefused,
+  type CoreRuntime,
   CoreUsers,
   Engine,
   type EngineApi,
   usersRemoved,
   type JsonObject,
+  type OutboundProbe,
   type UserRef,
 } from '../../plugins/engine/contract.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
@@ -38,6 +42,10 @@ export class FakeEngine {
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
+  /** how the core is; a failure is thrown */
+  runtime: Omit<CoreRuntime, 'epoch'> | Error | undefined;
+  /** undefined: it observes nothing */
+  probes: readonly OutboundProbe[] | undefined;
   #enter: (to: 'running' | 'stop') => void = () => undefined;
   #lastReading: () => Promise<void> = async () => undefined;
 
@@ -87,6 +95,7 @@ export class FakeEngine {
         composeCoreConfig,
         coreStateChanged,
         usersRemoved,
+        coreMemoryHigh,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
@@ -106,6 +115,7 @@ export class FakeEngine {
             version: '0.0.0',
             startedAt: 0,
             usersOnTheWay: 0,
+            memory: { bytes: 0, limit: 0, isHigh: false },
           }),
           reconcileUsers: async (refs) => {
             this.told.push([...refs]);
@@ -130,6 +140,16 @@ export class FakeEngine {
             return done;
           },
           restart: async (reason) => void this.restarts.push(reason),
+          preview: async () => ({
+            change: 'none',
+            inbounds: { put: [], remove: [] },
+            outbounds: { put: [], remove: [] },
+            rules: false,
+            sections: [],
+            connections: { end: 'none', inbounds: [], users: 0 },
+            problems: [],
+            tested: true,
+          }),
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },
@@ -138,8 +158,20 @@ export class FakeEngine {
             return only === 'outbounds' ? { ...this.#reading(), users: [] } : this.#reading();
           },
         };
+        const orThrow = <T>(value: T | Error): T => {
+          if (value instanceof Error) throw value;
+          return value;
+        };
+        const monitor = {
+          runtime: async () => {
+            const runtime = orThrow(this.runtime);
+            return this.running && runtime ? { ...runtime, epoch: this.epoch } : undefined;
+          },
+          outbounds: async () => (this.running ? this.probes : undefined),
+        };
         return [
           provide(Engine, api),
+          provide(CoreMonitor, monitor),
           provide(CoreOutbounds, { tags: async () => new Set(this.outboundTags) }),
         ];
       },

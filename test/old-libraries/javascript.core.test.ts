@@ -3,7 +3,7 @@
 import test from 'ava';
 import { TOTP } from 'otpauth';
 import { ADMIN, freePort } from '../harness/api.js';
-import { connect, counted, openPanel, openServer, spawnPanel, teardownOfFile } from '../engine/user.js';
+import { connect, counted, openServer, spawnPanel, teardownOfFile } from '../engine/user.js';
 import { bulk } from './javascript/bulk.js';
 import { clients } from './javascript/clients.js';
 import { inbounds } from './javascript/inbounds.js';
@@ -11,14 +11,14 @@ import { server } from './javascript/server.js';
 import { sessions } from './javascript/sessions.js';
 import { type Checks, forgetSessions, libraryFor, methodsOfClass, World } from './javascript/world.js';
 import { JAVASCRIPT, JAVASCRIPT_LOCAL } from './methods.js';
+import { openWithSources } from './sources.js';
 
 const file = teardownOfFile(test);
 file.teardown(forgetSessions);
 let opened: Promise<World> | undefined;
 const world = (): Promise<World> =>
   (opened ??= (async () => {
-    const panel = await openPanel(file, { env: { WEIR_PRESET: 'full' } });
-    await panel.get('/panel/api/setting/update', { body: { addressesIgnored: '' } });
+    const panel = await openWithSources(file);
     return new World(panel, libraryFor(panel));
   })());
 
@@ -43,7 +43,6 @@ test.serial('what is still to come is answered as a missing endpoint', async (t)
   });
   const library = libraryFor(panel, { token });
   const given: Record<string, unknown[]> = {
-    installXray: ['1.8.0'],
     importDB: [new FormData()],
     updateXrayConfig: [{}],
     manageWarp: ['data'],

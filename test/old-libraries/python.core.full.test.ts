@@ -6,11 +6,11 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { openPanel } from '../engine/user.js';
 import { ADMIN, freePort } from '../harness/api.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { PYTHON } from './methods.js';
 import { pythonWithLibrary } from './python-command.js';
+import { openWithSources } from './sources.js';
 
 const PORTS = 200;
 const OTHERS = 6;
@@ -20,8 +20,7 @@ for (const kind of ['sync', 'async'])
     `${kind}: every method of py3xui works, or calls an endpoint that is still to come`,
     async (t) => {
       t.timeout(5 * 60_000);
-      const panel = await openPanel(t, { env: { WEIR_PRESET: 'full' } });
-      await panel.get('/panel/api/setting/update', { body: { addressesIgnored: '' } });
+      const panel = await openWithSources(t);
       const { token } = await panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
         body: { name: 'ours' },
       });

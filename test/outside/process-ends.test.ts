@@ -136,6 +136,8 @@ test.serial('what does not end the process is named, and the panel keeps running
   );
   await panel.until(() => panel.said('the event loop runs again') !== undefined, 'the event loop runs again');
   t.truthy(panel.said('a call that does not return blocks the event loop'));
+  // Another thread names it, before or after the line above.
+  await panel.until(() => panel.said('a plugin blocks the event loop') !== undefined, 'it is named');
   t.like(panel.said('a plugin blocks the event loop'), { plugin: 'rogue' });
   t.is(panel.end, undefined);
   t.like(await stateOf(panel), { state: 'running' });

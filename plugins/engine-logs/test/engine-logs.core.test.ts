@@ -82,7 +82,7 @@ test('entries are read over a cut of the log, each once', async (t) => {
     (await panel.get<Entry[]>(`/panel/api/server/enginelogs/${count}`, { body: { filter: 'ann' } })).map(
       ({ FromAddress }) => FromAddress,
     );
-  await panel.get('/panel/api/setting/update', { body: { coreLogSize: 1, coreLogFiles: 2 } });
+  await panel.get('/panel/api/setting/update', { body: { engineLogSize: 1, engineLogFiles: 2 } });
   for (let round = 1; round <= 3; round++) {
     await user.download(1000);
     await panel.until(async () => (await targets(10)).length === round, 'the core has logged it');
@@ -96,11 +96,11 @@ test('entries are read over a cut of the log, each once', async (t) => {
   const found = await targets(10);
   t.is(new Set(found).size, 3, 'none is there twice');
   await t.throwsAsync(stat(`${path}.3`), { code: 'ENOENT' });
-  await panel.get('/panel/api/setting/update', { body: { coreLogFiles: 0 } });
+  await panel.get('/panel/api/setting/update', { body: { engineLogFiles: 0 } });
   await panel.call('/panel/api/system/jobs/engine/trim-logs', { method: 'POST' });
   await panel.until(async () => (await targets(10)).length === 1, 'no part is kept any more');
-  const refused = await panel.call('/panel/api/setting/update', { body: { coreLogSize: 0 } });
-  t.regex(refused.body.msg, /coreLogSize/);
+  const refused = await panel.call('/panel/api/setting/update', { body: { engineLogSize: 0 } });
+  t.regex(refused.body.msg, /engineLogSize/);
 });
 
 test('a log of 1 GiB costs its last lines', async (t) => {

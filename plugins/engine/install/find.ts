@@ -2,6 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { buildCore } from './build.js';
+import { installedCore, readChoice } from './chosen-core.js';
 import { downloadCore } from './download.js';
 import type { Timeouts } from './fetch.js';
 import { type Environment, keptCore, PROGRAM, type Progress } from './release.js';
@@ -25,7 +26,7 @@ export interface CorePlaces {
 }
 export type FoundCore = {
   readonly binary: string;
-  readonly source: 'WEIR_ENGINE_BIN' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
+  readonly source: 'WEIR_ENGINE_BIN' | 'installed' | 'data' | 'PATH' | 'cache' | 'downloaded' | 'built';
 };
 
 /** Excludes folders: they may be "executable" too, and one called xray is not rare. */
@@ -56,6 +57,12 @@ export async function findCore({
         `WEIR_ENGINE_BIN is ${chosen}, which is not an executable program; fix it or remove it`,
       );
     return { binary: resolve(chosen), source: 'WEIR_ENGINE_BIN' };
+  }
+  const { chosen: version } = await readChoice(dataDirectory, log);
+  if (version !== '') {
+    const installed = resolve(installedCore(dataDirectory, version));
+    if (await isProgram(installed)) return { binary: installed, source: 'installed' };
+    log.warn('the chosen core is not there any more; using another one', { binary: installed });
   }
   const own = resolve(dataDirectory, 'bin', PROGRAM);
   if (await isProgram(own)) return { binary: own, source: 'data' };

@@ -97,6 +97,9 @@ test('every name server leaves private addresses out, whatever a plugin says of 
   );
 });
 
+/** of the rule as it was added; its tag in the core begins with a digest */
+const ownTag = (tag: unknown): string | undefined => /^weir\.[0-9a-f]{12}\.(.*)$/.exec(String(tag))?.[1];
+
 test('packets go by an outbound for packets, wherever a rule sends them', (t) => {
   const found = base({
     outbounds: [{ tag: 'second', protocol: 'freedom' }],
@@ -111,7 +114,7 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
   t.deepEqual(
     found.routing.rules
       .slice(2)
-      .map(({ ruleTag, port, network, outboundTag }) => [ruleTag, port, network, outboundTag]),
+      .map(({ ruleTag, port, network, outboundTag }) => [ownTag(ruleTag), port, network, outboundTag]),
     [
       ['weir.udp.a', '1', 'udp', 'weir.udp.second'],
       ['a', '1', 'tcp', 'second'],
@@ -120,6 +123,7 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
       [undefined, '4', undefined, 'blocked'],
       [undefined, '5', 'udp', 'weir.udp.second'],
       [undefined, '5', 'tcp', 'second'],
+      [undefined, undefined, 'udp', 'weir.udp.direct'],
       [undefined, undefined, 'tcp', 'direct'],
     ],
   );
@@ -128,15 +132,43 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
     t.is(outbound(found, `weir.udp.${tag}`)?.streamSettings?.sockopt['dialerProxy'], tag);
   t.deepEqual(
     base({ open: { private: 'block', udp: 'cone' } }).outbounds.map(({ tag }) => tag),
-    ['direct', 'blocked'],
+    ['direct', 'blocked', 'weir.blocked'],
+  );
+});
+
+test('another default outbound comes first and takes what no rule takes', (t) => {
+  const far = { tag: 'far', protocol: 'socks' };
+  const near = { tag: 'near', protocol: 'freedom' };
+  const found = base({ outbounds: [near, far], defaultTag: 'far' });
+  t.is(found.outbounds[0]?.tag, 'far');
+  t.like(found.routing.rules.at(-1), { network: 'tcp,udp', outboundTag: 'far' });
+  const packets = base({ outbounds: [far, near], defaultTag: 'near' });
+  t.is(packets.outbounds[0]?.tag, 'weir.udp.near');
+  t.deepEqual(
+    packets.routing.rules.slice(-2).map(({ network, outboundTag }) => [network, outboundTag]),
+    [
+      ['udp', 'weir.udp.near'],
+      ['tcp', 'near'],
+    ],
+  );
+});
+
+test('what a plugin calls blocked opens nothing: private targets lead to an outbound of ours', (t) => {
+  const found = base({ outbounds: [{ tag: 'blocked', protocol: 'freedom' }] });
+  t.is(found.outbounds.filter(({ tag }) => tag === 'blocked').length, 1);
+  t.like(outbound(found, 'weir.blocked'), { protocol: 'blackhole' });
+  t.deepEqual(
+    found.routing.rules.slice(0, 2).map(({ outboundTag }) => outboundTag),
+    ['weir.blocked', 'weir.blocked'],
   );
 });
 
 test('names are looked up for rules on addresses, and never before the target itself was checked', (t) => {
   const rule = { ip: ['198.51.100.0/24'], outboundTag: 'blocked' };
-  t.is(base().routing.domainStrategy, 'AsIs');
   const { domainStrategy, rules } = base({ rules: [rule] }).routing;
   t.is(domainStrategy, 'IPIfNonMatch');
+  t.is(base().routing.rules.at(-1)?.['ip'], undefined, 'else the last rule takes a name as it is');
+  t.is(base({ rules: [rule], looksUp: false }).routing.rules.at(-1)?.['ip'], undefined);
   t.deepEqual(
     rules.at(-1)?.['ip'],
     ['0.0.0.0/0', '::/0'],
@@ -151,7 +183,10 @@ test('with everything allowed the config is what plugins add, and nothing more',
     { tag: 'blocked', protocol: 'blackhole' },
   ]);
   t.is(dns, undefined);
-  t.deepEqual(routing, { domainStrategy: 'AsIs', rules: [] });
+  t.deepEqual(
+    routing.rules.map(({ network, outboundTag }) => [network, outboundTag]),
+    [['tcp,udp', 'direct']],
+  );
 });
 
 test('loopback, private and foreign addresses are not a public address of ours', (t) => {

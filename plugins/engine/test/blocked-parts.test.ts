@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import type { Part } from '../claims.js';
-import type { CorePart } from '../contract.js';
+import type { CorePart, JsonObject } from '../contract.js';
 import { withoutBlocked } from '../blocked-parts.js';
 import { unguarded } from './world.js';
 
@@ -30,12 +30,31 @@ test('a bad inbound or rule is left out, and a bad outbound lets nothing through
     part({ outbound: { tag: 'evil', protocol: 'freedom', bad: true } }),
     part({ rule: { outboundTag: 'evil', bad: true } }),
   ];
-  const { parts, blocked } = await withoutBlocked([...good, ...bad], guard);
+  const { parts, blocked } = await withoutBlocked([...good, ...bad], {
+    guard,
+    open: { private: 'block', udp: 'single' },
+  });
   t.deepEqual(parts, [...good, part({ outbound: { tag: 'evil', protocol: 'blackhole' } })]);
-  t.deepEqual(blocked, [
-    'in-2: it is bad',
-    'outbound evil: it is bad',
-    'rule {"outboundTag":"evil","bad":true}: it is bad',
-  ]);
+  t.deepEqual(
+    blocked.map(({ name, reason }) => `${name}: ${reason}`),
+    ['in-2: it is bad', 'outbound evil: it is bad', 'rule {"outboundTag":"evil","bad":true}: it is bad'],
+  );
+  t.deepEqual(
+    blocked.map(({ part }) => part),
+    bad,
+  );
   t.deepEqual(seen[0], [{ port: 7001 }, { port: 7002, bad: true }], 'the guard knows all inbounds');
+});
+
+test('a name with a private address is left out, unless users may reach those', async (t) => {
+  const dns = (hosts: JsonObject) => part({ section: 'dns', value: { hosts } });
+  const reasonOf = async (section: Part, allow: 'allow' | 'block') =>
+    (await withoutBlocked([section], { guard: unguarded, open: { private: allow, udp: 'single' } }))
+      .blocked[0]?.reason;
+  t.is(await reasonOf(dns({ 'a.example': '203.0.113.1' }), 'block'), undefined);
+  t.regex(
+    (await reasonOf(dns({ 'a.example': ['9.9.9.9', '::1'] }), 'block')) ?? '',
+    /hosts\.a\.example: ::1/,
+  );
+  t.is(await reasonOf(dns({ 'a.example': '10.0.0.1' }), 'allow'), undefined);
 });

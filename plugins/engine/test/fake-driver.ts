@@ -1,6 +1,7 @@
 // A core in memory: it keeps what it is told and refuses or fails as a test says.
 import {
   type AppliedDigests,
+  type BaseChange,
   type CoreBase,
   type CoreDriver,
   type CoreInbound,
@@ -9,17 +10,21 @@ import {
   CoreTooSlow,
   CoreUnreachable,
   type CoreUser,
+  type DriverMonitor,
   type InboundWithUsers,
+  type JsonObject,
   type LoggedConnection,
+  NeedsRestart,
   type OutboundCounter,
   ProtocolRefused,
+  type RunningParts,
   type UserCounter,
 } from '../driver.js';
 
 /** What a core process holds; it outlives the driver, as a real one does. */
 export interface FakeCore {
   readonly process: CoreProcess;
-  readonly base: CoreBase;
+  base: CoreBase;
   readonly inbounds: Map<
     string,
     { readonly config: CoreInbound['config']; readonly users: Map<string, CoreUser> }
@@ -164,6 +169,47 @@ export class FakeDriver implements CoreDriver {
     this.#exit(reason);
   }
 
+  /** `changeBase` says that only a restart can do it */
+  needsRestart = false;
+  async changeBase(base: CoreBase, { put, remove, rules, previousFirst }: BaseChange): Promise<void> {
+    const words = [
+      ...put.map((tag) => `+${tag}`),
+      ...remove.map((tag) => `-${tag}`),
+      ...(rules ? ['rules'] : []),
+      ...(previousFirst === undefined ? [] : [`first was ${previousFirst}`]),
+    ];
+    const core = this.#call('changeBase', words.join(' '));
+    if (this.needsRestart) throw new NeedsRestart('it is too large');
+    const refused = put.find((tag) => this.refuses.has(tag));
+    if (refused !== undefined) throw new CoreRefused(this.refuses.get(refused));
+    core.base = base;
+  }
+  /** somebody changed the core behind the panel's back */
+  readonly drift: { outbounds: Map<string, string>; lostRules: boolean } = {
+    outbounds: new Map(),
+    lostRules: false,
+  };
+  async running(): Promise<RunningParts> {
+    const { inbounds, base } = this.#call('running');
+    const { outbounds, routing } = base as unknown as {
+      outbounds: JsonObject[];
+      routing: { rules: { ruleTag: string }[] };
+    };
+    return {
+      inbounds: [...inbounds.keys()],
+      outbounds: new Map(
+        outbounds.map((outbound) => {
+          const tag = String(outbound['tag']);
+          return [tag, this.drift.outbounds.get(tag) ?? JSON.stringify(outbound)];
+        }),
+      ),
+      ruleTags: this.drift.lostRules ? [] : ['weir.api', ...routing.rules.map(({ ruleTag }) => ruleTag)],
+    };
+  }
+  async userCount(tag: string): Promise<number> {
+    return this.#users(this.#call('userCount', tag), tag).size;
+  }
+
   async putInbound({ tag, config, users }: InboundWithUsers): Promise<void> {
     const { inbounds } = this.#call('putInbound', tag);
     if (this.refuses.has(tag)) throw new CoreRefused(this.refuses.get(tag));
@@ -213,6 +259,35 @@ export class FakeDriver implements CoreDriver {
     listener(this.lines.splice(0));
   }
   async readLog(): Promise<void> {}
+  /** it runs and does not answer; `connection`: until there is another connection */
+  hangs: 'no' | 'core' | 'connection' = 'no';
+  /** called with each call of the monitor */
+  asked: () => void = () => undefined;
+  readonly monitor: DriverMonitor = {
+    figures: async (timeout) => {
+      this.asked();
+      if (this.hangs !== 'no') throw new CoreUnreachable(`GetSysStats: no reply within ${timeout} ms`);
+      return {
+        heapBytes: 1,
+        systemBytes: 2,
+        liveObjects: 3,
+        collections: 4,
+        pausedNs: 5,
+        goroutines: 6,
+        uptime: 7,
+      };
+    },
+    outbounds: async () => undefined,
+    reconnect: () => {
+      this.calls.push('reconnect');
+      if (this.hangs === 'connection') this.hangs = 'no';
+    },
+    kill: async () => {
+      this.calls.push('kill');
+      this.hangs = 'no';
+      this.die('killed by SIGKILL');
+    },
+  };
   async trimLogs(): Promise<void> {}
 
   /** Names of the users an inbound accepts; undefined when there is no such inbound. */

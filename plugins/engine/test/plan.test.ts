@@ -1,5 +1,5 @@
 import test from 'ava';
-import { difference, planOf, digestsOf } from '../plan.js';
+import { baseDifference, difference, planOf, digestsOf } from '../plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
 import { tap } from '../../../kernel/index.js';
@@ -31,7 +31,7 @@ test('the order of keys does not make another config', async (t) => {
   const one = await plan(inbound('a', { port: 1, settings: { x: 1, y: [1, { p: 2, q: 3 }] } }));
   const other = await plan(inbound('a', { settings: { y: [1, { q: 3, p: 2 }], x: 1 }, port: 1 }));
   t.deepEqual(difference(other, digestsOf(one)), { put: [], remove: [] });
-  t.is(one.baseDigest, other.baseDigest);
+  t.is(baseDifference(one, other.digests), 'none');
 });
 
 test('the order of a list does', async (t) => {
@@ -74,14 +74,28 @@ test('an inbound whose change may not have been carried out is put again', async
   );
 });
 
-test('an inbound does not change the base; outbounds and rules do', async (t) => {
+test('an inbound does not change the base; outbounds and rules change it while the core runs, the rest needs a restart', async (t) => {
   const bare = await plan();
-  t.is((await plan(inbound('a', { port: 1 }))).baseDigest, bare.baseDigest);
-  t.not((await plan({ outbound: { tag: 'x', protocol: 'freedom' } })).baseDigest, bare.baseDigest);
-  t.not(
-    (await plan({ rule: { type: 'field', port: '1', outboundTag: 'direct' } })).baseDigest,
-    bare.baseDigest,
-  );
+  const change = async (part: CorePart) => baseDifference(await plan(part), bare.digests);
+  t.is(await change(inbound('a', { port: 1 })), 'none');
+  t.deepEqual(await change({ outbound: { tag: 'x', protocol: 'freedom' } }), {
+    put: ['x'],
+    remove: [],
+    rules: false,
+  });
+  t.deepEqual(await change({ rule: { type: 'field', port: '1', outboundTag: 'direct' } }), {
+    put: [],
+    remove: [],
+    rules: true,
+  });
+  t.deepEqual(await change({ outbound: { tag: 'x', protocol: 'socks' }, isDefault: true }), {
+    put: ['x'],
+    remove: [],
+    rules: true,
+    previousFirst: 'direct',
+  });
+  t.is(await change({ nameServer: '9.9.9.9' }), 'restart');
+  t.is(await change({ section: 'policy', value: { levels: {} } }), 'restart');
 });
 
 test('private targets are refused before every added rule, unless they are allowed', async (t) => {
@@ -112,10 +126,10 @@ test('private targets are refused before every added rule, unless they are allow
   const guarded = await rulesOf('block');
   const added = guarded.findIndex(({ port }) => port === '25');
   t.true(added > 0);
-  t.true(guarded.slice(0, added).every(({ outboundTag }) => outboundTag === 'blocked'));
+  t.true(guarded.slice(0, added).every(({ outboundTag }) => outboundTag === 'weir.blocked'));
   t.true(guarded.slice(0, added).some(({ ip }) => ip?.includes('127.0.0.0/8') && ip.includes('::/96')));
   t.deepEqual(
     (await rulesOf('allow')).map(({ port }) => port),
-    ['25'],
+    ['25', undefined],
   );
 });

@@ -36,6 +36,8 @@ test('guards get the changes of a hot change and a restart, and are not called w
   await world.supervisor.reconcileConfig();
   world.outbounds.push({ tag: 'far', protocol: 'freedom' });
   await world.supervisor.reconcileConfig();
+  world.parts.push({ section: 'policy', value: { levels: {} } });
+  await world.supervisor.reconcileConfig();
   await world.supervisor.restart('an admin restarts it');
   t.deepEqual(asked, [
     {
@@ -43,6 +45,7 @@ test('guards get the changes of a hot change and a restart, and are not called w
       plan: 'hot',
       changes: { base: false, put: ['in-2'], remove: ['in-1'] },
     },
+    { reason: 'the config changed', plan: 'hot', changes: { base: true, put: [], remove: [] } },
     {
       reason: 'a change of the config needs a restart',
       plan: 'restart',

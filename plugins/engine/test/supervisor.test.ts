@@ -108,13 +108,95 @@ test('a failure to compose the config leaves the core as it is and is retried', 
   t.deepEqual(world.driver.names('in-2'), []);
 });
 
-test('a change of the base restarts the core after a test-run and a last poll', async (t) => {
+const policy = { section: 'policy', value: { levels: {} } } as const;
+
+test('outbounds and rules change while the same core runs, after a test-run', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  world.driver.news();
+  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  world.parts.push({ rule: { type: 'field', port: '25', outboundTag: 'other' } });
+  t.deepEqual(await world.supervisor.reconcileConfig(), { pending: false, reason: '' });
+  t.deepEqual(world.driver.news(), ['test', 'changeBase +other rules']);
+  await world.supervisor.reconcileConfig();
+  t.deepEqual(world.driver.news(), [], 'nothing differs any more');
+  world.outbounds.length = 0;
+  world.parts.length = 0;
+  await world.supervisor.reconcileConfig();
+  t.deepEqual(world.driver.news(), ['test', 'changeBase -other rules']);
+  t.is(world.driver.starts.length, 1);
+});
+
+test('an outbound that the running core rejects changes nothing, and is tried with the next change', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  const before = world.driver.core?.digests;
+  world.driver.refuses.set('other', 'no such address');
+  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  t.like(await world.supervisor.reconcileConfig(), { pending: true, reason: 'no such address' });
+  t.is(world.supervisor.status().errorMsg, 'no such address');
+  t.deepEqual(world.driver.core?.digests, before);
+  world.driver.refuses.clear();
+  t.deepEqual(await world.supervisor.reconcileConfig(), { pending: false, reason: '' });
+  t.is(world.supervisor.status().errorMsg, '');
+});
+
+test('a change of outbounds whose answer is lost is made again', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  world.driver.silent.set('changeBase', 1);
+  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  t.true((await world.supervisor.reconcileConfig()).pending);
+  t.is(world.driver.core?.digests.outbounds['other'], '', 'the next panel makes it again too');
+  world.driver.news();
+  await world.supervisor.retryPending();
+  t.deepEqual(world.driver.news(), ['test', 'changeBase +other']);
+});
+
+test('what is too large for a running core comes with a restart', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  world.driver.news();
+  world.driver.needsRestart = true;
+  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  await world.supervisor.reconcileConfig();
+  t.deepEqual(world.driver.news(), [
+    'test',
+    'changeBase +other',
+    'removeInbound in-1',
+    'counters',
+    'stop',
+    'start in-1',
+  ]);
+});
+
+test('changes that need a restart and come in a burst cost one restart, and a second one later', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  world.parts.push(policy);
+  t.false((await world.supervisor.reconcileConfig()).pending);
+  t.is(world.driver.starts.length, 2);
+  world.parts.push({ section: 'observatory', value: {} });
+  const { pending, reason } = await world.supervisor.reconcileConfig();
+  t.true(pending);
+  t.regex(reason, /needs a restart .* follows in \d+ s/);
+  world.parts.pop();
+  t.false((await world.supervisor.reconcileConfig()).pending, 'what runs is wanted again');
+  t.is(world.driver.starts.length, 2);
+});
+
+test('a change of the rest of the config restarts the core after a test-run and a last poll', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   await world.open();
   const first = world.driver.core?.process.pid;
   world.driver.news();
-  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  world.parts.push(policy);
   t.deepEqual(await world.supervisor.reconcileConfig(), { pending: false, reason: '' });
   t.deepEqual(world.driver.news(), ['test', 'removeInbound in-1', 'counters', 'stop', 'start in-1']);
   t.deepEqual(world.stops, ['alive'], 'the core still answered when its counters were asked for');
@@ -131,7 +213,7 @@ test('a base that the core rejects keeps the running core, which still accepts i
   world.outbounds.push({ tag: 'bad', protocol: 'freedom' });
   world.inbound(2);
   const applied = await world.supervisor.reconcileConfig();
-  t.deepEqual(applied, { pending: true, reason: 'outbound bad: refused' });
+  t.deepEqual(applied, { pending: true, reason: 'outbound bad: refused', rejected: true });
   t.is(world.driver.core?.process.pid, first);
   t.is(world.supervisor.status().errorMsg, 'outbound bad: refused');
   world.users.set('i2.c1', 'a');
@@ -147,7 +229,7 @@ test('a restart that fails is tried again', async (t) => {
   const world = new World();
   world.inbound(1, { 1: 'a' });
   await world.open();
-  world.outbounds.push({ tag: 'other', protocol: 'freedom' });
+  world.parts.push(policy);
   world.driver.silent.set('start', 1);
   t.true((await world.supervisor.reconcileConfig()).pending);
   t.is(world.state, 'error');

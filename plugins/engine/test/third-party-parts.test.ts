@@ -150,7 +150,7 @@ test('who comes second with a tag loses; what is built in is never second', asyn
   const routing = world.driver.core?.base['routing'] as { rules: { outboundTag: string }[] };
   t.deepEqual(
     routing.rules.map(({ outboundTag }) => outboundTag),
-    ['mine', 'blocked'],
+    ['mine', 'blocked', 'direct'],
     'a rule for an outbound that is left out does not lead into another one of that tag',
   );
   t.regex(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../panel/log.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
-import { type PluginContext, stage, type Tap, tap } from '../../../kernel/index.js';
+import { type Hooks, type Log, type PluginContext, stage, type Tap, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
 import { Accounts } from '../accounts.js';
 import {
@@ -57,9 +57,15 @@ export const unguarded: CoreGuardApi = {
 export class World {
   readonly driver: FakeDriver;
   readonly supervisor: Supervisor;
+  readonly hooks: Hooks;
+  readonly logger: Log;
+  /** ms that its clock is ahead */
+  later = 0;
   /** by id */
   readonly inbounds = new Map<number, CoreInbound>();
   readonly outbounds: JsonObject[] = [];
+  /** rules, sections and the like */
+  readonly parts: CorePart[] = [];
   /** `i<inbound>.c<client>` → its credential */
   readonly users = new Map<string, string>();
   readonly log: string[] = [];
@@ -99,6 +105,7 @@ export class World {
           if (this.trouble) throw this.trouble;
           for (const [id, inbound] of this.inbounds) add({ inbound: { ...inbound, id } });
           for (const outbound of this.outbounds) add({ outbound });
+          add(...this.parts);
         },
         { strict: true },
       ),
@@ -129,11 +136,13 @@ export class World {
         fault: () => undefined,
       }))) as unknown as PluginContext['contributions'];
     const log = createLog({ level: 'debug', readable: true, write: (line) => void this.log.push(line) });
+    this.hooks = registry.of('engine');
+    this.logger = log;
     this.supervisor = new Supervisor({
       db: { refuseInsideWrite: () => undefined },
-      hooks: registry.of('engine'),
+      hooks: this.hooks,
       log,
-      clock: { now: () => Date.now(), every: () => () => undefined },
+      clock: { now: () => Date.now() + this.later, every: () => () => undefined },
       config: { private: 'allow', udp: 'single' },
       plugins: {
         leaveOut: (plugin, _, reason) => {

@@ -1,17 +1,24 @@
 // The core's gRPC services as plain methods. Replies of any size come as raw bytes; the caller decodes them in slices.
-import { type CallError, Channel } from './channel.js';
-import { failureOf, tagUnknown, userExists, userUnknown } from './failures.js';
-import { encode, wrap, type Messages } from './messages.js';
+import { callCore } from './call.js';
+import { Channel } from './channel.js';
+import { tagUnknown, userExists, userUnknown } from './failures.js';
+import { decode, encode, wrap, type Messages } from './messages.js';
+import { eachMessage } from './each-message.js';
+import { RoutingApi, textIn } from './routing-api.js';
 
 const HANDLERS = '/xray.app.proxyman.command.HandlerService';
 const STATS = '/xray.app.stats.command.StatsService';
+const OBSERVATORY = '/xray.core.app.observatory.command.ObservatoryService';
 
 export class CoreApi {
   readonly #channel: Channel;
+  /** outbounds, rules and balancers */
+  readonly routing: RoutingApi;
 
   /** @param socket path of the Unix socket that the core's api inbound listens on */
   constructor(socket: string) {
     this.#channel = new Channel(socket);
+    this.routing = new RoutingApi(this.#channel);
   }
 
   close(): void {
@@ -103,6 +110,30 @@ export class CoreApi {
     );
   }
 
+  /** How many users an inbound has. */
+  async userCount(tag: string): Promise<number> {
+    const reply = await this.#call(
+      `${HANDLERS}/GetInboundUsersCount`,
+      encode('xray.app.proxyman.command.GetInboundUserRequest', { tag, email: '' }),
+      `GetInboundUsersCount ${tag}`,
+      10_000,
+    );
+    return decode('xray.app.proxyman.command.GetInboundUsersCountResponse', reply).count;
+  }
+
+  /** Tags of all inbounds. */
+  async inboundTags(): Promise<string[]> {
+    const tags: string[] = [];
+    const reply = await this.#call(
+      `${HANDLERS}/ListInbounds`,
+      encode('xray.app.proxyman.command.ListInboundsRequest', { isOnlyTags: true }),
+      'ListInbounds',
+      10_000,
+    );
+    await eachMessage(reply, 1, (bytes) => tags.push(textIn(bytes, 1)));
+    return tags;
+  }
+
   /** Repeated Stat in field 1, in random order; `pattern` is a substring of the counters' names. */
   queryStats(pattern: string): Promise<Buffer> {
     return this.#call(
@@ -128,6 +159,21 @@ export class CoreApi {
     );
   }
 
+  /** One xray.app.stats.command.SysStatsResponse. */
+  systemStats(timeout: number): Promise<Buffer> {
+    return this.#call(`${STATS}/GetSysStats`, new Uint8Array(), 'GetSysStats', timeout);
+  }
+
+  /** One message in field 1, which has repeated xray.core.app.observatory.OutboundStatus in its field 1. */
+  outboundStatus(timeout: number): Promise<Buffer> {
+    return this.#call(`${OBSERVATORY}/GetOutboundStatus`, new Uint8Array(), 'GetOutboundStatus', timeout);
+  }
+
+  /** Calls under way fail; the next one opens another connection. */
+  reconnect(): void {
+    this.#channel.reconnect();
+  }
+
   #call(
     path: string,
     request: Uint8Array,
@@ -135,9 +181,7 @@ export class CoreApi {
     timeout: number,
     waitForReady = false,
   ): Promise<Buffer> {
-    return this.#channel.call(path, request, { timeout, waitForReady }).catch((error: CallError) => {
-      throw failureOf(error, name);
-    });
+    return callCore(this.#channel, { path, request, name, timeout, waitForReady });
   }
 }
 

@@ -92,6 +92,13 @@ export class Channel {
     this.#session?.destroy();
   }
 
+  /** Calls under way fail; the next one connects again. */
+  reconnect(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    session?.destroy();
+  }
+
   /** Resolves with the message of the reply, rejects with a CallError. */
   async call(path: string, message: Uint8Array, options: CallOptions): Promise<Buffer> {
     const deadline = Date.now() + options.timeout;

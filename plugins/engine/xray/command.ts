@@ -24,7 +24,13 @@ export function runCommand({ binary, directory, args, timeout }: Command): Promi
     execFile(
       binary,
       args,
-      { cwd: directory, env: coreEnvironment(), timeout, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 },
+      {
+        cwd: directory,
+        env: coreEnvironment(directory),
+        timeout,
+        killSignal: 'SIGKILL',
+        maxBuffer: 16 * 1024 * 1024,
+      },
       (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
         if (error.killed === true)

@@ -46,7 +46,28 @@ function policyOf(base: CoreBase): JsonObject {
   };
 }
 
-/** Everything but the inbounds. The api's rule comes first: a rule of the caller could block the API. */
+/** With ObservatoryService and nothing to observe the core does not start. */
+const servicesOf = (base: CoreBase): readonly string[] => [
+  'HandlerService',
+  'StatsService',
+  'RoutingService',
+  'LoggerService',
+  ...(isObserving(base) ? ['ObservatoryService'] : []),
+];
+const isObserving = (base: CoreBase): boolean =>
+  [base['observatory'], base['burstObservatory']].some(
+    (section) => section !== undefined && section !== null,
+  );
+
+/** It comes first: a rule of the caller could block the API. */
+export const API_RULE = {
+  type: 'field',
+  inboundTag: [API_TAG],
+  outboundTag: API_TAG,
+  ruleTag: API_TAG,
+} satisfies JsonObject;
+
+/** Everything but the inbounds. */
 function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
   const routing = object(base['routing']);
   const log = object(base['log']);
@@ -60,12 +81,12 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
       access: log['access'] === 'none' ? 'none' : paths.access,
       error: paths.error,
     },
-    api: { tag: API_TAG, services: ['HandlerService', 'StatsService'] },
+    api: { tag: API_TAG, services: servicesOf(base) },
     stats: {},
     policy: policyOf(base),
     routing: {
       ...routing,
-      rules: [{ type: 'field', inboundTag: [API_TAG], outboundTag: API_TAG }, ...list(routing['rules'])],
+      rules: [API_RULE, ...list(routing['rules'])],
     },
   };
 }

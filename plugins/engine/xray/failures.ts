@@ -27,14 +27,15 @@ export function reasonOf(chain: string): string {
   return [...(culprit === null ? [] : [`${culprit[1]} ${culprit[2]}`]), ...telling, last].join(': ');
 }
 
-const FATAL = /^(?:Failed to start|failed to load config|panic|fatal error|runtime): (?<chain>.+)$/gm;
+const FATAL =
+  /^(?:Failed to start|failed to load config|panic|fatal error|runtime|SIG[A-Z]+): (?<chain>.+)$/gm;
 
 /** Returns the line of a core's or command's output that says why it exited; undefined when there is none. */
 export function lastWords(output: string): string | undefined {
   const [first] = output.matchAll(FATAL);
   if (first === undefined) return undefined;
   const chain = first.groups?.['chain'] ?? '';
-  return first[0].startsWith('panic') || first[0].startsWith('fatal')
+  return /^(?:panic|fatal|SIG)/.test(first[0])
     ? first[0]
     : reasonOf(chain.replace(/^main: failed to load config files: \[[^\]]*\] > /, ''));
 }
@@ -73,6 +74,10 @@ export function failureOf(error: CallError, call: string): CoreRefused | CoreUnr
 const textOf = (error: unknown): string =>
   error instanceof CoreRefused ? ((error.cause as Partial<CallError> | undefined)?.details ?? '') : '';
 
+/** The core does not know the call, or was started without the service. */
+export const callUnknown = (error: unknown): boolean =>
+  error instanceof CoreRefused &&
+  (error.cause as Partial<CallError> | undefined)?.code === STATUS.UNIMPLEMENTED;
 export const userExists = (error: unknown): boolean => /User .* already exists\.$/.test(textOf(error));
 export const userUnknown = (error: unknown): boolean => /User .* not found\.$/.test(textOf(error));
 /** RemoveInbound of a tag that is not there. */

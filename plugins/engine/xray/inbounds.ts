@@ -11,6 +11,11 @@ interface Inbound {
 export class RunningInbounds {
   readonly #byTag = new Map<string, Inbound>();
 
+  /** tags with their types */
+  get types(): [tag: string, type: string][] {
+    return [...this.#byTag].map(([tag, { type }]) => [tag, type]);
+  }
+
   set(tag: string, type: string): void {
     this.#byTag.set(tag, { type, calls: new Set() });
   }

@@ -13,9 +13,9 @@ import type { AccountCodecs } from './account-codecs.js';
 import type { CoreApi } from './api.js';
 import { API_TAG, configText } from './config-text.js';
 import { coreEnvironment } from './environment.js';
-import { lastWords } from './failures.js';
 import type { DriverLog, EngineFolder } from './folder.js';
 import { RunningInbounds } from './inbounds.js';
+import { lastMessage } from './last-output.js';
 import { decode } from './messages.js';
 import type { CoreNote, CoreSlot } from './record.js';
 import { eachMessage } from './each-message.js';
@@ -46,8 +46,7 @@ export interface LaunchNeeds {
 /** Returns the core's last message; `how` when there is none. */
 export async function reasonOfEnd(folder: EngineFolder, how: string): Promise<string> {
   return (
-    lastWords(await readTail(folder.output)) ??
-    `the core exited without a message (${how}); see ${folder.error}`
+    (await lastMessage(folder.output)) ?? `the core exited without a message (${how}); see ${folder.error}`
   );
 }
 
@@ -116,12 +115,12 @@ export async function launch(
       {
         command: binary,
         args: ['run', '-c', folder.config],
-        env: coreEnvironment(),
+        env: coreEnvironment(folder.path),
         cwd: folder.path,
         output: folder.output,
         emptied: true,
       },
-      { socket, record: digests },
+      { socket, record: digests, binary },
     );
     await untilReady(process, ready(process, api, socket, started), folder);
     const running = new RunningInbounds();

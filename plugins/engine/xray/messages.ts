@@ -1,6 +1,6 @@
 // The protobuf messages between the driver and the core, by field number.
 // Accounts are in account-codecs.ts. Source: Xray-core 26.3.27, packages xray.core, xray.common.protocol, xray.common.serial, xray.app.proxyman.command,
-// xray.app.stats.command. Unused fields are left out.
+// xray.app.stats.command, xray.core.app.observatory. Unused fields are left out.
 import protobuf from 'protobufjs/light.js';
 
 /** A message inside a message; `type` is the bare full name (a `type.googleapis.com/` prefix is rejected by the core). */
@@ -24,9 +24,27 @@ export interface Messages {
   'xray.app.proxyman.command.AlterInboundRequest': { tag: string; operation: TypedMessage };
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: boolean };
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: string; email: string };
+  'xray.app.proxyman.command.GetInboundUsersCountResponse': { count: number };
   'xray.app.stats.command.QueryStatsRequest': { pattern: string; reset: boolean };
   'xray.app.stats.command.GetStatsRequest': { name: string; reset: boolean };
   'xray.app.stats.command.Stat': { name: string; value: number };
+  'xray.app.stats.command.SysStatsResponse': {
+    numGoroutine: number;
+    numGC: number;
+    alloc: number;
+    sys: number;
+    liveObjects: number;
+    pauseTotalNs: number;
+    uptime: number;
+  };
+  'xray.core.app.observatory.OutboundStatus': {
+    alive: boolean;
+    delay: number;
+    lastErrorReason: string;
+    outboundTag: string;
+    lastSeenTime: number;
+    lastTryTime: number;
+  };
 }
 
 const typed = '.xray.common.serial.TypedMessage';
@@ -50,9 +68,27 @@ const fields: {
   'xray.app.proxyman.command.AlterInboundRequest': { tag: [1, 'string'], operation: [2, typed] },
   'xray.app.proxyman.command.ListInboundsRequest': { isOnlyTags: [1, 'bool'] },
   'xray.app.proxyman.command.GetInboundUserRequest': { tag: [1, 'string'], email: [2, 'string'] },
+  'xray.app.proxyman.command.GetInboundUsersCountResponse': { count: [1, 'int64'] },
   'xray.app.stats.command.QueryStatsRequest': { pattern: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.GetStatsRequest': { name: [1, 'string'], reset: [2, 'bool'] },
   'xray.app.stats.command.Stat': { name: [1, 'string'], value: [2, 'int64'] },
+  'xray.app.stats.command.SysStatsResponse': {
+    numGoroutine: [1, 'uint32'],
+    numGC: [2, 'uint32'],
+    alloc: [3, 'uint64'],
+    sys: [5, 'uint64'],
+    liveObjects: [8, 'uint64'],
+    pauseTotalNs: [9, 'uint64'],
+    uptime: [10, 'uint32'],
+  },
+  'xray.core.app.observatory.OutboundStatus': {
+    alive: [1, 'bool'],
+    delay: [2, 'int64'],
+    lastErrorReason: [3, 'string'],
+    outboundTag: [4, 'string'],
+    lastSeenTime: [5, 'int64'],
+    lastTryTime: [6, 'int64'],
+  },
 };
 
 function describe(): ReadonlyMap<string, protobuf.Type> {

@@ -7,6 +7,8 @@ export interface CoreNote {
   readonly socket: string;
   /** digests of what the core runs */
   readonly record: AppliedDigests;
+  /** path of its program; a panel before 0.2 did not write it */
+  readonly binary?: string;
 }
 
 function isCoreNote(value: object): value is CoreNote {
@@ -15,6 +17,12 @@ function isCoreNote(value: object): value is CoreNote {
     typeof socket === 'string' && typeof record?.base === 'string' && typeof record.inbounds === 'object'
   );
 }
+
+/** A core of an earlier version of the panel has no digests of outbounds and rules: they count as unknown. */
+export const digestsIn = ({ record }: CoreNote): AppliedDigests => ({
+  ...{ outbounds: {}, first: '', rules: '' },
+  ...record,
+});
 
 export const coreSlot = (processes: Pick<ProcessesApi, 'slot'>, folder: EngineFolder, log: DriverLog) =>
   processes.slot<CoreNote>({ record: folder.recordPath, isNote: isCoreNote, argument: folder.config, log });

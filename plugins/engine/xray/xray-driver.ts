@@ -1,5 +1,4 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import type { ProcessesApi } from '../../processes/contract.js';
@@ -8,6 +7,7 @@ import type { Accounts } from '../accounts.js';
 import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
 import {
   type AppliedDigests,
+  type BaseChange,
   CoreRefused,
   CoreUnreachable,
   type CoreBase,
@@ -19,21 +19,25 @@ import {
   type JsonObject,
   type OnlineUser,
   type OutboundCounter,
-  ProtocolRefused,
+  type RunningParts,
   type UserCounter,
 } from '../driver.js';
+import { changeBase } from './base-change.js';
 import { runCommand } from './command.js';
-import { CoreLogs } from './core-logs.js';
-import { API_TAG, configText } from './config-text.js';
+import { testConfig } from './config-test.js';
+import { API_RULE, API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
-import { unknownProtocol } from './failures.js';
+import { CoreLogs } from './core-logs.js';
 import { readCounters, readOutbounds } from './counters.js';
+import { XrayMonitor } from './monitor.js';
 import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
-import { coreSlot, describe } from './record.js';
+import { coreSlot, describe, digestsIn } from './record.js';
+import { runningParts } from './running-parts.js';
 import { removeStaleSockets } from './stale-sockets.js';
 import { eachMessage } from './each-message.js';
+import { checkApi } from './api-check.js';
 
 export interface XrayDriverOptions {
   /** path of the core's program */
@@ -46,23 +50,13 @@ export interface XrayDriverOptions {
   readonly processes: Pick<ProcessesApi, 'slot'>;
 }
 
-const TEST_LIMIT_MS = 20_000;
 const ADDS_AT_ONCE = 64;
 
-/** A test makes the network interface of a tun, and fails where the running core has it already: it gets a name of its own. */
-const withOwnInterface = (inbound: CoreInbound): CoreInbound =>
-  inbound.config['protocol'] === 'tun'
-    ? {
-        ...inbound,
-        config: {
-          ...inbound.config,
-          settings: {
-            ...(inbound.config['settings'] as JsonObject),
-            name: `weir${randomBytes(4).toString('hex')}`,
-          },
-        },
-      }
-    : inbound;
+/** as `baseConfig` makes it */
+interface RoutingJson {
+  readonly rules: readonly JsonObject[];
+  readonly balancers: readonly JsonObject[];
+}
 
 export class XrayDriver implements CoreDriver {
   /** The core accepts requests of 4 MiB; users are shorter in protobuf than in JSON. */
@@ -70,9 +64,11 @@ export class XrayDriver implements CoreDriver {
   readonly #needs: LaunchNeeds;
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #logs: CoreLogs;
+  readonly monitor = new XrayMonitor(() => this.#requireCore());
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();
+  readonly checkApi = async () => checkApi(this.#requireCore(), this.#needs.codecs.accounts);
   /** start, adopt, stop and writes of the record, one after the other */
   readonly #queue = new SerialQueue();
 
@@ -101,31 +97,9 @@ export class XrayDriver implements CoreDriver {
     return version;
   }
 
-  async test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
-    const { binary, folder } = this.#needs;
-    await folder.prepare();
-    await folder
-      .withTemporary(['.json'], async (path = '') => {
-        await folder.write(
-          path,
-          this.configText(
-            base,
-            inbounds.map((inbound) => ({ ...withOwnInterface(inbound), users: [] })),
-          ),
-        );
-        await runCommand({
-          binary,
-          directory: folder.path,
-          args: ['run', '-test', '-c', path],
-          timeout: TEST_LIMIT_MS,
-        });
-      })
-      .catch((error: unknown) => {
-        const unknown = unknownProtocol(error);
-        if (unknown === undefined || !inbounds.some(({ config }) => config['protocol'] === unknown))
-          throw error;
-        throw new ProtocolRefused(`the core does not know the protocol ${unknown}`, { cause: error });
-      });
+  test(base: CoreBase, inbounds: readonly CoreInbound[]): Promise<void> {
+    const configTextOf = (...whole: Parameters<CoreDriver['configText']>) => this.configText(...whole);
+    return testConfig({ ...this.#needs, configText: configTextOf }, base, inbounds);
   }
 
   async testAccount(inbound: CoreInbound, sample: CoreUser): Promise<void> {
@@ -150,7 +124,7 @@ export class XrayDriver implements CoreDriver {
       if (core === undefined) return undefined;
       await this.#logs.followFromBeginning();
       this.#setConnection(core);
-      return { process: describe(core.process), digests: core.process.note.record };
+      return { process: describe(core.process), digests: digestsIn(core.process.note) };
     });
   }
 
@@ -233,6 +207,24 @@ export class XrayDriver implements CoreDriver {
     for (let i = 0; i < others.length; i += ADDS_AT_ONCE) {
       await Promise.all(others.slice(i, i + ADDS_AT_ONCE).map((user) => this.putUser(tag, user)));
     }
+  }
+
+  changeBase(base: CoreBase, change: BaseChange): Promise<void> {
+    const { outbounds, routing } = base as unknown as { outbounds: JsonObject[]; routing: RoutingJson };
+    const rules = [API_RULE, ...routing.rules];
+    const { api } = this.#requireCore();
+    return changeBase(this.#needs, api.routing, { outbounds, rules, balancers: routing.balancers }, change);
+  }
+
+  running(): Promise<RunningParts> {
+    return runningParts(this.#requireCore().api);
+  }
+
+  userCount(tag: string): Promise<number> {
+    return this.#withUsers(tag, async ({ api }, types) => {
+      const placeholders = types.some(({ nobody }) => nobody) ? 1 : 0;
+      return (await api.userCount(tag)) - placeholders;
+    });
   }
 
   async removeInbound(tag: string): Promise<void> {

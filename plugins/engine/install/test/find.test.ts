@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { CORE_VERSION, keptCore, RELEASES } from '../release.js';
+import { writeChoice } from '../chosen-core.js';
 import { type CoreConfig, findCore } from '../find.js';
 
 const config: CoreConfig = { install: 'off', releases: RELEASES };
@@ -46,6 +47,33 @@ test('the places are looked through in order: variable, data folder, PATH, cache
     binary: chosen,
     source: 'WEIR_ENGINE_BIN',
   });
+});
+
+test('an installed version that was chosen comes before a core elsewhere; a damaged choice is logged and skipped', async (t) => {
+  const { env, dataDirectory, put } = await place(t);
+  const found = await put('path/xray');
+  const warnings: string[] = [];
+  const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) };
+  const find = () => findCore({ config, env, dataDirectory, log });
+  await writeChoice(dataDirectory, { chosen: '26.4.1', previous: '', trying: '' });
+  t.like(await find(), { binary: found, source: 'PATH' });
+  t.regex(warnings.splice(0).join(), /the chosen core is not there any more/);
+  const installed = await put('data/cores/26.4.1/xray');
+  t.deepEqual(await find(), { binary: installed, source: 'installed' });
+  t.deepEqual(warnings, []);
+  for (const damaged of [
+    '',
+    '{',
+    'null',
+    '7',
+    '{"chosen":"../../path"}',
+    '{"chosen":["26.4.1"]}',
+    ' '.repeat(70_000),
+  ]) {
+    await writeFile(join(dataDirectory, 'cores', 'chosen.json'), damaged);
+    t.like(await find(), { binary: found, source: 'PATH' }, damaged.slice(0, 20));
+  }
+  t.true(warnings.length >= 3);
 });
 
 test('names a WEIR_ENGINE_BIN that cannot run, and never skips it', async (t) => {

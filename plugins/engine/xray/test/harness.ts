@@ -58,7 +58,13 @@ export const base: JsonObject = {
     { tag: 'blocked', protocol: 'blackhole' },
   ],
 };
-export const emptyRecord: AppliedDigests = { base: 'base-1', inbounds: {} };
+export const emptyRecord: AppliedDigests = {
+  base: 'base-1',
+  outbounds: {},
+  first: '',
+  rules: '',
+  inbounds: {},
+};
 
 /** Kills whatever core the directory's record names. */
 async function sweep(directory: string): Promise<void> {

@@ -249,7 +249,7 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   const user = vlessUser('i1.c1');
   const port = await freePort();
   const inbounds = [{ ...vlessInbound('v', port), users: [user] }];
-  const digests = { base: 'b', inbounds: { v: 'digest' } };
+  const digests = { ...emptyRecord, base: 'b', inbounds: { v: 'digest' } };
   const panel = spawn(process.execPath, [orphan, directory, JSON.stringify([inbounds, digests])], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, WEIR_ENGINE_BIN: engineBinary() },
@@ -282,7 +282,7 @@ test('a core outlives a panel killed with kill -9, is adopted with its counters,
   );
   t.is(await download({ socksPort: client.socksPort, server, bytes }), bytes, 'the core still serves');
 
-  const next = { base: 'b', inbounds: { v: 'other' } };
+  const next = { ...emptyRecord, base: 'b', inbounds: { v: 'other' } };
   await driver.remember(next);
   driver.detach();
   t.deepEqual((await driver.adopt())?.digests, next);

@@ -1,0 +1,11 @@
+// API of core-template: the admin's part of the core's config.
+import { type Principal, token } from '../../kernel/index.js';
+import type { JsonObject } from '../engine/contract.js';
+
+export interface CoreTemplateApi {
+  /** The template in force, as an admin wrote it. */
+  read(): JsonObject;
+  /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
+  change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
+}
+export const CoreTemplate = token<CoreTemplateApi>('core-template', 'CoreTemplate');

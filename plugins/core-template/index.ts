@@ -1,0 +1,41 @@
+// The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
+import { definePlugin, job, maybe, messageOf, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { Clients } from '../clients/contract.js';
+import { composeCoreConfig, coreStateChanged, Engine } from '../engine/contract.js';
+import { Inbounds } from '../inbounds/contract.js';
+import { Settings } from '../settings/contract.js';
+import { CoreTemplate } from './contract.js';
+import { routes } from './routes.js';
+import { templateSettings } from './settings.js';
+import { migrations, tables } from './tables.js';
+import { TemplateService } from './template-service.js';
+import { TemplateStore } from './template-store.js';
+
+export default definePlugin({
+  name: 'core-template',
+  version: '0.1.0',
+  api: 1,
+  about: "The admin's part of the core's config: outbounds, rules, balancers, DNS; with a history.",
+  uses: { engine: Engine, clients: maybe(Clients), inbounds: maybe(Inbounds), stored: Settings },
+  settings: templateSettings,
+  tables,
+  migrations,
+  services: { store: singleton(TemplateStore), service: singleton(TemplateService) },
+  provides: ({ service }) => [provide(CoreTemplate, service)],
+  taps: ({ store, service, log }) => [
+    // Behind other plugins: their rules are narrower than an admin's.
+    tap(composeCoreConfig, (add) => add(...store.parts.parts.map(({ part }) => part)), {
+      stage: stage.LATE,
+    }),
+    tap(coreStateChanged, ({ to, reason }) => {
+      if (to === 'error')
+        void service
+          .coreFailed(reason)
+          .catch((error: unknown) =>
+            log.error('the previous template could not be brought back', { reason: messageOf(error) }),
+          );
+    }),
+  ],
+  jobs: ({ service }) => [job('prove', '10s', () => service.prove())],
+  routes,
+});

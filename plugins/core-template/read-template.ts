@@ -1,0 +1,40 @@
+// Reads the template that an admin sends: JSON as text or as an object.
+import { type Issue, kernelErrors, whyNotJson } from '../../kernel/index.js';
+import type { JsonObject } from '../engine/contract.js';
+
+export const FIELD = 'engineSetting';
+/** Programs have wrapped what they read in what they wrote. */
+const MOST_WRAPPERS = 8;
+const WRAPPERS = [FIELD, 'xraySetting'];
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const refuse = (message: string) => {
+  const issues: Issue[] = [{ path: FIELD, message: `${FIELD}: ${message}` }];
+  return kernelErrors.INVALID(`${FIELD}: ${message}`, { issues });
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw refuse(`this is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** Throws KERNEL_INVALID. */
+export function readTemplate(sent: unknown): JsonObject {
+  let value = sent;
+  for (let level = 0; level <= MOST_WRAPPERS; level++) {
+    if (typeof value === 'string') value = parsed(value);
+    if (!isObject(value)) throw refuse('it must be a JSON object, the config of the core');
+    const problem = whyNotJson(value);
+    if (problem !== undefined) throw refuse(problem);
+    const object = value;
+    const wrapper = WRAPPERS.find((key) => key in object);
+    if (wrapper === undefined) return object;
+    value = object[wrapper];
+  }
+  throw refuse(`it is wrapped in ${FIELD} more than ${MOST_WRAPPERS} times`);
+}

@@ -1,0 +1,72 @@
+// The running core is read back; what somebody changed behind the panel's back is fixed.
+import test from 'ava';
+import { tap } from '../../../kernel/index.js';
+import { coreDrifted } from '../contract.js';
+import { account, World } from './world.js';
+
+async function boot() {
+  const world = new World();
+  const drifts: (readonly string[])[] = [];
+  world.tap(tap(coreDrifted, ({ found }) => void drifts.push(found)));
+  world.inbound(1, { 1: 'a' });
+  world.inbound(2, { 1: 'b' });
+  world.outbounds.push({ tag: 'far', protocol: 'freedom' });
+  await world.open();
+  await world.supervisor.checkDrift();
+  world.driver.news();
+  return { world, drifts, core: world.driver.core };
+}
+
+test('a core that runs what it should is left alone', async (t) => {
+  const { world, drifts } = await boot();
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news(), ['running', 'userCount in-2']);
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news(), ['running', 'userCount in-1'], 'users of one inbound a time');
+  t.deepEqual(drifts, []);
+});
+
+test('an inbound that is gone comes back, and one that nobody added goes', async (t) => {
+  const { world, drifts, core } = await boot();
+  core?.inbounds.delete('in-1');
+  core?.inbounds.set('strange', { config: {}, users: new Map() });
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news().slice(1), ['removeInbound strange', 'putInbound in-1']);
+  t.deepEqual(drifts, [['the inbound in-1 is missing', 'nobody added the inbound strange']]);
+  await world.supervisor.checkDrift();
+  t.is(drifts.length, 1, 'it is fixed');
+});
+
+test('an outbound that changed or is gone, and rules that are gone, come back', async (t) => {
+  const { world, drifts } = await boot();
+  world.driver.drift.outbounds.set('far', 'something else');
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news().slice(1), ['test', 'changeBase +far']);
+  world.driver.drift.outbounds.clear();
+  await world.supervisor.checkDrift();
+  world.driver.news();
+  world.driver.drift.lostRules = true;
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news().slice(1), ['test', 'changeBase rules']);
+  t.deepEqual(drifts, [['the outbound far is another one'], ['the rules are others']]);
+});
+
+test('an inbound with too many or too few users is compared with those that it should have', async (t) => {
+  const { world, drifts, core } = await boot();
+  core?.inbounds.get('in-1')?.users.set('i1.c9', { name: 'i1.c9', account: account('x') });
+  core?.inbounds.get('in-2')?.users.clear();
+  await world.supervisor.checkDrift();
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
+  t.deepEqual(world.driver.names('in-2'), ['i2.c1']);
+  t.is(drifts.length, 2);
+});
+
+test('a core that does not answer is left to others', async (t) => {
+  const { world, drifts } = await boot();
+  world.driver.silent.set('running', 1);
+  await world.supervisor.checkDrift();
+  t.is(world.said('could not be read back'), 1);
+  t.deepEqual(drifts, []);
+  await world.supervisor.checkDrift();
+});
