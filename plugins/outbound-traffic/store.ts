@@ -150,6 +150,7 @@ export class OutboundStore {
 
   async #save(tx: Tx, rows: readonly Counted[]): Promise<void> {
     if (rows.length === 0) return;
+    const hashes = new Map(rows.map(({ tag }) => [tag, hashOf(tag)]));
     const { rows: from, incoming, onConflict } = tx.sql;
     const set = Object.keys(COLUMNS).map((column) => `${column} = ${incoming(column)}`);
     await tx.run(
@@ -159,7 +160,7 @@ export class OutboundStore {
       {
         rows: JSON.stringify(
           rows.map(({ tag, up, down, epoch, readUp, readDown, isRemoved }) => [
-            hashOf(tag),
+            hashes.get(tag),
             tag,
             up,
             down,
@@ -171,14 +172,27 @@ export class OutboundStore {
         ),
       },
     );
-    const ids = await tx.query<{ id: number; hash: string }>(
+    const ids = await this.#idsOf(tx, hashes);
+    tx.apply(this.#memory, { saved: rows.map((row) => ({ ...row, id: ids.get(row.tag) ?? 0 })) });
+  }
+
+  /** Ids by tag; the database is asked about new rows only. */
+  async #idsOf(tx: Tx, hashes: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, number>> {
+    const { state } = this.#memory;
+    const ids = new Map<string, number>();
+    const tags = new Map<string, string>();
+    for (const [tag, hash] of hashes) {
+      const id = state.get(tag)?.id;
+      if (id === undefined) tags.set(hash, tag);
+      else ids.set(tag, id);
+    }
+    if (tags.size === 0) return ids;
+    const rows = await tx.query<{ id: number; hash: string }>(
       'SELECT id, hash FROM outbound_traffic WHERE hash IN (:hashes)',
-      { hashes: rows.map(({ tag }) => hashOf(tag)) },
+      { hashes: [...tags.keys()] },
     );
-    const byHash = new Map(ids.map(({ id, hash }) => [hash, id]));
-    tx.apply(this.#memory, {
-      saved: rows.map((row) => ({ ...row, id: byHash.get(hashOf(row.tag)) ?? 0 })),
-    });
+    for (const { id, hash } of rows) ids.set(tags.get(hash) ?? '', id);
+    return ids;
   }
 
   async #delete(tx: Tx, rows: readonly CountedOutbound[]): Promise<void> {

@@ -57,7 +57,7 @@ test('packets through an outbound of their own count once', async (t) => {
   });
   const routing = whole['routing'] as { readonly rules: readonly JsonObject[] };
   // The server of the test is on loopback, which these rules block.
-  const rules = routing.rules.filter(({ outboundTag }) => outboundTag !== 'blocked');
+  const rules = routing.rules.filter(({ outboundTag }) => outboundTag !== 'weir.blocked');
   const open: JsonObject = { ...whole, routing: { ...routing, rules } };
   await driver.start(open, [{ ...vlessInbound('v', port), users: [user] }], emptyRecord);
   const client = await startClientCore({ binary: engineBinary(), outbound: vlessOutbound(port, user) });
