@@ -5429,7 +5429,7 @@ declare module '@weir-panel/weir/testing' {
   /** The call fails as described and nothing has changed by it. */
   export function refused(t: ExecutionContext, panel: PanelApi, path: string, options: CallOptions, { status, code, field, says }: Refused): Promise<void>;
 
-  // A certificate and its key for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
+  // Certificates and their keys for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
   interface SelfSigned {
     readonly cert: string;
     readonly key: string;

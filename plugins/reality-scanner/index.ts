@@ -45,7 +45,7 @@ export default definePlugin({
         sni: optional(entry()).description(
           'the name to ask for; by default the host. For an address without it, the name in the certificate counts',
         ),
-      }).example({ target: 'www.example.com:443' }),
+      }).example({ target: 'site.example:8443' }),
       reply: payload(ScanResult),
       errors: [errors.TARGET, errors.NO_OUTGOING],
       handle: ({ body: { target, sni = '' }, signal }) => scanner.one(target, sni, signal),
@@ -66,13 +66,16 @@ export default definePlugin({
             'host:port, addresses and networks, as a list or comma-separated; blank: those of the setting realityScanCandidates',
           ),
         }),
-      ).example({ targets: 'www.example.com,192.0.2.1:8443' }),
+      ).example({ targets: 'site.example,www.site.example:8443' }),
       reply: payload(list(ScanResult)),
       errors: [errors.TOO_MANY, errors.BUSY, errors.NO_OUTGOING],
       handle: async ({ body, signal, reply: { progressed } }) => {
         const { targets = '' } = body ?? {};
-        const given = typeof targets === 'string' ? targets : targets.join('\n');
-        const { results, notes } = await scanner.many(entriesIn(given), { signal, progressed });
+        const given =
+          typeof targets === 'string'
+            ? entriesIn(targets)
+            : targets.map((each) => each.trim()).filter(Boolean);
+        const { results, notes } = await scanner.many(given, { signal, progressed });
         return notes.length > 0 ? withMessage(notes.join('. '), [...results]) : [...results];
       },
     }),

@@ -76,13 +76,16 @@ export class RealityScanner {
     const timer = setTimeout(() => over.abort(new ListOver()), this.#limits.list);
     const signal = AbortSignal.any([caller, over.signal]);
     try {
-      const probe = (task: Task) =>
-        this.#slots.run(async () => {
-          const result = await this.#probe(prober, task, signal);
+      const results: (ScanResult | undefined)[] = [];
+      const left = list.tasks.entries();
+      // Each worker waits for a slot once for each target, so that two lists take turns.
+      const work = async (): Promise<void> => {
+        for (const [i, task] of left) {
+          results[i] = await this.#slots.run(() => this.#probe(prober, task, signal));
           progressed();
-          return result;
-        });
-      const results = await Promise.all(list.tasks.map(probe));
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
       caller.throwIfAborted();
       return summaryOf(list, results, this.#limits.list / 1000);
     } finally {
