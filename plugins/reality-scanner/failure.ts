@@ -10,6 +10,14 @@ export interface Failure {
   readonly mayBeGroups: boolean;
 }
 
+/** Of a handshake. Usual ones have below 10 KiB; Node 20 needs 50 ms and more to read hundreds of certificates. */
+export const MOST_BYTES = 32 * 1024;
+const TOO_LARGE: Failure = {
+  reason: `the TLS handshake failed: the server sends more than ${MOST_BYTES / 1024} KiB in its handshake`,
+  isPrivate: false,
+  mayBeGroups: false,
+};
+
 /** By the codes of sockets and name servers. */
 const CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/^ENOTFOUND$/, 'the name has no address'],
@@ -25,10 +33,9 @@ const HANDSHAKE: readonly (readonly [RegExp, string])[] = [
   [/ALERT_UNRECOGNIZED_NAME/, 'the server does not know the name'],
   [/NO_APPLICATION_PROTOCOL/, 'the server has neither h2 nor HTTP/1.1'],
   [
-    /EXCESSIVE_MESSAGE_SIZE|LENGTH_TOO_LONG/,
-    'the server sends more certificates than the panel reads (100 KiB)',
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL/,
+    'the server does not speak TLS on this port',
   ],
-  [/WRONG_VERSION_NUMBER|HTTP_REQUEST|UNKNOWN_PROTOCOL/, 'the server does not speak TLS on this port'],
   [/ALERT_INTERNAL_ERROR/, 'the server has an internal error'],
 ];
 const GROUPS = /ALERT_(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|ILLEGAL_PARAMETER)/;
@@ -39,6 +46,7 @@ export function failureOf(error: OutgoingError, seconds: number): Failure {
   if (ours === 'address')
     return { reason: `the connection failed: ${message}`, isPrivate: true, mayBeGroups: false };
   const code = codeOf(cause);
+  if (ours === 'size' || /EXCESSIVE_MESSAGE_SIZE/.test(code)) return TOO_LARGE;
   const isGroups = GROUPS.test(code);
   return { reason: sentenceOf(), isPrivate: false, mayBeGroups: isGroups };
 

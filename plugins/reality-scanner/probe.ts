@@ -5,7 +5,7 @@ import { canonicalAddress } from '../../kernel/index.js';
 import { plainAddress, reachOf } from '../core-guard/contract.js';
 import { CalledHosts, type OutgoingAccess, type OutgoingApi, OutgoingError } from '../outgoing/contract.js';
 import { type Certificate, certificateOf } from './certificate.js';
-import { type Failure, failureOf } from './failure.js';
+import { type Failure, failureOf, MOST_BYTES } from './failure.js';
 import { isX25519, keyExchangeOf, ONLY_X25519, REFUSED_ALL, WITH_OTHERS } from './key-exchange.js';
 import { type ScanResult, unknownResult } from './scan-result.js';
 import { placeOf, type Target } from './target.js';
@@ -68,7 +68,7 @@ export class Prober {
             ecdhCurve: groups,
             minVersion: 'TLSv1.2',
             ...(name !== undefined && { servername: name }),
-            limits: { connectMs: limitMs, wholeMs: limitMs + LEAST_MS },
+            limits: { connectMs: limitMs, wholeMs: limitMs + LEAST_MS, maxBytes: MOST_BYTES },
             signal,
           }),
         );

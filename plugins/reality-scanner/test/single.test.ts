@@ -183,7 +183,7 @@ test('servers that are slow, silent, endless or something else are results with 
     { length: 400 },
     (_, i) => leaf({ name: `n${i}`, hosts: [`n${i}.example.com`] }).cert,
   );
-  const wide = leaf({ hosts: Array.from({ length: 3500 }, (_, i) => `host-${i}.example.com`) });
+  const wide = leaf({ hosts: Array.from({ length: 1000 }, (_, i) => `host-${i}.example.com`) });
   const raw = (answer: Parameters<typeof rawServer>[1]) => rawServer(t, answer);
   const tls = async (options: object) => (await tlsServer(t, { ...chain, ...options })).port;
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
@@ -215,12 +215,17 @@ test('servers that are slow, silent, endless or something else are results with 
     [
       'endless hello requests',
       await raw((socket) => flood(socket, record(0, Buffer.alloc(16_384)))),
-      /no handshake within 1\.5 s|handshake failed/,
+      /the server sends more than 32 KiB in its handshake/,
+    ],
+    [
+      'a long chain',
+      await tls({ cert: chain.cert + many.slice(0, 120).join('') }),
+      /the server sends more than 32 KiB in its handshake/,
     ],
     [
       'endless chain',
       await tls({ cert: chain.cert + many.join('') }),
-      /more certificates than the panel reads/,
+      /the server sends more than 32 KiB in its handshake/,
     ],
     ['TLS 1.1', await tls(old), /the server has neither TLS 1\.2 nor TLS 1\.3/],
     ['another protocol', await tls({ ALPNProtocols: ['spdy/3'] }), /neither h2 nor HTTP\/1\.1/],
@@ -241,6 +246,6 @@ test('servers that are slow, silent, endless or something else are results with 
   t.regex((await scan(panel, 'nothing.invalid')).reason, /^the connection failed: the name/);
   const result = await scan(panel, `good.example.com:${await tls({ cert: wide.cert, key: wide.key })}`);
   t.is(result.serverNames.length, 100);
-  t.true(result.certChainBytes > 60_000);
+  t.true(result.certChainBytes > 20_000);
   t.deepEqual(panel.faults, []);
 });
