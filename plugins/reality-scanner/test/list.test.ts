@@ -145,7 +145,8 @@ test('networks show the addresses with a TLS server, each name once, and count t
   const second = await tlsServer(t, { cert: other.cert, key: other.key, ALPNProtocols: ['http/1.1'] });
   const shake = shakingWith(port);
   const { many } = scannerWith((server, options) => {
-    if (/^192\.0\.2\.[12]:443$/.test(server)) return shake(server, options);
+    if (server === '192.0.2.1:443') return sleep(200).then(() => shake(server, options));
+    if (server === '192.0.2.2:443') return shake(server, options);
     if (server === '192.0.2.3:443') return shakingWith(second.port)(server, options);
     if (server.startsWith('10.'))
       throw new OutgoingError('address', '10.0.0.0:443 is private; add it to WEIR_OUTGOING_ALLOW');
@@ -160,6 +161,7 @@ test('networks show the addresses with a TLS server, each name once, and count t
   ]);
   const targets = results.map(({ target }) => target);
   t.deepEqual(targets.slice(0, 2).sort(), ['good.example.com:443', 'other.example.com:443']);
+  t.is(results.find(({ host }) => host === 'good.example.com')?.ip, '192.0.2.2', 'the faster one');
   t.deepEqual(targets.slice(2).sort(), ['10.0.0.0/30', 'a b', 'dead.example:443']);
   t.true(
     results.slice(0, 2).every(({ latencyMs }) => latencyMs > 0),

@@ -80,6 +80,8 @@ test('a server is feasible with TLS 1.3, h2, X25519 and a certificate that is tr
   const expired = leaf({ from: -10, until: -3 });
   const early = leaf({ from: 3, until: 5 });
   const nameless = leaf({ name: 'Some Appliance', hosts: ['*.example.com'] });
+  // Clients read only the alternative names.
+  const common = leaf({ name: 'cn.example.com', hosts: [] });
   const alone = issueOf(good.cert, good.key);
   const late = authorityThatExpired();
   for (const [{ cert, key }, fields, says] of [
@@ -99,6 +101,11 @@ test('a server is feasible with TLS 1.3, h2, X25519 and a certificate that is tr
       issueOf(nameless.cert + between.cert, nameless.key),
       { certChainValid: true, certValid: false },
       /^the certificate has no domain name$/,
+    ],
+    [
+      issueOf(common.cert + between.cert, common.key),
+      { certChainValid: true, certValid: false, certSubject: 'cn.example.com', serverNames: [] },
+      /^the certificate is not for cn\.example\.com$/,
     ],
     // A certificate that the chain does not need counts among its bytes.
     [issueOf(chain.cert + root.cert, good.key), { feasible: true }, /^$/],
