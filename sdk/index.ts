@@ -2409,6 +2409,104 @@ export type ServerLogsInput = {
   };
 };
 
+export type ServerScanRealityTargetInput = {
+  body: {
+    /** host or host:port; without a port, 443 */
+    target: string;
+    /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
+    sni?: string;
+  };
+};
+
+export type ServerScanRealityTargetReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+};
+
+export type ServerScanRealityTargetsInput = {
+  body?: {
+    /** host:port, addresses and networks, as a list or comma-separated; blank: those of the setting realityScanCandidates */
+    targets?: string | string[];
+  };
+};
+
+export type ServerScanRealityTargetsReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+}[];
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2694,6 +2792,8 @@ export type SettingsAllReply = {
   geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+  realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
@@ -3032,6 +3132,8 @@ export type SettingsUpdateInput = {
     geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+    realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
@@ -3942,6 +4044,12 @@ export class Weir extends Transport {
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
+    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
+    scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
+    /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
+    scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),

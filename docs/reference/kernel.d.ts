@@ -4313,7 +4313,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
     readonly signal?: AbortSignal;
-    /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+    /**
+     * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
+     * time until the socket is closed.
+     */
     readonly limits?: Partial<CallLimits>;
   }
   export interface OutgoingApi {
@@ -5748,7 +5751,7 @@ declare module '@weir-panel/weir/testing' {
   /** The call fails as described and nothing has changed by it. */
   export function refused(t: ExecutionContext, panel: PanelApi, path: string, options: CallOptions, { status, code, field, says }: Refused): Promise<void>;
 
-  // A certificate and its key for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
+  // Certificates and their keys for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
   interface SelfSigned {
     readonly cert: string;
     readonly key: string;
