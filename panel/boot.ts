@@ -5,7 +5,10 @@ import { provide } from '../kernel/container/token.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
 import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
+import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
+import { LogBuffer } from './log-buffer.js';
+import { PanelLog } from './panel-log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/plugins.js';
 import { PluginError } from '../kernel/plugin/error.js';
@@ -26,6 +29,8 @@ export interface BootOptions
   /** where log lines go; standard output by default */
   readonly write?: (line: string) => void;
   readonly readable?: boolean;
+  /** where the last lines stay; a new one by default */
+  readonly logBuffer?: LogBuffer;
 }
 
 /** Resolves when everything runs except what had to be left out. Rejects with ConfigError, PluginError or the first failure of an essential start, and closes everything before. */
@@ -52,6 +57,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     file = noFile,
     readable = false,
     write = (line) => process.stdout.write(line),
+    logBuffer = new LogBuffer(),
     leftOut,
   } = options;
   const { plugins, panel, sources, certificate, configs, known } = await configure(
@@ -60,7 +66,15 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     file,
     new Set(leftOut.map(({ name }) => name)),
   );
-  const log = createLog({ level: panel.logLevel, readable, write });
+  const panelLog = new PanelLog({ value: panel.logLevel, source: sources.logLevel }, logBuffer);
+  const log = createLog({
+    get level() {
+      return panelLog.level;
+    },
+    readable,
+    write,
+    keep: (line) => logBuffer.add(line),
+  });
   for (const name of unknownVariables(env, known))
     log.warn('no enabled plugin reads this variable; check its spelling', { variable: name });
   if (!certificate && !isLoopback(panel.host))
@@ -89,7 +103,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     log,
     bootBeganAt,
     clock,
-    provides: [provide(PanelListener, listener), ...(provides ?? [])],
+    provides: [provide(PanelListener, listener), provide(LogToken, panelLog), ...(provides ?? [])],
     forCommand,
     selfChecks,
     ...(limits && { limits }),

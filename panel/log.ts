@@ -1,9 +1,10 @@
 // JSON lines, or readable text on a terminal. The message is constant, data goes into fields, secrets are left out.
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Log } from '../kernel/log/log.js';
+import type { LoggedLine, LogLevel } from '../plugins/panel-logs/contract.js';
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
-export const levels = ['debug', 'info', 'warn', 'error'] as const;
+export type Level = LogLevel;
+export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
 
 const SECRET =
   /^(password|token|secret|cookie|authorization|privateKey|apiToken|uuid)$|password$|token$|secret$/i;
@@ -62,25 +63,32 @@ function withoutCycles(record: object): string {
 }
 
 export interface LogOptions {
+  /** read for each line, so it may change */
   readonly level: Level;
   /** readable text instead of JSON */
   readonly readable: boolean;
   readonly write: (line: string) => void;
+  /** receives each line that is written */
+  readonly keep?: (line: LoggedLine) => void;
 }
 
 export function createLog(options: LogOptions, bound: object = {}): Log {
-  const floor = levels.indexOf(options.level);
   const line =
     (level: Level) =>
     (message: string, data: object = {}) => {
-      if (levels.indexOf(level) < floor) return;
-      const time = new Date().toISOString();
-      if (!options.readable)
-        return options.write(`${written({ time, level, msg: message, ...bound }, data)}\n`);
-      const details = written(bound, data);
+      if (levels.indexOf(level) < levels.indexOf(options.level)) return;
+      const now = new Date();
+      const time = now.toISOString();
+      const text = (): string => {
+        const details = written(bound, data);
+        return details === '{}' ? message : `${message} ${details}`;
+      };
       options.write(
-        `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${details === '{}' ? '' : ` ${details}`}\n`,
+        options.readable
+          ? `${time.slice(11, 19)} ${level.padEnd(5)} ${text()}\n`
+          : `${written({ time, level, msg: message, ...bound }, data)}\n`,
       );
+      options.keep?.({ at: now.getTime(), level, text: text() });
     };
   return {
     debug: line('debug'),

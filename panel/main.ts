@@ -5,6 +5,7 @@ import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/options.js';
 import type { Log } from '../kernel/log/log.js';
 import { createLog } from './log.js';
+import { LogBuffer } from './log-buffer.js';
 import { Output, redirect } from './output.js';
 import { dataDirectoryOf } from './config-file.js';
 import { LoopWatch, WATCH_LIMITS, type WatchLimits } from './loop-watch.js';
@@ -31,7 +32,8 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   // A property that a plugin adds to every object by accident breaks unrelated code, such as logins. Adding one throws instead.
   for (const shared of [Object.prototype, Array.prototype]) Object.preventExtensions(shared);
   const onTerminal = isatty(1);
-  const log = openLog(onTerminal);
+  const logBuffer = new LogBuffer();
+  const log = openLog(onTerminal, logBuffer);
   const exitUnstarted = (error: unknown): void => {
     log.error(
       'the panel could not start',
@@ -47,6 +49,7 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
     env: process.env,
     log,
     readable: onTerminal,
+    logBuffer,
     limits,
     selfChecks,
     lost: exitUnstarted,
@@ -104,14 +107,19 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
 }
 
 /** The log of the process. Writes to standard output and standard error from elsewhere go through it, too. */
-function openLog(readable: boolean): Log {
+function openLog(readable: boolean, buffer: LogBuffer): Log {
   // Node makes a socket non-blocking when it creates the stream, so create the streams first.
   const { stdout, stderr } = process;
   const reportDropped = (output: string) => (lines: number, reason: string) =>
     log.warn('log lines were dropped, because they could not be written', { output, lines, reason });
   const output = new Output(1, reportDropped('standard output'));
   const errors = new Output(2, reportDropped('standard error'));
-  const log = createLog({ level: 'info', readable, write: (line) => output.write(line) });
+  const log = createLog({
+    level: 'info',
+    readable,
+    write: (line) => output.write(line),
+    keep: (line) => buffer.add(line),
+  });
   redirect(stdout, output);
   redirect(stderr, errors);
   process.on('exit', () => {

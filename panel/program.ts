@@ -34,7 +34,9 @@ const FIRST_START_LIMIT_MS = 4_000;
 const FOLDER_LIMIT_MS = 30_000;
 const FOLDER_LOOK_MS = 200;
 
-interface Options extends Pick<KernelOptions, 'limits' | 'selfChecks'>, Pick<BootOptions, 'write'> {
+interface Options
+  extends Pick<KernelOptions, 'limits' | 'selfChecks'>,
+    Pick<BootOptions, 'write' | 'logBuffer'> {
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
@@ -233,7 +235,7 @@ export class Program implements PanelProgramApi {
   }
 
   async #boot(file: ConfigFile): Promise<Kernel> {
-    const { env, readable, write, limits = {}, selfChecks } = this.#options;
+    const { env, readable, write, logBuffer, limits = {}, selfChecks } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
         const kernel = await bootPanel({
@@ -241,6 +243,7 @@ export class Program implements PanelProgramApi {
           env,
           readable,
           ...(write && { write }),
+          ...(logBuffer && { logBuffer }),
           limits,
           selfChecks,
           bootBeganAt: this.#bootBeganAt,

@@ -1150,6 +1150,15 @@ export type EngineTemplateReply = {
 
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
+export type EngineOutboundsTrafficReply = {
+  id: number;
+  tag: string;
+  /** bytes that left through it */
+  up: number;
+  down: number;
+  total: number;
+}[];
+
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
   change: 'none' | 'hot' | 'restart' | 'start';
@@ -1170,10 +1179,11 @@ export type EnginePlanReply = {
   /** parts of the config that only a restart changes */
   sections: string[];
   connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
     end: 'none' | 'some' | 'all';
     /** inbounds whose transport ends its connections with the inbound */
     inbounds: string[];
-    /** users who lose connections now, as far as the core sees them */
+    /** users who have such connections now, without those behind a proxy of this machine */
     users: number;
   };
 };
@@ -1205,10 +1215,11 @@ export type EnginePlanOfReply = {
   /** parts of the config that only a restart changes */
   sections: string[];
   connections: {
+    /** connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced */
     end: 'none' | 'some' | 'all';
     /** inbounds whose transport ends its connections with the inbound */
     inbounds: string[];
-    /** users who lose connections now, as far as the core sees them */
+    /** users who have such connections now, without those behind a proxy of this machine */
     users: number;
   };
   /** false when there is no core to ask */
@@ -1220,6 +1231,13 @@ export type EnginePlanOfReply = {
   }[];
   /** what of it has no effect */
   notes: string[];
+};
+
+export type EngineResetOutboundsTrafficInput = {
+  body: {
+    /** tag of the outbound; `-alltags-` resets all */
+    tag: string;
+  };
 };
 
 export type EngineUpdateInput = {
@@ -2375,9 +2393,119 @@ export type ServerInstallEngineReply = {
   /** Unix ms */
   installedAt: number;
   downloaded: boolean;
+  /** false where this version ran already */
+  restarted: boolean;
   /** versions that made room */
   removed: string[];
 };
+
+export type ServerLogsInput = {
+  count: number;
+  body?: {
+    /** a level of the panel (debug, info, warn, error), or a name or number of syslog */
+    level?: 'emerg' | '0' | 'alert' | '1' | 'crit' | '2' | 'err' | '3' | 'warning' | '4' | 'notice' | '5' | 'info' | '6' | 'debug' | '7' | 'error' | 'warn';
+    /** true: the journal of systemd */
+    syslog?: boolean;
+  };
+};
+
+export type ServerScanRealityTargetInput = {
+  body: {
+    /** host or host:port; without a port, 443 */
+    target: string;
+    /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
+    sni?: string;
+  };
+};
+
+export type ServerScanRealityTargetReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+};
+
+export type ServerScanRealityTargetsInput = {
+  body?: {
+    /** host:port, addresses and networks, as a list or comma-separated; blank: those of the setting realityScanCandidates */
+    targets?: string | string[];
+  };
+};
+
+export type ServerScanRealityTargetsReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+}[];
 
 export type ServerStatusReply = {
   /** percent, smoothed */
@@ -2507,6 +2635,10 @@ export type SettingsAllReply = {
   engineMemoryAlert: number;
   /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
   engineMemoryRestart: number;
+  /** MiB of each log file of the core, after which it is cut */
+  engineLogSize: number;
+  /** older parts of each log file of the core that are kept; each has at most twice that size */
+  engineLogFiles: number;
   /** days before its expiry from which a client counts as expiring */
   expireDiff: number;
   /** GiB left of its quota below which a client counts as expiring */
@@ -2660,6 +2792,8 @@ export type SettingsAllReply = {
   geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+  realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
@@ -2732,6 +2866,8 @@ export type SettingsAllReply = {
   subListen: string;
   /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
   subPort: number;
+  /** least severe level that the panel logs; in force at once */
+  logLevel: 'debug' | 'info' | 'warn' | 'error';
   /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
@@ -2839,6 +2975,10 @@ export type SettingsUpdateInput = {
     engineMemoryAlert?: number;
     /** memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never */
     engineMemoryRestart?: number;
+    /** MiB of each log file of the core, after which it is cut */
+    engineLogSize?: number;
+    /** older parts of each log file of the core that are kept; each has at most twice that size */
+    engineLogFiles?: number;
     /** days before its expiry from which a client counts as expiring */
     expireDiff?: number;
     /** GiB left of its quota below which a client counts as expiring */
@@ -2992,6 +3132,8 @@ export type SettingsUpdateInput = {
     geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+    realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
@@ -3064,6 +3206,8 @@ export type SettingsUpdateInput = {
     subListen?: string;
     /** port of the subscription server, from the next start of the panel on; 0 takes a free one at each start */
     subPort?: number;
+    /** least severe level that the panel logs; in force at once */
+    logLevel?: 'debug' | 'info' | 'warn' | 'error';
   };
 };
 
@@ -3721,12 +3865,18 @@ export class Weir extends Transport {
     /** Why the core does not run, or what is wrong with it; empty while it runs well. When it fails again and again, the first reason, how often, since when, and the latest reason. — GET /panel/api/engine/getEngineResult */
     result: (): Promise<string> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getEngineResult', gives: 'obj' }),
+    /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
+    outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
     /** Says what a template would do, before it is saved: nothing, a change while the core runs, or a restart, and which connections that costs. Changes nothing. — POST /panel/api/engine/plan */
     planOf: (input: EnginePlanOfInput): Promise<EnginePlanOfReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/plan', gives: 'obj' }, input),
+    /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
+    resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
@@ -3888,16 +4038,25 @@ export class Weir extends Transport {
     /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
     installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
+    /** The last lines of the panel's log, newest first, of this level and of more severe ones. Without `syslog` from memory, since the process began: at most 10,240 lines and 4 MiB. With it from the journal of the service, as far as its last 16 MiB go. — POST /panel/api/server/logs/{count} */
+    logs: (input: ServerLogsInput): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/server/logs/{count}', gives: 'obj' }, input),
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
+    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
+    scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
+    /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
+    scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
     /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
-    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. The core restarts only where its config names a file that has changed. — POST /panel/api/server/updateGeofile */
+    /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it. — POST /panel/api/server/updateGeofile */
     updateGeofiles: (): Promise<ServerUpdateGeofilesReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/updateGeofile', gives: 'obj' }),
     /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
@@ -4022,6 +4181,12 @@ export class Weir extends Transport {
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
+  } as const;
+
+  readonly outboundTraffic = {
+    /** Removes the outbounds that the config of the core does not have from the list of traffic, and returns their tags. One that comes back is counted from zero. — POST /panel/api/x/outbound-traffic/prune */
+    prune: (): Promise<string[]> =>
+      this.call({ method: 'POST', path: '/panel/api/x/outbound-traffic/prune', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 17 names
 //   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 77 names
+//   @weir-panel/weir/plugins/engine: 79 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,8 +18,9 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
-//   @weir-panel/weir/plugins/outgoing: 11 names
-//   @weir-panel/weir/plugins/processes: 28 names
+//   @weir-panel/weir/plugins/outgoing: 12 names
+//   @weir-panel/weir/plugins/panel-logs: 4 names
+//   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 3 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -2364,7 +2365,7 @@ declare module '@weir-panel/weir/plugins/devices' {
 }
 
 declare module '@weir-panel/weir/plugins/engine' {
-  import type { Draft, Event, ExtensionPoint, Guard, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { Draft, Event, ExtensionPoint, Guard, Static, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // Where the core looks for geodata.
@@ -2479,7 +2480,7 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** Tags of outbounds that are always there; a built-in plugin may add its own in their place. */
   export const OWN_OUTBOUNDS: readonly string[];
 
-  // The reply that describes a change of the config.
+  // What a change of the config does to the core: type and schema.
   export const coreChangeFields: {
     readonly change: Joi.AnySchema<any> & Typed<"hot" | "none" | "restart" | "start">;
     readonly inbounds: Joi.ObjectSchema<any> & Typed<{
@@ -2498,6 +2499,25 @@ declare module '@weir-panel/weir/plugins/engine' {
       users: number;
     }>;
   };
+  const CoreChangeReply: Joi.ObjectSchema<any> & Typed<{
+    change: "hot" | "none" | "restart" | "start";
+    connections: {
+      end: "all" | "none" | "some";
+      inbounds: string[];
+      users: number;
+    };
+    inbounds: {
+      put: string[];
+      remove: string[];
+    };
+    outbounds: {
+      put: string[];
+      remove: string[];
+    };
+    rules: boolean;
+    sections: string[];
+  }>;
+  export type CoreChange = Static<typeof CoreChangeReply>;
 
   // The core's names of users: `i<inboundId>.c<clientId>`.
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
@@ -2593,6 +2613,12 @@ declare module '@weir-panel/weir/plugins/engine' {
       readonly up: number;
       readonly down: number;
     }[];
+    /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      readonly up: number;
+      readonly down: number;
+    }[];
   }
   export interface UserRef {
     readonly inboundId: number;
@@ -2614,31 +2640,6 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const DONE: Applied;
   /** Adds a note to a reply when the change is saved but the core does not have it yet. */
   export const describeResult: (done: string, { pending, reason }: Applied) => string;
-  /** What a change of the config does to the core. */
-  export interface CoreChange {
-    /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
-    readonly change: 'none' | 'hot' | 'restart' | 'start';
-    /** tags */
-    readonly inbounds: {
-      readonly put: readonly string[];
-      readonly remove: readonly string[];
-    };
-    readonly outbounds: {
-      readonly put: readonly string[];
-      readonly remove: readonly string[];
-    };
-    /** whether rules or balancers change */
-    readonly rules: boolean;
-    /** parts of the config that only a restart changes */
-    readonly sections: readonly string[];
-    /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
-    readonly connections: {
-      readonly end: 'none' | 'some' | 'all';
-      readonly inbounds: readonly string[];
-      /** users who have such connections now; the core does not see those behind a proxy of this machine */
-      readonly users: number;
-    };
-  }
   /** A part that cannot run. */
   export interface PartProblem {
     /** undefined when the core rejects the config also without all of the parts */
@@ -2669,8 +2670,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
     /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
     preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
-    /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-    counters(): Promise<CoreCounters | undefined>;
+    /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+    counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
   export const Engine: Token<EngineApi>;
   /** A connection of a user that the core accepted, or a stream inside one. */
@@ -2724,6 +2725,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
   }
   export const CoreLog: Token<CoreLogApi>;
+  /** The outbounds of the core's config, as it is composed now. */
+  export interface CoreOutboundsApi {
+    /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+    tags(): Promise<ReadonlySet<string>>;
+  }
+  export const CoreOutbounds: Token<CoreOutboundsApi>;
   /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
   export type CoreRuntime = CoreFigures & {
     readonly epoch: string;
@@ -2827,6 +2834,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface PartCheck {
     /** Returns the reason to keep this part out of the core; undefined for none. Called whenever the config is composed, so answer from memory. */
     problem(part: CorePart): string | undefined | Promise<string | undefined>;
+    /** Returns a mark of what else the part is made of, such as a file that it names. When the mark changes, a rule, name server or section is given to the core again. */
+    madeOf?(part: CorePart): string | undefined | Promise<string | undefined>;
   }
   /** Checks of the parts of the core's config, beside those of core-guard. */
   export const PartChecks: ExtensionPoint<PartCheck>;
@@ -4259,6 +4268,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     during<T>(host: string, work: () => Promise<T>): Promise<T>;
   }
 
+  // Long work whose caller waits for the reply.
+  /** Holds the caller's connection open during work that has limits of its own. */
+  export function holdingOpen<T>(progressed: () => void, work: () => Promise<T>): Promise<T>;
+
   // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
   /** Limits of one call. */
   export interface CallLimits {
@@ -4300,7 +4313,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
     readonly signal?: AbortSignal;
-    /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+    /**
+     * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
+     * time until the socket is closed.
+     */
     readonly limits?: Partial<CallLimits>;
   }
   export interface OutgoingApi {
@@ -4326,6 +4342,36 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly code: OutgoingCode;
     constructor(code: OutgoingCode, sentence: string, cause?: unknown);
   }
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/panel-logs' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // The panel's log: its last lines and its level.
+  /** Least to most severe. */
+  export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+  export interface LoggedLine {
+    /** Unix ms */
+    readonly at: number;
+    readonly level: LogLevel;
+    /** the message, and its fields as JSON */
+    readonly text: string;
+  }
+  /** The panel's log; provided by the program around the kernel. */
+  export interface PanelLogApi {
+    /** the least severe level that is logged, now; from the next line on, another one */
+    level: LogLevel;
+    /** what environment and config file say */
+    readonly configured: {
+      readonly value: LogLevel;
+      readonly source: 'environment' | 'file' | 'default';
+    };
+    /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
+    last(count: number, least: LogLevel): readonly LoggedLine[];
+  }
+  export const PanelLog: Token<PanelLogApi>;
 
   export {};
 }
@@ -4366,22 +4412,44 @@ declare module '@weir-panel/weir/plugins/processes' {
   }
   export function isAlive(identity: ProcessIdentity): boolean;
 
-  // Log files that a process appends to: reads the end of one, and limits its size without help of the process.
-  /** Returns the size in bytes; 0 for a missing file. */
-  export function sizeOf(path: string): Promise<number>;
-  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
-  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
+  // Limits the size of a log that a process appends to, without help of the process, and keeps older parts of it.
   export interface LogLimits {
     /** a file with more bytes than this is cut */
     readonly maxBytes: number;
     /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
     readonly keep: number;
+    /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+    readonly olderBytes?: number;
   }
+  /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
+  export type InTurn = (work: () => LogCut) => Promise<LogCut>;
+  export interface LogCut {
+    /** whether `<path>.1` has what was cut off */
+    readonly isKept: boolean;
+    /** bytes from the beginning of the log that no file has any more */
+    readonly lost: number;
+    /** why it is not kept, where it should be */
+    readonly reason: string;
+  }
+  /** Returns the name of the `number`th older file of a log; 0 is the log itself. */
+  export const olderLog: (path: string, number: number) => string;
   /**
    * Truncates a file over its limit in place: a process that has it open with O_APPEND continues at its beginning, and no
-   * hole is left. An older file gets the last `maxBytes` of it; what is written between the copy and the cut is lost.
+   * hole is left. The next older file gets the last `olderBytes` of it. What the process writes in the microseconds between
+   * the end of the copy and the truncation is lost. Resolves with undefined when the file is within its limit. One call at
+   * a time for each file.
+   *
+   * @param inTurn for those who read the log while it is copied
    */
-  export function cutLog(path: string, { maxBytes, keep }: LogLimits): Promise<void>;
+  export function cutLog(path: string, { maxBytes, keep, olderBytes }: LogLimits, inTurn?: InTurn): Promise<LogCut | undefined>;
+  /** Ends a cut in the middle of which the panel was killed; call it before the older files are read. */
+  export function finishCut(path: string, keep: number): Promise<void>;
+
+  // Log files that a process appends to: reads the end of one.
+  /** Returns the size in bytes; 0 for a missing file. */
+  export function sizeOf(path: string): Promise<number>;
+  /** Returns at most the last `limit` bytes of a file, none before the position `from`; empty when there is no file. A file shorter than `from` was cut meanwhile and is read from its beginning. */
+  export function readTail(path: string, from?: number, limit?: number): Promise<string>;
 
   // Ready-made probes.
   export interface Probed {
@@ -5514,6 +5582,13 @@ declare module '@weir-panel/weir/testing' {
       up: number;
       down: number;
     }>;
+    /** bytes by tag */
+    readonly outbounds: Map<string, {
+      up: number;
+      down: number;
+    }>;
+    /** tags of the outbounds in the config */
+    outboundTags: string[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;
@@ -5523,6 +5598,8 @@ declare module '@weir-panel/weir/testing' {
     probes: readonly OutboundProbe[] | undefined;
     /** Moves bytes through an attachment, as a core would count them. */
     move(inboundId: number, clientId: number, up: number, down: number): void;
+    /** The same through an outbound. */
+    moveOut(tag: string, up: number, down: number): void;
     /** A new process: its counters begin at zero. */
     restart(epoch: string): void;
     /** As `restart`, after a last reading of the counters that go. */
@@ -5674,7 +5751,7 @@ declare module '@weir-panel/weir/testing' {
   /** The call fails as described and nothing has changed by it. */
   export function refused(t: ExecutionContext, panel: PanelApi, path: string, options: CallOptions, { status, code, field, says }: Refused): Promise<void>;
 
-  // A certificate and its key for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
+  // Certificates and their keys for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
   interface SelfSigned {
     readonly cert: string;
     readonly key: string;

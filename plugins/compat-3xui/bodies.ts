@@ -71,6 +71,9 @@ export const reads: Readonly<Partial<Record<Call, Required<Pick<Change, 'read'>>
     isRecord(body) ? { ...body, client: clientOf(body['client']) } : body,
   'POST /panel/api/clients/update/{email}': clientPatch,
   'POST /panel/api/setting/update': (body) => (isRecord(body) ? withOurNames(body) : body),
+  // A program that sends no tag means all.
+  'POST /panel/api/engine/resetOutboundsTraffic': (body) =>
+    isRecord(body) && Object.keys(body).length === 0 ? { tag: '-alltags-' } : body,
   'POST /panel/api/engine/update': (body) => {
     if (!isRecord(body)) return body;
     const { xraySetting, content, ...rest } = body;

@@ -144,6 +144,10 @@ export class CoreStore {
     }
   }
 
+  remove(version: string): Promise<void> {
+    return rm(join(this.#folder, version), { recursive: true, force: true });
+  }
+
   /** Removes what a killed panel left half-done. */
   async removeStaging(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
@@ -159,7 +163,7 @@ export class CoreStore {
       .sort((a, b) => b.installedAt - a.installedAt);
     const room = Math.max(0, most - (all.length - others.length));
     const removed = others.slice(room).map(({ version }) => version);
-    for (const version of removed) await rm(join(this.#folder, version), { recursive: true, force: true });
+    for (const version of removed) await this.remove(version);
     return removed;
   }
 }

@@ -18,7 +18,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { CORE_VERSION, CorePrograms, Engine } from '../engine/contract.js';
-import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { CoreStore } from './core-store.js';
 import { errors } from './errors.js';
@@ -96,6 +96,7 @@ export default definePlugin({
         shape({
           ...Core,
           downloaded: bool(),
+          restarted: bool().description('false where this version ran already'),
           removed: listOf(word()).description('versions that made room'),
         }),
       ),
@@ -108,12 +109,14 @@ export default definePlugin({
         errors.REFUSED,
         errors.FAILED,
       ],
-      handle: async ({ params, body }) => {
-        const core = await installer.install(params.version, body?.sha256);
-        const { version, digestFrom, downloaded } = core;
+      handle: async ({ params, body, reply }) => {
+        const core = await holdingOpen(reply.progressed, () =>
+          installer.install(params.version, body?.sha256),
+        );
+        const { version, digestFrom, downloaded, restarted } = core;
         return withMessage(
           [
-            `core ${version} runs`,
+            `core ${version} runs${restarted ? '' : ' already'}`,
             downloaded ? `its archive matches the digest of ${digestFrom}` : 'it was installed already',
             ...(version === CORE_VERSION ? [] : [`Weir is tested with core ${CORE_VERSION} only`]),
           ].join('; '),

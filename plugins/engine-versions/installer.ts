@@ -23,6 +23,8 @@ const BY_REQUEST = 'request';
 export interface Installed extends InstalledCore {
   /** false: it was installed before, and nothing was downloaded */
   readonly downloaded: boolean;
+  /** false: it ran already */
+  readonly restarted: boolean;
   /** versions that made room */
   readonly removed: readonly string[];
 }
@@ -87,8 +89,12 @@ export class Installer {
     const version = await this.#versionOf(wanted);
     progress.change({ version });
     const kept = await store.sound(version);
+    const { chosen } = await programs.choice();
+    const { state, version: running } = engine.status();
+    if (kept && chosen === version && running === version && state === 'running')
+      return { ...kept, downloaded: false, restarted: false, removed: [] };
     const core = kept ?? (await this.#download(programs, version, sha256));
-    const before = engine.status().version;
+    const before = running;
     // The core that runs now can be returned to, also when its program is removed from where it was found.
     const { present } = programs;
     if (
@@ -103,10 +109,16 @@ export class Installer {
           cause,
         });
       });
-    await programs.use(version, (step) => progress.change({ step }));
+    await programs
+      .use(version, (step) => progress.change({ step }))
+      .catch(async (error: unknown) => {
+        // What does not serve is not listed as installed.
+        if (!kept) await store.remove(version).catch(() => undefined);
+        throw error;
+      });
     const { previous } = await programs.choice();
     const removed = await store.prune([version, previous, CORE_VERSION], MOST_KEPT).catch(() => []);
-    return { ...core, downloaded: kept === undefined, removed };
+    return { ...core, downloaded: kept === undefined, restarted: true, removed };
   }
 
   /** An installed version needs no list: it can be returned to without the network. */
@@ -135,7 +147,7 @@ export class Installer {
     progress.change({ step: 'digest' });
     const pinned = version === CORE_VERSION ? programs.source.sha256 : '';
     const expected = sha256 || pinned || (await source.digest(version));
-    const digestFrom = sha256 ? BY_REQUEST : pinned ? BY_VARIABLE : `${source.base}, .dgst`;
+    const digestFrom = sha256 ? BY_REQUEST : pinned ? BY_VARIABLE : `${source.name}, .dgst`;
     progress.change({ step: 'download' });
     const archive = await source.archive(version, (received, size) => progress.change({ received, size }));
     if (archive.digest !== expected)
@@ -145,7 +157,7 @@ export class Installer {
     progress.change({ step: 'unpack' });
     try {
       const program = await unzip(archive.bytes, PROGRAM, LARGEST_PROGRAM);
-      return await store.place(program, { version, source: source.base, digestFrom });
+      return await store.place(program, { version, source: source.name, digestFrom });
     } catch (cause) {
       throw errors.ARCHIVE(`the archive of core ${version} cannot be used: ${messageOf(cause)}`, { cause });
     }

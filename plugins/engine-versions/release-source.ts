@@ -85,6 +85,12 @@ export class ReleaseSource {
     return address.replace(/\/+$/, '');
   }
 
+  /** For people and logs: the rest of an address may hold secrets. */
+  get name(): string {
+    const { origin, pathname } = new URL(this.base);
+    return `${origin}${pathname}`;
+  }
+
   /** A mirror that the environment names has its own list; see operate.md. */
   get #list(): string {
     const { engineReleaseList } = this.#settings.read();

@@ -27,8 +27,18 @@ export class ConnectionLog implements CoreLogApi {
     const { base } = await this.#supervisor.parts().plan();
     const outbounds = (base['outbounds'] ?? []) as readonly JsonObject[];
     const ways = new Map(outbounds.map((outbound) => [String(outbound['tag']), wayOf(outbound)]));
-    await reader.readLog((line) =>
-      listener({ ...line, way: ways.get(line.outbound) ?? 'proxied', user: userOf(line.name) }),
+    // Written out: a spread takes half of the time of a line.
+    await reader.readLog(({ at, from, to, inbound, outbound, name }) =>
+      listener({
+        at,
+        from,
+        to,
+        inbound,
+        outbound,
+        way: ways.get(outbound) ?? 'proxied',
+        user: userOf(name),
+        name,
+      }),
     );
   }
 }

@@ -2,6 +2,7 @@
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import { type AccountType, accountTypeProblem } from './account-type.js';
 import type { SectionName } from './base-config.js';
+import type { CoreChange } from './core-change.js';
 import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './part-shape.js';
 import type { SwapStep } from './core-swap.js';
@@ -15,7 +16,7 @@ export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
-export { coreChangeFields } from './change-reply.js';
+export { type CoreChange, coreChangeFields } from './core-change.js';
 export { userName, userOf } from './user-name.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
 
@@ -50,6 +51,8 @@ export interface CoreCounters {
     readonly up: number;
     readonly down: number;
   }[];
+  /** Outbounds that the config has or had since the core started; zero until they move bytes. The panel's own (`weir.…`) are not among them, and what passes through one counts where it leaves. */
+  readonly outbounds: readonly { readonly tag: string; readonly up: number; readonly down: number }[];
 }
 export interface UserRef {
   readonly inboundId: number;
@@ -71,25 +74,6 @@ export const DONE: Applied = { pending: false, reason: '' };
 export const describeResult = (done: string, { pending, reason }: Applied): string =>
   pending ? `${done}; the core does not have it yet: ${reason}` : done;
 
-/** What a change of the config does to the core. */
-export interface CoreChange {
-  /** none: it runs already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
-  readonly change: 'none' | 'hot' | 'restart' | 'start';
-  /** tags */
-  readonly inbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
-  readonly outbounds: { readonly put: readonly string[]; readonly remove: readonly string[] };
-  /** whether rules or balancers change */
-  readonly rules: boolean;
-  /** parts of the config that only a restart changes */
-  readonly sections: readonly string[];
-  /** Connections that end: `some` are those of `inbounds`, whose transport ends with its inbound. A new connection may fail within about a millisecond while its outbound or inbound is replaced. */
-  readonly connections: {
-    readonly end: 'none' | 'some' | 'all';
-    readonly inbounds: readonly string[];
-    /** users who have such connections now; the core does not see those behind a proxy of this machine */
-    readonly users: number;
-  };
-}
 /** A part that cannot run. */
 export interface PartProblem {
   /** undefined when the core rejects the config also without all of the parts */
@@ -121,8 +105,8 @@ export interface EngineApi {
   examine(inbound: CoreInbound, sample?: CoreUser): Promise<void>;
   /** Says what the core would do with these parts in place of those that `plugin` adds now, and which of them cannot run. Changes nothing. Rejects when the core cannot be asked. */
   preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview>;
-  /** Reads all users' counters; undefined when no core runs. Rejects when it does not answer. */
-  counters(): Promise<CoreCounters | undefined>;
+  /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
+  counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
 }
 export const Engine = token<EngineApi>('engine', 'Engine');
 
@@ -179,6 +163,13 @@ export interface CoreLogApi {
   readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
 }
 export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
+
+/** The outbounds of the core's config, as it is composed now. */
+export interface CoreOutboundsApi {
+  /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
+  tags(): Promise<ReadonlySet<string>>;
+}
+export const CoreOutbounds = token<CoreOutboundsApi>('engine', 'CoreOutbounds');
 
 /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
 export type CoreRuntime = CoreFigures & { readonly epoch: string };

@@ -1,5 +1,6 @@
 // The interface between the engine plugin and a core program. A driver starts, adopts and talks to one core process;
 // it knows nothing of clients, quotas or the database. The engine decides what the core should run.
+import type { LogLimits } from '../processes/contract.js';
 
 /** JSON of a config file. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -36,6 +37,12 @@ export type CoreBase = JsonObject;
 /** Absolute bytes since the core started. */
 export interface UserCounter {
   readonly name: string;
+  readonly up: number;
+  readonly down: number;
+}
+
+export interface OutboundCounter {
+  readonly tag: string;
   readonly up: number;
   readonly down: number;
 }
@@ -224,14 +231,16 @@ export interface CoreDriver {
   users(tag: string, protocol: string): Promise<CoreUser[]>;
   /** Counters of all users whose name begins with `prefix` and that ever moved a byte. */
   counters(prefix: string): Promise<UserCounter[]>;
+  /** Counters of all outbounds that the core has or had, also of those that never moved a byte. */
+  outboundCounters(): Promise<OutboundCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
-  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read. */
+  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read; also those of parts that were cut off. */
   readLog(listener: (line: LogLine) => boolean): Promise<void>;
   /** From where users have open connections; `pick` chooses users among all that have any. Absent where the core cannot say. */
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
-  /** Truncates access and error log in place when they are over their limit. */
-  trimLogs(): Promise<void>;
+  /** Cuts logs that are over the limit; those who read them lose no line and read none twice. */
+  trimLogs(limits: LogLimits): Promise<void>;
   /** Absent where the core cannot say how it is. */
   readonly monitor?: DriverMonitor;
 

@@ -26,7 +26,7 @@ interface Needs {
   readonly log: Log;
   readonly supervisor: {
     watched(): Watched;
-    counters(isLast: true): Promise<CoreCounters | undefined>;
+    counters(only: undefined, isLast: true): Promise<CoreCounters | undefined>;
   };
 }
 
@@ -77,7 +77,7 @@ export class HangWatch {
 
   async #end(process: CoreProcess, monitor: DriverMonitor, silentFor: string): Promise<void> {
     const { state } = this.#supervisor.watched();
-    const last = await readSoon(() => this.#supervisor.counters(true));
+    const last = await readSoon(() => this.#supervisor.counters(undefined, true));
     if (this.#supervisor.watched().process !== process) return;
     this.#log.error('the core runs and does not answer; killing it to start another', {
       pid: process.pid,

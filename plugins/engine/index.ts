@@ -23,6 +23,7 @@ import { Processes } from '../processes/contract.js';
 import { Accesses } from './accesses.js';
 import { Online } from './online.js';
 import { Accounts } from './accounts.js';
+import { ConfiguredOutbounds } from './configured-outbounds.js';
 import { ConnectionLog } from './connection-log.js';
 import { AfterOutage } from './after-outage.js';
 import {
@@ -38,6 +39,7 @@ import {
   coreMemoryHigh,
   CoreMonitor,
   CorePrograms,
+  CoreOutbounds,
   coreStateChanged,
   Engine,
   usersRemoved,
@@ -49,6 +51,7 @@ import { MemoryWatch } from './memory-watch.js';
 import { Monitor } from './monitor.js';
 import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
+import { logLimits, logSettings } from './log-settings.js';
 import { routes } from './routes.js';
 import { ChosenProgram } from './chosen-program.js';
 import { RELEASES } from './install/release.js';
@@ -106,7 +109,7 @@ export default definePlugin({
     usersRemoved,
     coreMemoryHigh,
   ],
-  settings: engineSettings,
+  settings: { ...engineSettings, ...logSettings },
   services: {
     accounts: singleton(Accounts),
     supervisor: singleton(Supervisor),
@@ -119,8 +122,9 @@ export default definePlugin({
     memoryWatch: singleton(MemoryWatch),
     monitor: singleton(Monitor),
     programs: singleton(ChosenProgram),
+    outbounds: singleton(ConfiguredOutbounds),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check, monitor, programs }) => [
+  provides: ({ supervisor, accesses, online, connectionLog, check, monitor, programs, outbounds }) => [
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
@@ -128,6 +132,7 @@ export default definePlugin({
     provide(CoreCheck, check),
     provide(CoreMonitor, monitor),
     provide(CorePrograms, programs),
+    provide(CoreOutbounds, outbounds),
   ],
   contributes: ({ supervisor, accounts }) => [
     contribute(
@@ -164,7 +169,7 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch }) => [
+  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch, settings }) => [
     job('retry', '5s', async () => {
       await afterOutage.check();
       await supervisor.retryPending();
@@ -173,9 +178,9 @@ export default definePlugin({
     job('watch-memory', '5s', () => memoryWatch.check()),
     job('accesses', '1s', () => accesses.catchUp()),
     job('drift', '1m', () => supervisor.checkDrift()),
-    job('trim-logs', '1m', async () => {
+    job('trim-logs', '10s', async () => {
       await accesses.catchUp();
-      await supervisor.trimLogs();
+      await supervisor.trimLogs(logLimits(settings.read()));
     }),
   ],
 });

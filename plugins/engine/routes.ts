@@ -9,7 +9,7 @@ import {
   type Route,
   text,
 } from '../../kernel/index.js';
-import { CoreChangeReply } from './change-reply.js';
+import { CoreChangeReply } from './core-change.js';
 import { configJson } from './config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
@@ -68,7 +68,7 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       name: 'engine.plan',
       doc: 'Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved.',
       reply: payload(CoreChangeReply),
-      handle: () => supervisor.look.pending(),
+      handle: () => supervisor.pending(),
     }),
     route({
       method: 'GET',

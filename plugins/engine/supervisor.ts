@@ -1,152 +1,74 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
-import { messageOf, SerialQueue, type PluginContext, type PluginsApi } from '../../kernel/index.js';
-import type { Openness } from './base-config.js';
-import { BaseReconciler } from './base-reconciler.js';
-import type { Accounts } from './accounts.js';
-import { Applied as AppliedState } from './applied.js';
-import { Composition } from './composition.js';
-import { ConfigUsers } from './config-users.js';
-import type { CoreGuardApi } from '../core-guard/contract.js';
-import { BackOff } from '../processes/contract.js';
-import {
-  type Applied,
-  type CoreCounters,
-  type CorePart,
-  type CorePreview,
-  DONE,
-  type EngineApi,
-  type UserRef,
+import { messageOf, SerialQueue, type PluginContext } from '../../kernel/index.js';
+import { BackOff, type LogLimits } from '../processes/contract.js';
+import type {
+  Applied,
+  CoreChange,
+  CoreCounters,
+  CorePart,
+  CorePreview,
+  EngineApi,
+  UserRef,
 } from './contract.js';
-import { DesiredUsers } from './desired-users.js';
-import { DriftWatch } from './drift.js';
+import { type SwappableCore, swapCore } from './core-swap.js';
+import { countersOf } from './counters.js';
 import { type CoreDriver, type CoreInbound, type CoreProcess, CoreRefused, type CoreUser } from './driver.js';
 import { gracefulStop } from './graceful-stop.js';
-import { InboundReconciler } from './inbound-reconciler.js';
 import { testInbound } from './inbound-test.js';
-import { PartProblems } from './part-problems.js';
-import type { UsersInConfig } from './plan.js';
-import { PlanApplier, RestartLater } from './plan-applier.js';
-import { Preview } from './preview.js';
-import { ReloadGuard, ReloadRefused } from './reload.js';
-import { startCore } from './start.js';
-import { type SwappableCore, swapCore } from './core-swap.js';
+import { type ConfigNeeds, RunningConfig } from './running-config.js';
 import { CoreState } from './state.js';
-import { countersOfUsers, USER_PREFIX } from './user-name.js';
-import { UserChanges } from './user-changes.js';
-import { UserReconciler } from './user-reconciler.js';
 
-interface Needs extends Pick<PluginContext, 'hooks' | 'log' | 'clock' | 'contributions'> {
+interface Needs extends ConfigNeeds, Pick<PluginContext, 'clock'> {
   db: Pick<PluginContext['db'], 'refuseInsideWrite'>;
-  config: Openness;
-  plugins: Pick<PluginsApi, 'leaveOut'>;
-  guard: CoreGuardApi;
-  accounts: Accounts;
 }
 
 export class Supervisor implements EngineApi {
   readonly #needs: Pick<Needs, 'db' | 'hooks' | 'log' | 'clock' | 'accounts'>;
-  readonly #composition: Composition;
-  readonly #applied = new AppliedState();
-  readonly #base: BaseReconciler;
-  readonly #applier: PlanApplier;
-  readonly look: Preview;
-  readonly #drift: DriftWatch;
-  readonly #users: UserReconciler;
-  readonly #inbounds: InboundReconciler;
-  readonly #configUsers: ConfigUsers;
-  readonly #changes: UserChanges;
+  readonly #config: RunningConfig;
   /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
   #process: CoreProcess | undefined;
-  /** a change of the config failed midway: what the core runs may differ from the plan until `retryPending` applies it */
-  #planNotApplied = false;
-  readonly #reload: ReloadGuard;
   readonly #state: CoreState;
   #version = '';
   /** for comparisons with the core, while `reader` is there */
   readonly parts = () => ({
     driver: this.#driver,
-    users: this.#users,
-    inbounds: this.#inbounds,
-    applied: this.#applied,
-    plan: () => this.#composition.plan(),
+    users: this.#config.users,
+    inbounds: this.#config.inbounds,
+    applied: this.#config.applied,
+    plan: () => this.#config.composition.plan(),
   });
   /** for those who watch the core; `process` is undefined while none runs */
   readonly watched = () => ({ state: this.#state, process: this.#process, monitor: this.#driver?.monitor });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 
-  constructor({ db, hooks, log, clock, config: open, contributions, plugins, guard, accounts }: Needs) {
+  constructor(needs: Needs) {
+    const { db, hooks, log, clock, accounts } = needs;
     this.#needs = { db, hooks, log, clock, accounts };
     this.#state = new CoreState({ hooks, log, clock });
-    this.#reload = new ReloadGuard(hooks, log);
-    const desired = new DesiredUsers({ log, accounts, contributions });
-    this.#users = new UserReconciler({ log, hooks, desired });
-    const applied = this.#applied;
-    this.#base = new BaseReconciler({ log, applied });
-    this.#inbounds = new InboundReconciler({ log, applied, users: this.#users, desired });
-    const usersInConfig: UsersInConfig = (inbound) =>
-      desired.inConfig(inbound, this.#driver?.maxUserBytes ?? Infinity);
-    const checks = new PartProblems({ contributions });
-    this.#composition = new Composition({ hooks, log, plugins, guard, checks, open, usersInConfig });
-    this.#drift = new DriftWatch({
-      hooks,
-      log,
-      applied,
-      inbounds: this.#inbounds,
-      users: this.#users,
-      desired,
-    });
-    this.look = new Preview({
-      composition: this.#composition,
-      applied,
+    this.#config = new RunningConfig(needs, {
+      state: this.#state,
       driver: () => (this.hasCore ? this.#driver : undefined),
-      running: () => this.#state.running,
-    });
-    this.#applier = new PlanApplier({
-      log,
-      applied,
-      composition: this.#composition,
-      base: this.#base,
-      inbounds: this.#inbounds,
-      reload: this.#reload,
+      reconcile: (begin) => this.#reconcile(begin),
       restart: async (reason) => {
         if (!this.#driver) return;
         await this.#gracefulStop(this.#driver, reason);
         await this.#start(this.#driver);
       },
     });
-    this.#configUsers = new ConfigUsers({
-      users: this.#users,
-      inbounds: this.#inbounds,
-      reconcile: (begin) => this.#reconcile(begin),
-      planNotApplied: () => this.#planNotApplied || !this.#state.running,
-    });
-    this.#changes = new UserChanges({
-      users: this.#users,
-      inbounds: this.#inbounds,
-      configUsers: this.#configUsers,
-      desired,
-      driver: () => (this.#state.answers ? this.#driver : undefined),
-      notNow: () => this.#state.notNow(),
-    });
   }
 
   status(): ReturnType<EngineApi['status']> {
     return {
       state: this.#state.name,
-      errorMsg: this.#state.message(() => [...this.#reload.refusals, ...this.#problems()]),
+      errorMsg: this.#state.message(() => [...this.#config.reload.refusals, ...this.#config.problems]),
       version: this.#version,
       startedAt: this.#process?.startedAt ?? 0,
-      usersOnTheWay: this.#changes.onTheWay,
+      usersOnTheWay: this.#config.changes.onTheWay,
       memory: this.#state.memory,
     };
-  }
-
-  /** What the core does not run, with the reasons. */
-  #problems(): string[] {
-    return [...this.#base.problems, ...this.#applier.problems, ...this.#inbounds.problems()];
   }
 
   /** A program that did not print its version is not a core. */
@@ -168,7 +90,7 @@ export class Supervisor implements EngineApi {
       const found = await driver.adopt();
       if (!found) return await this.#start(driver);
       this.#needs.log.info('adopted a running core', { pid: found.process.pid });
-      this.#applied.digests = found.digests;
+      this.#config.applied.digests = found.digests;
       this.#markRunning(found.process);
     } catch (error) {
       this.#onFailure(error);
@@ -192,50 +114,31 @@ export class Supervisor implements EngineApi {
     return this.#queue.run(async () => {
       begin();
       if (this.#driver && this.#state.answers) return this.#tryPlan(this.#driver, false);
-      this.#planNotApplied = true;
+      this.#config.isBehind = true;
       return this.#state.notNow();
     });
   }
 
   replaceInbound(inboundId: number): Promise<Applied> {
-    this.#inbounds.suspect(inboundId);
+    this.#config.inbounds.suspect(inboundId);
     return this.reconcileConfig();
   }
 
   /** Applies the plan; when that fails the core keeps what it runs, and `retryPending` tries again. */
   async #tryPlan(driver: CoreDriver, adopted: boolean): Promise<Applied> {
-    try {
-      await this.#applyOrRestart(driver, adopted);
-      this.#planNotApplied = false;
-      this.#reload.clear();
-      const [rejection] = this.#base.problems;
-      if (rejection !== undefined) return { pending: true, reason: rejection, rejected: true };
-      const [first] = this.#problems();
-      return first === undefined ? DONE : { pending: true, reason: first };
-    } catch (error) {
-      return this.#onFailure(error);
-    }
+    return this.#config.apply(driver, adopted).catch((error: unknown) => this.#onFailure(error));
   }
 
   /** A running core keeps what it runs until the retry; a stopped one is restarted. */
   #onFailure(error: unknown): Applied {
-    if (!this.#process) {
-      this.#failed(error);
-      return this.#state.notNow();
-    }
-    const reason = messageOf(error);
-    if (error instanceof ReloadRefused) this.#reload.refused(error);
-    else if (!this.#planNotApplied && !(error instanceof RestartLater))
-      this.#needs.log.error('the core did not accept its whole config; it keeps what it runs; retrying', {
-        reason,
-      });
-    this.#planNotApplied = true;
-    return { pending: true, reason };
+    if (this.#process) return this.#config.failed(error);
+    this.#failed(error);
+    return this.#state.notNow();
   }
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileUsers');
-    return this.#changes.reconcile(users);
+    return this.#config.changes.reconcile(users);
   }
 
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
@@ -243,47 +146,49 @@ export class Supervisor implements EngineApi {
     this.#needs.accounts.require(sample, inbound.protocol);
     const driver = this.#driver;
     if (!driver || !this.hasCore) return;
-    await testInbound({ driver, composition: this.#composition, log: this.#needs.log }, inbound, sample);
+    const { composition } = this.#config;
+    await testInbound({ driver, composition, log: this.#needs.log }, inbound, sample);
   }
 
   preview(plugin: string, parts: readonly CorePart[]): Promise<CorePreview> {
     this.#needs.db.refuseInsideWrite('preview');
-    return this.look.of({ plugin, parts });
+    return this.#config.preview.of({ plugin, parts });
+  }
+
+  /** What of the config the core does not run yet. */
+  pending(): Promise<CoreChange> {
+    return this.#config.preview.pending();
   }
 
   /** @param isLast asks also a core that has not answered lately */
-  async counters(isLast = false): Promise<CoreCounters | undefined> {
+  async counters(only?: 'outbounds', isLast = false): Promise<CoreCounters | undefined> {
     this.#needs.db.refuseInsideWrite('counters');
     const process = this.#process;
     if (!this.#driver || !process) return undefined;
     if (!isLast) this.#state.requireAnswers();
-    const users = await countersOfUsers(await this.#driver.counters(USER_PREFIX));
+    const counters = await countersOf(this.#driver, process.epoch, only);
     // If the core was replaced meanwhile, these figures belong to the previous one.
-    return this.#process === process ? { epoch: process.epoch, users } : undefined;
+    return this.#process === process ? counters : undefined;
   }
 
   /** Retries what failed before; a job calls it. */
   async retryPending(): Promise<void> {
-    const driver = this.#driver;
-    if (!driver || !this.#state.answers) return;
-    if (this.#configUsers.hasWaiting) await this.#configUsers.retry();
-    else if (this.#planNotApplied || this.#inbounds.isIncomplete) await this.reconcileConfig();
-    await this.#users.compareMarked(driver, this.#inbounds.planned);
+    if (this.#driver && this.#state.answers) await this.#config.retry(this.#driver);
   }
 
   /** Reads back what the core runs, and fixes what differs; a job calls it. */
   checkDrift(): Promise<void> {
     return this.#queue.run(async () => {
       const driver = this.#driver;
-      if (!driver || !this.#state.answers || this.#planNotApplied || this.#configUsers.hasWaiting) return;
-      if (await this.#drift.differs(driver)) await this.#tryPlan(driver, false);
-      await this.#users.compareMarked(driver, this.#inbounds.planned);
+      if (!driver || !this.#state.answers) return;
+      await this.#config.checkDrift(driver, () => this.#tryPlan(driver, false));
     });
   }
 
   /** True for all users while there is no plan yet. */
   admits(ref: UserRef): boolean {
-    return !this.#inbounds.hasPlan || this.#inbounds.wants(ref);
+    const { inbounds } = this.#config;
+    return !inbounds.hasPlan || inbounds.wants(ref);
   }
 
   /** What reads from the running core; undefined when none runs. */
@@ -291,8 +196,8 @@ export class Supervisor implements EngineApi {
     return this.#process && this.#driver;
   }
 
-  async trimLogs(): Promise<void> {
-    await this.#driver?.trimLogs();
+  async trimLogs(limits: LogLimits): Promise<void> {
+    await this.#driver?.trimLogs(limits);
   }
 
   /** Restarts with the current config. If the core rejects it, a running core stays as it is and this rejects with CoreRefused; a stopped core starts without the rejected parts. Rejects with CoreRefused too when there is no core. */
@@ -300,10 +205,11 @@ export class Supervisor implements EngineApi {
     return this.#queue.run(async () => {
       const driver = this.#driver;
       if (!driver) throw new CoreRefused(this.#state.reason);
-      this.#composition.retryRejected();
+      const { composition, reload, applied } = this.#config;
+      composition.retryRejected();
       if (this.#process) {
-        await this.#composition.require(driver);
-        await this.#reload.ask(reason, 'restart', await this.#composition.plan(), this.#applied.digests);
+        await composition.require(driver);
+        await reload.ask(reason, 'restart', await composition.plan(), applied.digests);
       }
       this.#retry.cancel();
       this.#state.failures.clear();
@@ -320,7 +226,7 @@ export class Supervisor implements EngineApi {
   stop(reason: string, leave = false): Promise<void> {
     this.#wanted = false;
     this.#retry.cancel();
-    this.#changes.cancel();
+    this.#config.changes.cancel();
     return this.#queue.run(async () => {
       if (leave) return this.#driver?.detach();
       if (this.#driver) await this.#gracefulStop(this.#driver, reason);
@@ -338,12 +244,13 @@ export class Supervisor implements EngineApi {
   #swappable(reason: string): SwappableCore {
     const previous = this.#driver && { driver: this.#driver, version: this.#version };
     const why = this.#state.reason;
+    const { composition, reload, applied, inbounds } = this.#config;
     return {
       previous,
       isWanted: this.#wanted || !previous,
       isRunning: () => this.#process !== undefined,
-      plan: () => this.#composition.plan(),
-      ask: (plan) => this.#reload.ask(reason, 'restart', plan, this.#applied.digests),
+      plan: () => composition.plan(),
+      ask: (plan) => reload.ask(reason, 'restart', plan, applied.digests),
       stop: (driver) => this.#gracefulStop(driver, reason),
       start: (driver) => this.#start(driver),
       take: (core) => {
@@ -353,48 +260,20 @@ export class Supervisor implements EngineApi {
         this.#wanted = this.#driver !== undefined && (this.#wanted || !previous);
         if (!core) this.absent(why);
       },
-      rejected: () => this.#inbounds.rejected.size,
+      rejected: () => inbounds.rejected.size,
       failed: (error) => this.#failed(error),
     };
   }
 
   async #gracefulStop(driver: CoreDriver, reason: string): Promise<void> {
     if (!this.#process) return;
-    const { digests } = this.#applied;
+    const { digests } = this.#config.applied;
     const needs = { ...this.#needs, driver, digests, counters: () => this.counters() };
     await gracefulStop(needs, reason, () => (this.#process = undefined));
   }
 
-  async #start(driver: CoreDriver): Promise<void> {
-    const plan = await this.#composition.plan();
-    this.#inbounds.forgetRejected();
-    this.#planNotApplied = false;
-    this.#reload.clear();
-    this.#users.unmark(this.#users.marked);
-    const needs = { driver, composition: this.#composition, inbounds: this.#inbounds, log: this.#needs.log };
-    const started = await startCore(needs, plan);
-    this.#inbounds.setPlan(started.plan);
-    this.#applied.digests = started.digests;
-    this.#applied.base = started.plan.base;
-    this.#base.forgetRejection();
-    this.#markRunning(started.process);
-    if (!started.hasInbounds) await this.#inbounds.change(driver, started.plan);
-    this.#composition.reportRejected(started.plan, this.#inbounds.rejected);
-    // The core may lack users that changed while it started.
-    if (this.#configUsers.hasWaiting) await this.#applyOrRestart(driver, false);
-    await this.#users.compareMarked(driver, this.#inbounds.planned);
-  }
-
-  /** Applies the current plan to a running core: hot where possible, else by a tested restart. */
-  async #applyOrRestart(driver: CoreDriver, adopted: boolean): Promise<void> {
-    this.#configUsers.beforePlan();
-    const plan = await this.#applier.apply(driver);
-    if (!plan) return;
-    // The users of an adopted core are not known; they stay marked until each inbound was compared.
-    if (adopted) this.#inbounds.markUsers();
-    await this.#inbounds.change(driver, plan);
-    this.#composition.reportRejected(plan, this.#inbounds.rejected);
-    if (adopted) await this.#users.compareMarked(driver, this.#inbounds.planned);
+  #start(driver: CoreDriver): Promise<void> {
+    return this.#config.start(driver, (process) => this.#markRunning(process));
   }
 
   #markRunning(process: CoreProcess): void {

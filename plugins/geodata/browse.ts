@@ -4,7 +4,7 @@ import type { AssetFile, AssetFiles } from './asset-files.js';
 import { type Category, type DatIndex, itemsOf, readMessage } from './dat-index.js';
 import { errors } from './errors.js';
 import { type Item, type Kind, readItem } from './items.js';
-import type { SourceRecords } from './source-records.js';
+import { shownUrl, type SourceRecords } from './source-records.js';
 
 export interface Page {
   readonly q: string;
@@ -41,7 +41,7 @@ export class Browser {
         kind: index?.kind ?? ('' as const),
         categories: index?.categories.size ?? 0,
         sha256,
-        source: record?.sha256 === sha256 ? record.url : '',
+        source: record?.sha256 === sha256 ? shownUrl(record.url) : '',
         problem,
       });
     }

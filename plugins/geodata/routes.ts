@@ -13,6 +13,7 @@ import {
   withMessage,
   word,
 } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { FILE_NAME } from './asset-files.js';
 import type { Browser } from './browse.js';
 import { errors } from './errors.js';
@@ -72,8 +73,8 @@ export const routes = ({ updater, browser, check }: Services): Route[] => [
     doc: 'Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it.',
     reply: payload(Result),
     errors: [errors.BUSY, errors.DOWNLOAD],
-    handle: async () => {
-      const updated = await updater.update();
+    handle: async ({ reply }) => {
+      const updated = await holdingOpen(reply.progressed, () => updater.update());
       return withMessage(describe(updated), updated);
     },
   }),
@@ -85,8 +86,8 @@ export const routes = ({ updater, browser, check }: Services): Route[] => [
     params: shape({ filename: fileName() }),
     reply: payload(Result),
     errors: [errors.BUSY, errors.DOWNLOAD, errors.NO_SOURCE],
-    handle: async ({ params }) => {
-      const updated = await updater.update(params.filename);
+    handle: async ({ params, reply }) => {
+      const updated = await holdingOpen(reply.progressed, () => updater.update(params.filename));
       return withMessage(describe(updated), updated);
     },
   }),

@@ -12,7 +12,7 @@ import {
 import { type AssetFiles, LARGEST_FILE } from './asset-files.js';
 import { errors } from './errors.js';
 import type { geodataSettings } from './settings.js';
-import type { SourceRecord, SourceRecords } from './source-records.js';
+import { shownUrl, type SourceRecord, type SourceRecords } from './source-records.js';
 
 const DIGEST_LIMITS = { wholeMs: 20_000, maxBytes: 4096 };
 const WHOLE_MS = 15 * 60_000;
@@ -123,7 +123,8 @@ export class SourceFetcher {
 
   /** Resolves with the address of the digest; rejects when it is another one. */
   async #confirm(url: string, sha256: string): Promise<string> {
-    const address = `${url}.sha256sum`;
+    const address = new URL(url);
+    address.pathname += '.sha256sum';
     const reply = await this.#get(address, { limits: DIGEST_LIMITS });
     if (NOT_PUBLISHED.includes(reply.status)) {
       await reply.body?.cancel();
@@ -135,10 +136,10 @@ export class SourceFetcher {
       throw new Error(`its digest at ${new URL(url).host} cannot be read (status ${reply.status})`);
     if (expected.toLowerCase() !== sha256)
       throw new Error(`it has the SHA-256 ${sha256}, but its source publishes ${expected.toLowerCase()}`);
-    return address;
+    return shownUrl(address);
   }
 
-  #get(url: string, options: Parameters<OutgoingFetch>[1] = {}): Promise<Response> {
+  #get(url: string | URL, options: Parameters<OutgoingFetch>[1] = {}): Promise<Response> {
     if (!this.#fetch) throw new Error('the plugin outgoing, which calls other machines, is off; enable it');
     return this.#fetch(url, { ...options, headers: { 'user-agent': 'weir', ...options.headers } });
   }

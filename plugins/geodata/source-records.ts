@@ -15,11 +15,18 @@ export interface SourceRecord {
 }
 type Records = Readonly<Record<string, SourceRecord>>;
 
+/** An address without what may be secret. */
+export const shownUrl = (url: string | URL): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
 const LARGEST = 1024 * 1024;
 const isRecord = (value: unknown): value is SourceRecord => {
   const { url, sha256, etag, lastModified, fetchedAt } = Object(value) as Partial<SourceRecord>;
   return (
     [url, sha256, etag, lastModified].every((text) => typeof text === 'string') &&
+    URL.canParse(url ?? '') &&
     typeof fetchedAt === 'number'
   );
 };

@@ -73,7 +73,7 @@ export function geoValues(part: unknown): ReadonlyMap<string, Kind> {
     if (depth > DEEPEST) return;
     if (typeof value === 'string') {
       // The core takes a list as one text, too.
-      if (kind) for (const one of value.split(',')) add(one.trim(), kind);
+      if (kind) for (const one of value.includes(',') ? value.split(',') : [value]) add(one.trim(), kind);
     } else if (Array.isArray(value)) for (const inner of value) visit(inner, kind, depth + 1);
     else if (typeof value === 'object' && value !== null)
       for (const [key, inner] of Object.entries(value)) {

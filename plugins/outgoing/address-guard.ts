@@ -7,11 +7,12 @@ import { reachOf } from '../core-guard/contract.js';
 import { OutgoingError } from './contract.js';
 import { type Destination, fits, nameOf, type Pattern, spelled } from './destination.js';
 
-/** `dns.lookup` with `all: true`. */
+/** `dns.lookup` with `all: true`; the signal says when nobody waits for the answer any longer. */
 export type Resolve = (
   name: string,
   options: LookupAllOptions,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  signal?: AbortSignal,
 ) => void;
 
 /** One entry of `WEIR_OUTGOING_ALLOW`; without `plugin` it is for all. */
@@ -56,9 +57,9 @@ export class AddressGuard {
   }
 
   /** A look-up for `net.connect` that returns only permitted addresses. */
-  lookup(resolve: Resolve, port: number): LookupFunction {
-    return (name, options, done) =>
-      resolve(name, { ...options, all: true } as LookupAllOptions, (error, found) => {
+  lookup(resolve: Resolve, port: number, signal: AbortSignal): LookupFunction {
+    return (name, options, done) => {
+      const answered: Parameters<Resolve>[2] = (error, found) => {
         // `net` expects a list or a single address, depending on `all`.
         const answer = done as (
           error: Error | null,
@@ -74,6 +75,8 @@ export class AddressGuard {
           return answer(new OutgoingError(found.length > 0 ? 'address' : 'network', problem));
         }
         return options.all ? answer(null, permitted) : answer(null, first.address, first.family);
-      });
+      };
+      resolve(name, { ...options, all: true } as LookupAllOptions, answered, signal);
+    };
   }
 }

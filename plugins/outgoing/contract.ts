@@ -4,6 +4,7 @@ import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
 
 export { CalledHosts } from './called-hosts.js';
+export { holdingOpen } from './holding-open.js';
 
 /** Limits of one call. */
 export interface CallLimits {
@@ -49,7 +50,10 @@ export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promis
 export interface HandshakeOptions
   extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
   readonly signal?: AbortSignal;
-  /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+  /**
+   * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
+   * time until the socket is closed.
+   */
   readonly limits?: Partial<CallLimits>;
 }
 

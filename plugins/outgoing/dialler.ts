@@ -37,10 +37,10 @@ const tlsNames = (host: string) => ({
 });
 
 function direct(isSecure: boolean, way: Way): Socket {
-  const { guard, resolve, host, destination } = way;
+  const { guard, resolve, signal, host, destination } = way;
   const { port } = destination;
   if (isIP(host) !== 0) guard.check(host, host, port);
-  const place = { host, port, lookup: guard.lookup(resolve, port) };
+  const place = { host, port, lookup: guard.lookup(resolve, port, signal) };
   return watched(isSecure ? connectTls({ ...place, ...tlsNames(host) }) : connect(place), way);
 }
 
@@ -51,7 +51,7 @@ async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
   // An address in the URL was checked before each request.
   if (isAddress || proxy.kind !== 'socks5') return throughProxy(proxy, destination, signal);
   const address = await new Promise<string>((done, fail) => {
-    guard.lookup(resolve, port)(host, { all: false }, (error, found) =>
+    guard.lookup(resolve, port, signal)(host, { all: false }, (error, found) =>
       error ? fail(error) : done(found as string),
     );
   });

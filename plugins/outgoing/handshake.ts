@@ -6,6 +6,8 @@ import { type Destination, nameOf } from './destination.js';
 import { dial } from './dialler.js';
 import { failureOf, type Way } from './exchange.js';
 
+const WATCH_MS = 10;
+
 /** Resolves after the handshake. Rejects with an `OutgoingError`, or with the reason of the signal. */
 export async function shakeHands(
   destination: Destination,
@@ -18,6 +20,7 @@ export async function shakeHands(
   const signal = AbortSignal.any([whole, late.signal]);
   const sentence = `${nameOf(destination)} did not finish its handshake within ${limits.connectMs / 1000} s (connectMs)`;
   const timer = setTimeout(() => late.abort(new OutgoingError('time', sentence)), limits.connectMs);
+  let watch: NodeJS.Timeout | undefined;
   const ended = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
@@ -36,18 +39,37 @@ export async function shakeHands(
       ...options,
       rejectUnauthorized: false,
     });
+    const tooMuch = (): OutgoingError | undefined =>
+      // The socket below counts; the one above it shows 0.
+      socket.bytesRead > limits.maxBytes
+        ? new OutgoingError(
+            'size',
+            `${nameOf(destination)} sent more than ${limits.maxBytes} bytes in its handshake (maxBytes)`,
+          )
+        : undefined;
+    // OpenSSL skips some messages of a server, however many there are, and each costs time.
+    watch = setInterval(() => {
+      const problem = tooMuch();
+      if (problem) late.abort(problem);
+    }, WATCH_MS);
     const shaken = new Promise<TLSSocket>((resolve, reject) => {
       secured.once('secureConnect', () => resolve(secured.off('error', reject)));
       secured.once('error', reject);
       secured.once('close', () => reject(new Error('it closed the connection')));
     });
     await Promise.race([shaken, ended]);
+    const problem = tooMuch();
+    if (problem) {
+      late.abort(problem);
+      throw problem;
+    }
     // Whoever has it now looks at it; a connection that breaks meanwhile is closed.
     return secured.on('error', () => undefined);
   } catch (error) {
     throw signal.aborted && error === signal.reason ? error : failureOf(error, destination);
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
     ended.catch(() => undefined);
   }
 }

@@ -18,6 +18,7 @@ import { type Destination, fits, hostPatternOf, nameOf } from './destination.js'
 import { exchange, type Sent, type Way } from './exchange.js';
 import { shakeHands } from './handshake.js';
 import { limitProblem, limitsOf } from './limits.js';
+import { Lookups } from './lookups.js';
 import { type ProxyServer, resolvesNames } from './proxy.js';
 import { Quota } from './quota.js';
 import { redirected, targetOf } from './redirect.js';
@@ -38,13 +39,13 @@ interface Needs {
 
 export class OutgoingCalls implements OutgoingApi {
   readonly #needs: Needs;
-  readonly #resolve: Resolve;
+  readonly #lookups: Lookups;
   readonly #quotas = new Map<string, Quota>();
 
   /** `resolve` is for tests: what the name server answers. */
   constructor({ listeners, contributions, clock, signal, config }: Needs, resolve: Resolve = lookup) {
     this.#needs = { listeners, contributions, clock, signal, config };
-    this.#resolve = resolve;
+    this.#lookups = new Lookups(resolve);
   }
 
   for(access: OutgoingAccess): OutgoingFetch {
@@ -130,7 +131,7 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack = await this.#quotaOf(plugin).take(signal);
       const { allow, proxy } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin);
-      return { way: { guard, resolve: this.#resolve, proxy, limits, signal }, over };
+      return { way: { guard, resolve: this.#lookups.resolve, proxy, limits, signal }, over };
     } catch (error) {
       over();
       throw error;

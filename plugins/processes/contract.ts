@@ -7,7 +7,8 @@ import type { Probe } from './probes.js';
 export { BackOff, type BackOffTimes } from './back-off.js';
 export { minimalEnvironment } from './environment.js';
 export { isAlive, type ProcessIdentity } from './identity.js';
-export { cutLog, type LogLimits, readTail, sizeOf } from './log-file.js';
+export { cutLog, finishCut, type InTurn, type LogCut, type LogLimits, olderLog } from './cut-log.js';
+export { readTail, sizeOf } from './log-file.js';
 export { answersHttp, type Probe, type Probed, fileIsThere, listensOn, logSays } from './probes.js';
 
 /** A program cannot run: it is missing, not executable, or built for another machine. `message` names it and the fix. */

@@ -2,7 +2,7 @@
 import { messageOf, SerialQueue } from '../../kernel/index.js';
 import { BackOff } from './back-off.js';
 import type { ManagedProcess, ProcessOptions, ProcessState } from './contract.js';
-import { cutLog } from './log-file.js';
+import { cutLog } from './cut-log.js';
 import { endLeft, endOf, type Live, logOf, type Place, startOnce, StartFailed } from './one-start.js';
 import type { Plan } from './options.js';
 

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { BackOffTimes } from './back-off.js';
 import type { ProcessOptions } from './contract.js';
 import { minimalEnvironment } from './environment.js';
-import type { LogLimits } from './log-file.js';
+import type { LogLimits } from './cut-log.js';
 import type { Probe } from './probes.js';
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/;

@@ -71,7 +71,7 @@ export class Baselines {
 
   /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. */
   async compare(
-    counters: CoreCounters,
+    counters: Pick<CoreCounters, 'epoch' | 'users'>,
     exists: (clientId: number) => boolean,
   ): Promise<{ readings: Reading[]; usage: ClientUsage[] }> {
     const { epoch, users } = counters;

@@ -16,6 +16,7 @@ const CALLS = {
   event: 'emit',
 } as const;
 
+const PROGRAM = ['panel/PanelProgram', 'panel/PanelListener', 'panel/PanelLog'];
 const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays'];
 
 function brokenPromises(all: readonly Source[]): string[] {
@@ -23,7 +24,7 @@ function brokenPromises(all: readonly Source[]): string[] {
   return live.flatMap(offersOf).flatMap((offer) => {
     const owner = ownerOf(offer.path);
     // The program around the panel, which no plugin may import, is met in the contract of the plugin that needs it.
-    if (offer.kind === 'token' && ['panel/PanelProgram', 'panel/PanelListener'].includes(offer.id)) return [];
+    if (offer.kind === 'token' && PROGRAM.includes(offer.id)) return [];
     // What the kernel asks of a foundation plugin is declared by the kernel, which may import none.
     if (owner === 'kernel' && FOUNDATIONS.includes(offer.id)) return [];
     if (!offer.id.startsWith(`${owner}/`))

@@ -9,6 +9,7 @@ import {
   coreStateChanged,
   type CoreCounters,
   CoreMonitor,
+  CoreOutbounds,
   CoreRefused,
   type CoreRuntime,
   CoreUsers,
@@ -34,6 +35,10 @@ export class FakeEngine {
   readonly restarts: string[] = [];
   epoch = 'first';
   readonly counters = new Map<string, { inboundId: number; clientId: number; up: number; down: number }>();
+  /** bytes by tag */
+  readonly outbounds = new Map<string, { up: number; down: number }>();
+  /** tags of the outbounds in the config */
+  outboundTags: string[] = ['direct', 'blocked'];
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
@@ -50,10 +55,20 @@ export class FakeEngine {
     const now = this.counters.get(key) ?? { inboundId, clientId, up: 0, down: 0 };
     this.counters.set(key, { inboundId, clientId, up: now.up + up, down: now.down + down });
   }
+  /** The same through an outbound. */
+  moveOut(tag: string, up: number, down: number): void {
+    const now = this.outbounds.get(tag) ?? { up: 0, down: 0 };
+    this.outbounds.set(tag, { up: now.up + up, down: now.down + down });
+  }
+  #reading(): CoreCounters {
+    const outbounds = [...this.outbounds].map(([tag, bytes]) => ({ tag, ...bytes }));
+    return { epoch: this.epoch, users: [...this.counters.values()], outbounds };
+  }
   /** A new process: its counters begin at zero. */
   restart(epoch: string): void {
     this.epoch = epoch;
     this.counters.clear();
+    this.outbounds.clear();
   }
 
   /** As `restart`, after a last reading of the counters that go. */
@@ -90,7 +105,7 @@ export class FakeEngine {
         };
         this.#lastReading = () =>
           hooks.notify(beforeCountersGo, {
-            counters: { epoch: this.epoch, users: [...this.counters.values()] },
+            counters: this.#reading(),
           });
         const done = { pending: false, reason: '' };
         const api: EngineApi = {
@@ -138,8 +153,10 @@ export class FakeEngine {
           examine: async () => {
             if (this.refuses) throw new CoreRefused(this.refuses);
           },
-          counters: async (): Promise<CoreCounters | undefined> =>
-            this.running ? { epoch: this.epoch, users: [...this.counters.values()] } : undefined,
+          counters: async (only): Promise<CoreCounters | undefined> => {
+            if (!this.running) return undefined;
+            return only === 'outbounds' ? { ...this.#reading(), users: [] } : this.#reading();
+          },
         };
         const orThrow = <T>(value: T | Error): T => {
           if (value instanceof Error) throw value;
@@ -152,7 +169,11 @@ export class FakeEngine {
           },
           outbounds: async () => (this.running ? this.probes : undefined),
         };
-        return [provide(Engine, api), provide(CoreMonitor, monitor)];
+        return [
+          provide(Engine, api),
+          provide(CoreMonitor, monitor),
+          provide(CoreOutbounds, { tags: async () => new Set(this.outboundTags) }),
+        ];
       },
     });
   }

@@ -1,4 +1,6 @@
 // The log of a real core, as an admin sees it.
+import { appendFile, open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { connect, openPanel, openServer } from '../../../test/engine/user.js';
 
@@ -65,4 +67,66 @@ test('connections have the emails of clients, and are filtered', async (t) => {
     200,
     'without a body',
   );
+});
+
+const lineAt = (number: number): string =>
+  `2026/11/21 05:24:${String(number % 60).padStart(2, '0')}.000001 from 10.0.0.1:${1000 + (number % 60_000)} accepted tcp:host${number}.example.com:443 [in >> direct] email: i9.c9\n`;
+
+test('entries are read over a cut of the log, each once', async (t) => {
+  const [panel, server] = [await openPanel(t), await openServer(t)];
+  const inboundId = await panel.addInbound();
+  await panel.addClient('ann', [inboundId]);
+  const user = await connect(t, panel, 'ann', server);
+  const path = join(panel.dataDirectory, 'engine', 'access.log');
+  const targets = async (count: number) =>
+    (await panel.get<Entry[]>(`/panel/api/server/enginelogs/${count}`, { body: { filter: 'ann' } })).map(
+      ({ FromAddress }) => FromAddress,
+    );
+  await panel.get('/panel/api/setting/update', { body: { engineLogSize: 1, engineLogFiles: 2 } });
+  for (let round = 1; round <= 3; round++) {
+    await user.download(1000);
+    await panel.until(async () => (await targets(10)).length === round, 'the core has logged it');
+    await appendFile(path, Array.from({ length: 10_000 }, (_, i) => lineAt(i)).join(''));
+    await panel.call('/panel/api/system/jobs/engine/trim-logs', { method: 'POST' });
+    await panel.until(async () => (await stat(path)).size < 100_000, 'the log is cut');
+    t.is((await stat(`${path}.1`)).mode & 0o777, 0o600);
+  }
+  await user.download(1000);
+  await panel.until(async () => (await targets(10)).length === 3, 'the oldest part is gone');
+  const found = await targets(10);
+  t.is(new Set(found).size, 3, 'none is there twice');
+  await t.throwsAsync(stat(`${path}.3`), { code: 'ENOENT' });
+  await panel.get('/panel/api/setting/update', { body: { engineLogFiles: 0 } });
+  await panel.call('/panel/api/system/jobs/engine/trim-logs', { method: 'POST' });
+  await panel.until(async () => (await targets(10)).length === 1, 'no part is kept any more');
+  const refused = await panel.call('/panel/api/setting/update', { body: { engineLogSize: 0 } });
+  t.regex(refused.body.msg, /engineLogSize/);
+});
+
+test('a log of 1 GiB costs its last lines', async (t) => {
+  const panel = await openPanel(t);
+  // An older part: the newest one would be cut.
+  const path = join(panel.dataDirectory, 'engine', 'access.log.1');
+  const file = await open(path, 'w', 0o600);
+  const lines = Array.from({ length: 120_000 }, (_, i) => lineAt(i)).join('');
+  await file.write(lines, 2 ** 30 - Buffer.byteLength(lines));
+  await file.close();
+  t.is((await stat(path)).size, 2 ** 30);
+  const call = async (count: number, body: object): Promise<Entry[]> => {
+    const [begun, before] = [performance.now(), process.memoryUsage.rss()];
+    const entries = await panel.get<Entry[]>(`/panel/api/server/enginelogs/${count}`, { body });
+    const [ms, grown] = [performance.now() - begun, process.memoryUsage.rss() - before];
+    t.log(`${JSON.stringify(body)}: ${entries.length} entries in ${Math.round(ms)} ms, ${grown >> 20} MiB`);
+    t.true(grown < 32 * 2 ** 20, `${grown} bytes`);
+    return entries;
+  };
+  // The first calls of a process take memory for code.
+  for (const filter of ['', 'host', 'nowhere'])
+    await panel.get('/panel/api/server/enginelogs/1000', { body: { filter } });
+  const last = await call(100, {});
+  t.is(last.length, 100);
+  t.is(last.at(-1)?.ToAddress, 'tcp:host119999.example.com:443');
+  t.deepEqual(await call(100, { filter: 'nowhere' }), []);
+  t.is((await call(100, { filter: 'HOST119' })).length, 100);
+  t.deepEqual(await call(100, { showDirect: false }), []);
 });

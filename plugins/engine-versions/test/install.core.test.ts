@@ -131,7 +131,13 @@ test('what cannot be used is refused with the reason, and the core serves on', a
     t.is(await user.download(MIB / 4), MIB / 4, version);
     t.is(await stepOf(panel), 'failed');
   }
-  t.like(await installedOf(panel), { running: '26.3.27', chosen: '' });
+  const view = await installedOf(panel);
+  t.like(view, { running: '26.3.27', chosen: '' });
+  t.deepEqual(
+    view.installed.map(({ version }) => version),
+    ['26.3.27'],
+    'what does not serve is not retained',
+  );
   t.deepEqual(panel.faults, []);
 });
 

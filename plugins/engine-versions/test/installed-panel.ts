@@ -24,8 +24,12 @@ export async function folderWithCore(): Promise<string> {
   return folder;
 }
 
-export const openWith = async (t: Teardown, releases: ReleaseServer): Promise<CorePanel> =>
-  openPanel(t, { dataDirectory: await folderWithCore(), env: releases.env });
+export const openWith = async (
+  t: Teardown,
+  releases: ReleaseServer,
+  env: Readonly<Record<string, string>> = {},
+): Promise<CorePanel> =>
+  openPanel(t, { dataDirectory: await folderWithCore(), env: { ...releases.env, ...env } });
 
 interface Installed {
   readonly version: string;

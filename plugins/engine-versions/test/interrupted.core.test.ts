@@ -2,61 +2,21 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import {
-  connect,
-  engineBinary,
-  engineOf,
-  MIB,
-  openPanel,
-  openServer,
-  spawnPanel,
-} from '../../../test/engine/user.js';
+import { engineBinary, engineOf, MIB, openPanel, spawnPanel } from '../../../test/engine/user.js';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { SmallDisk } from '../../../test/harness/small-disk.js';
 import { folderWithCore, install, installedOf, stepOf } from './installed-panel.js';
+import { killedAt } from './killed-panel.js';
 import { coreThatSays, ReleaseServer } from './release-server.js';
 
-/** Each step takes long enough to be killed in. */
-const SLOW = `case "$*" in "run -test"*) sleep 1;; "run -c"*) sleep 1;; esac`;
+// The new core may just have been started: it is adopted when it answers.
+test.serial('a panel that is killed at the start of the new core leaves a core that serves', (t) =>
+  killedAt(t, 'start', ['26.3.27', '26.4.1']),
+);
 
-for (const [step, versions] of [
-  ['download', ['26.3.27']],
-  ['test', ['26.3.27']],
-  // The new core may just have been started: it is adopted when it answers.
-  ['start', ['26.3.27', '26.4.1']],
-  ['check', ['26.4.1']],
-] as const)
-  test.serial(`a panel that is killed at the step ${step} leaves a core that serves`, async (t) => {
-    const releases = await ReleaseServer.open(t);
-    releases.add('26.4.1', coreThatSays('26.4.1', engineBinary(), SLOW), {
-      ...(step === 'download' && {
-        archive: (response) => void response.writeHead(200).write('a beginning'),
-      }),
-    });
-    const dataDirectory = await folderWithCore();
-    const first = await spawnPanel(t, { dataDirectory, env: releases.env });
-    await first.addClient('ann', [await first.addInbound()]);
-    const cutOff = t.throwsAsync(install(first, '26.4.1'));
-    await first.until(async () => (await stepOf(first)) === step, `the install is at ${step}`);
-    await first.kill('SIGKILL');
-    await cutOff;
-
-    const second = await spawnPanel(t, { dataDirectory, env: releases.env });
-    t.is(second.ready.engine, 'running', second.ready.engineProblem);
-    const { version, errorMsg } = await engineOf(second);
-    t.true((versions as readonly string[]).includes(version), version);
-    t.is(errorMsg, '');
-    const server = await openServer(t);
-    t.is(await (await connect(t, second, 'ann', server)).download(MIB), MIB);
-    const isNew = version === '26.4.1';
-    t.like(await installedOf(second), { running: version, chosen: isNew ? '26.4.1' : '' });
-    const record = JSON.parse(await readFile(join(dataDirectory, 'engine', 'core.json'), 'utf8')) as {
-      binary: string;
-    };
-    t.is(record.binary.includes(join('cores', '26.4.1')), isNew, 'the status names the core that runs');
-    if (step === 'download' || step === 'test') return;
-    t.regex(await readFile(join(dataDirectory, 'cores', 'chosen.json'), 'utf8'), /"trying":""/);
-  });
+test.serial('a panel that is killed while the new core is checked leaves that core', (t) =>
+  killedAt(t, 'check', ['26.4.1']),
+);
 
 test.serial('a panel that is killed while the new core hangs uses the previous one', async (t) => {
   const releases = await ReleaseServer.open(t);

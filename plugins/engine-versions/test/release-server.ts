@@ -14,11 +14,30 @@ export type Reply = (response: ServerResponse) => void;
 export interface ReleaseOptions {
   /** instead of the archive; its digest is that of the archive */
   readonly archive?: Reply;
+  /** how long the archive takes */
+  readonly slowMs?: number;
   /** instead of the true digest */
   readonly digest?: string;
   /** of the program in the archive */
   readonly entry?: Partial<File>;
   readonly prerelease?: boolean;
+}
+
+const PIECES = 20;
+
+/** Sends bytes in pieces for this long. */
+export function slowly(response: ServerResponse, bytes: Buffer, ms: number): void {
+  response.writeHead(200, { 'content-length': bytes.length });
+  if (ms === 0) return void response.end(bytes);
+  const size = Math.ceil(bytes.length / PIECES);
+  let at = 0;
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(at, at + size));
+    at += size;
+    if (at < bytes.length && !response.destroyed) return;
+    clearInterval(timer);
+    response.end();
+  }, ms / PIECES);
 }
 
 /** A program that reports another version and is the core otherwise. `before` are lines of a shell, for each call. */
@@ -68,11 +87,11 @@ export class ReleaseServer {
   }
 
   add(version: string, program: Buffer | string, options: ReleaseOptions = {}): void {
-    const { archive, digest, entry, prerelease = false } = options;
+    const { archive, slowMs = 0, digest, entry, prerelease = false } = options;
     const zip = zipOf([{ name: PROGRAM, content: program, method: 'stored', ...entry }]);
     const path = `/v${version}/${ASSET}`;
     this.#list.push({ tag_name: `v${version}`, draft: false, prerelease });
-    this.#replies.set(path, archive ?? ((response) => void response.end(zip)));
+    this.#replies.set(path, archive ?? ((response) => slowly(response, zip, slowMs)));
     this.#replies.set(
       `${path}.dgst`,
       (response) => void response.end(`MD5= 00\nSHA2-256= ${digest ?? sha256(zip)}\n`),

@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type LoggedConnection,
   NeedsRestart,
+  type OutboundCounter,
   ProtocolRefused,
   type RunningParts,
   type UserCounter,
@@ -240,6 +241,16 @@ export class FakeDriver implements CoreDriver {
       { name: 'i1.c1', up: 1, down: 2 },
       { name: 'somebody else', up: 3, down: 4 },
     ];
+  }
+  /** by tag; what the core counts for each outbound */
+  outbounds: OutboundCounter[] = [
+    { tag: 'direct', up: 5, down: 6 },
+    { tag: 'weir.udp.direct', up: 1, down: 1 },
+  ];
+  async outboundCounters(): Promise<OutboundCounter[]> {
+    // Not among the calls: it comes with `counters`.
+    if (!this.core) throw new CoreUnreachable('no core is running');
+    return this.outbounds;
   }
   /** lines of its log that nobody has read */
   readonly lines: LoggedConnection[] = [];

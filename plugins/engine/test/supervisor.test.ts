@@ -288,6 +288,8 @@ test('counters of names that are not ours are left out', async (t) => {
   const world = new World();
   await world.open();
   t.deepEqual((await world.supervisor.counters())?.users, [{ inboundId: 1, clientId: 1, up: 1, down: 2 }]);
+  const { users, outbounds } = (await world.supervisor.counters('outbounds')) ?? {};
+  t.deepEqual([users, outbounds], [[], [{ tag: 'direct', up: 5, down: 6 }]], "without the panel's own");
 });
 
 test('an adopted core gets only what differs', async (t) => {

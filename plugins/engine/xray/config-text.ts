@@ -36,7 +36,13 @@ function policyOf(base: CoreBase): JsonObject {
       '0': { ...object(levels['0']), statsUserUplink: true, statsUserDownlink: true, statsUserOnline: true },
     },
     // with inbound stats on, hysteria users have neither counters nor lines in the access log
-    system: { ...object(policy['system']), statsInboundUplink: false, statsInboundDownlink: false },
+    system: {
+      ...object(policy['system']),
+      statsInboundUplink: false,
+      statsInboundDownlink: false,
+      statsOutboundUplink: true,
+      statsOutboundDownlink: true,
+    },
   };
 }
 

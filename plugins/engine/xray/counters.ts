@@ -1,9 +1,11 @@
-// Users' byte counters. A counter appears with its user's first connection and outlives the user.
+// Byte counters of users and outbounds. That of a user appears with its first connection, that of an outbound with the
+// outbound; both outlive their owner.
 import { TimeSlice } from '../../../kernel/index.js';
-import type { UserCounter } from '../driver.js';
+import type { OutboundCounter, UserCounter } from '../driver.js';
 import type { CoreApi } from './api.js';
 
-const BEGIN = 'user>>>';
+const USER = 'user>>>';
+const OUTBOUND = 'outbound>>>';
 const UP = Buffer.from('>>>traffic>>>uplink');
 const DOWN = Buffer.from('>>>traffic>>>downlink');
 /** Keys of the reply's repeated field and of the two fields of xray.app.stats.command.Stat. */
@@ -14,17 +16,35 @@ const VALUE = 0x10;
 const NEGATIVE = 2 ** 63;
 const LOOK_AT_CLOCK_EVERY = 128;
 
-export async function readCounters(api: CoreApi, prefix: string): Promise<UserCounter[]> {
-  const begin = Buffer.from(BEGIN + prefix);
-  const reply = new Stats(await api.queryStats(BEGIN + prefix));
+/** Without users that never moved a byte. */
+export const readCounters = (api: CoreApi, prefix: string): Promise<UserCounter[]> =>
+  countersFrom(api, { kind: USER, prefix, encoding: 'latin1', withZeros: false });
+
+export async function readOutbounds(api: CoreApi): Promise<OutboundCounter[]> {
+  const kind = { kind: OUTBOUND, prefix: '', encoding: 'utf8', withZeros: true } as const;
+  return (await countersFrom(api, kind)).map(({ name: tag, up, down }) => ({ tag, up, down }));
+}
+
+interface Wanted {
+  readonly kind: string;
+  readonly prefix: string;
+  /** Names of users are ASCII. */
+  readonly encoding: 'latin1' | 'utf8';
+  readonly withZeros: boolean;
+}
+
+async function countersFrom(api: CoreApi, { kind, prefix, encoding, withZeros }: Wanted) {
+  const begin = Buffer.from(kind + prefix);
+  const reply = new Stats(await api.queryStats(kind + prefix));
   const byName = new Map<string, { name: string; up: number; down: number }>();
   const slice = new TimeSlice();
   for (let read = 1; reply.next(); read++) {
     if (read % LOOK_AT_CLOCK_EVERY === 0 && slice.isOver) await slice.next();
     const isUp = reply.endsWith(UP);
     // the core matches the pattern anywhere in the name
-    if (reply.value === 0 || !reply.startsWith(begin) || !(isUp || reply.endsWith(DOWN))) continue;
-    const name = reply.name(BEGIN.length, (isUp ? UP : DOWN).length);
+    if (reply.value === 0 && !withZeros) continue;
+    if (!reply.startsWith(begin) || !(isUp || reply.endsWith(DOWN))) continue;
+    const name = reply.name(kind.length, (isUp ? UP : DOWN).length, encoding);
     let counter = byName.get(name);
     if (!counter) byName.set(name, (counter = { name, up: 0, down: 0 }));
     counter[isUp ? 'up' : 'down'] = reply.value;
@@ -70,9 +90,9 @@ class Stats {
   endsWith(text: Buffer): boolean {
     return this.#hasAt(this.#to - text.length, text);
   }
-  /** Without so many bytes at its beginning and end. Names of users are ASCII. */
-  name(before: number, after: number): string {
-    return this.#bytes.toString('latin1', this.#from + before, this.#to - after);
+  /** Without so many bytes at its beginning and end. */
+  name(before: number, after: number, encoding: Wanted['encoding']): string {
+    return this.#bytes.toString(encoding, this.#from + before, this.#to - after);
   }
 
   #hasAt(at: number, text: Buffer): boolean {

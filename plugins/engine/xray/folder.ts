@@ -5,11 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../kernel/index.js';
-import { cutLog } from '../../processes/contract.js';
 
 /** sun_path holds 108 bytes with its final zero. */
 const SOCKET_PATH_LIMIT = 107;
-const LOG_LIMITS = { maxBytes: 16 * 1024 * 1024, keep: 0 };
 const TEMPORARY = 'tmp-';
 const TEMPORARY_AGE_MS = 10 * 60_000;
 const SHORT_FOLDER = 'weir-';
@@ -112,10 +110,5 @@ export class EngineFolder {
       if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
       throw new Error(`${path} cannot be written: ${messageOf(cause)}`, { cause });
     });
-  }
-
-  /** Truncates in place; the core appends, so it continues at the beginning. */
-  async trimLogs(): Promise<void> {
-    for (const path of [this.access, this.error, this.output]) await cutLog(path, LOG_LIMITS);
   }
 }

@@ -19,8 +19,8 @@ const EMAIL = ' email: ';
 export function logLineOf(text: string): LogLine | undefined {
   const [head, from = '', verb] = HEAD.exec(text) ?? [];
   if (head === undefined) return undefined;
-  const line = { at: timeOf(text), from, to: '', inbound: '', outbound: '', name: '' };
-  if (verb === 'rejected') return line;
+  const at = timeOf(text);
+  if (verb === 'rejected') return { at, from, to: '', inbound: '', outbound: '', name: '' };
   let end = text.length;
   const email = text.lastIndexOf(EMAIL);
   // Without a user, the text with the email would be a part of the target.
@@ -30,7 +30,8 @@ export function logLineOf(text: string): LogLine | undefined {
   const [inbound = '', outbound = ''] =
     route === undefined ? [] : text.slice(route + 2, end - 1).split(ARROW);
   return {
-    ...line,
+    at,
+    from,
     to: text.slice(head.length, route ?? end),
     inbound,
     outbound,
@@ -39,8 +40,8 @@ export function logLineOf(text: string): LogLine | undefined {
 }
 
 /** The last line first, until the listener returns false or 8 MiB were read. */
-export const readLog = (path: string, listener: (line: LogLine) => boolean): Promise<void> =>
-  readBackwards(path, MOST_BYTES, (text) => {
+export const readLog = (paths: Iterable<string>, listener: (line: LogLine) => boolean): Promise<void> =>
+  readBackwards(paths, MOST_BYTES, (text) => {
     const line = logLineOf(text);
     // The panel's own calls are no connections of users.
     return line === undefined || line.inbound === API_TAG || listener(line);

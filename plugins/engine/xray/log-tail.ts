@@ -1,51 +1,64 @@
 // Reads the lines of a log from its end.
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 
-const CHUNK = 64 * 1024;
+const CHUNK = 128 * 1024;
 /** Longer lines are left out; the core writes none. */
 const LONGEST_LINE = 64 * 1024;
 
+type Line = (text: string) => boolean;
+
 /**
  * Calls `line` with one line after another, the last one first, until it returns false, `most` bytes were read, or the log
- * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each 64 KiB. No file is
- * an empty log.
+ * is over. Half a line at the end is left out: it is being written. So are empty lines. Others get their turn after each
+ * 128 KiB.
+ *
+ * @param paths the log and its older parts, newest first; it ends at the first that is missing
  */
-export async function readBackwards(
-  path: string,
-  most: number,
-  line: (text: string) => boolean,
-): Promise<void> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
-  if (!file) return;
+export async function readBackwards(paths: Iterable<string>, most: number, line: Line): Promise<void> {
+  let left = most;
+  for (const path of paths) {
+    const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return undefined;
+    });
+    const read = file && (await readFile(file, left, line));
+    if (read === undefined) return;
+    left -= read;
+    if (left <= 0) return;
+  }
+}
+
+/** Resolves with the number of bytes; undefined when no more lines are wanted. */
+async function readFile(file: FileHandle, most: number, line: Line): Promise<number | undefined> {
   try {
     const { size } = await file.stat();
     const least = Math.max(0, size - most);
+    // The chunk, and after it the beginning of a line whose end has been read.
+    const buffer = Buffer.allocUnsafe(CHUNK + LONGEST_LINE + 1);
     let at = size;
-    /** the beginning of a line whose end has been read */
-    let rest = Buffer.alloc(0);
+    let rest = 0;
     let isWhole = false;
     while (at > least) {
       const length = Math.min(CHUNK, at - least);
       at -= length;
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      buffer.copyWithin(length, 0, rest);
+      const { bytesRead } = await file.read(buffer, 0, length, at);
       // The log was truncated meanwhile.
-      if (bytesRead < length) return;
-      const lines = Buffer.concat([buffer, rest]);
+      if (bytesRead < length) return undefined;
+      const lines = buffer.subarray(0, length + rest);
       let end = lines.length;
       for (let start = lines.lastIndexOf(10, end - 1); start >= 0; start = lines.lastIndexOf(10, end - 1)) {
         const isLine = isWhole && end - start > 1 && end - start <= LONGEST_LINE;
-        if (isLine && !line(lines.toString('utf8', start + 1, end))) return;
+        if (isLine && !line(lines.toString('utf8', start + 1, end))) return undefined;
         isWhole = true;
         end = start;
         if (end === 0) break;
       }
       // Of a line that is too long only its length matters.
-      rest = lines.subarray(0, Math.min(end, LONGEST_LINE + 1));
+      rest = Math.min(end, LONGEST_LINE + 1);
     }
-    if (at === 0 && isWhole && rest.length > 0 && rest.length <= LONGEST_LINE) line(rest.toString('utf8'));
+    const isFirst = at === 0 && isWhole && rest > 0 && rest <= LONGEST_LINE;
+    return isFirst && !line(buffer.toString('utf8', 0, rest)) ? undefined : size - at;
   } finally {
     await file.close();
   }

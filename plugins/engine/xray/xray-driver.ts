@@ -1,7 +1,7 @@
 // The driver for Xray-core 26.3.27: a core process with its API on a private Unix socket.
 import { resolve } from 'node:path';
 import { messageOf, SerialQueue } from '../../../kernel/index.js';
-import { type ProcessesApi, sizeOf } from '../../processes/contract.js';
+import type { ProcessesApi } from '../../processes/contract.js';
 import type { ApiAccountType } from '../account-type.js';
 import type { Accounts } from '../accounts.js';
 import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
@@ -17,20 +17,18 @@ import {
   type CoreUser,
   type InboundWithUsers,
   type JsonObject,
-  type LoggedConnection,
-  type LogLine,
   type OnlineUser,
+  type OutboundCounter,
   type RunningParts,
   type UserCounter,
 } from '../driver.js';
-import { AccessLog } from './access-log.js';
 import { changeBase } from './base-change.js';
-import { readLog } from './log-line.js';
 import { runCommand } from './command.js';
 import { testConfig } from './config-test.js';
 import { API_RULE, API_TAG, configText } from './config-text.js';
 import { convertInbound, convertSample, fillInbound } from './convert.js';
-import { readCounters } from './counters.js';
+import { CoreLogs } from './core-logs.js';
+import { readCounters, readOutbounds } from './counters.js';
 import { XrayMonitor } from './monitor.js';
 import { readOnline } from './online.js';
 import { type DriverLog, EngineFolder } from './folder.js';
@@ -65,7 +63,7 @@ export class XrayDriver implements CoreDriver {
   readonly maxUserBytes = 2_500_000;
   readonly #needs: LaunchNeeds;
   readonly #listeners: Array<(reason: string) => void> = [];
-  readonly #accesses: AccessLog;
+  readonly #logs: CoreLogs;
   readonly monitor = new XrayMonitor(() => this.#requireCore());
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
@@ -84,7 +82,7 @@ export class XrayDriver implements CoreDriver {
       log,
       codecs: new AccountCodecs(accounts),
     };
-    this.#accesses = new AccessLog(folder.access);
+    this.#logs = new CoreLogs(folder, log);
   }
 
   async version(): Promise<string> {
@@ -124,7 +122,7 @@ export class XrayDriver implements CoreDriver {
         throw new Error(`a core (pid ${this.#core.process.identity.pid}) is managed already`);
       const core = await adopt(this.#needs);
       if (core === undefined) return undefined;
-      this.#accesses.position = 0;
+      await this.#logs.followFromBeginning();
       this.#setConnection(core);
       return { process: describe(core.process), digests: digestsIn(core.process.note) };
     });
@@ -137,7 +135,7 @@ export class XrayDriver implements CoreDriver {
     digests: AppliedDigests,
   ): Promise<CoreProcess> {
     return this.#queue.run(async () => {
-      this.#accesses.position = await sizeOf(this.#needs.folder.access);
+      await this.#logs.followFromEnd();
       const core = await launch(this.#needs, base, inbounds, digests);
       this.#setConnection(core);
       this.#needs.log.info('core started', {
@@ -275,21 +273,18 @@ export class XrayDriver implements CoreDriver {
     return readCounters(this.#requireCore().api, prefix);
   }
 
+  async outboundCounters(): Promise<OutboundCounter[]> {
+    return readOutbounds(this.#requireCore().api);
+  }
+
   async online(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]> {
     return readOnline(this.#requireCore().api, pick);
   }
 
-  readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void> {
-    return this.#accesses.read(listener);
-  }
-
-  readLog(listener: (line: LogLine) => boolean): Promise<void> {
-    return readLog(this.#needs.folder.access, listener);
-  }
-
-  trimLogs(): Promise<void> {
-    return this.#needs.folder.trimLogs();
-  }
+  readonly readConnections: CoreDriver['readConnections'] = (listener) =>
+    this.#logs.readConnections(listener);
+  readonly readLog: CoreDriver['readLog'] = (listener) => this.#logs.readLog(listener);
+  readonly trimLogs: CoreDriver['trimLogs'] = (limits) => this.#logs.trim(limits);
 
   #requireCore(): CoreConnection {
     if (this.#core === undefined) throw new CoreUnreachable('no core is running');

@@ -1,29 +1,7 @@
-// Reading geodata files: what is in them, what is wrong with them, and how long others wait meanwhile.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import test, { type ExecutionContext } from 'ava';
-import { AssetFiles } from '../asset-files.js';
-import { Browser } from '../browse.js';
-import { SourceRecords } from '../source-records.js';
+// Reading geodata files: what is in them, and what is wrong with them.
+import test from 'ava';
 import { ipFile, siteFile } from './dat.js';
-
-async function place(t: ExecutionContext, files: Readonly<Record<string, Buffer | string>>) {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-geo-'));
-  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  await mkdir(join(dataDirectory, 'geodata'));
-  const put = async (name: string, content: Buffer | string) =>
-    writeFile(join(dataDirectory, 'geodata', name), content);
-  for (const [name, content] of Object.entries(files)) await put(name, content);
-  const assets = new AssetFiles({ dataDirectory });
-  return {
-    assets,
-    put,
-    browser: new Browser({ files: assets, records: new SourceRecords({ files: assets }) }),
-  };
-}
-const all = { q: '', offset: 0, limit: 500 };
+import { all, place } from './geodata-folder.js';
 
 test('both kinds of file are read, with types, attributes and addresses of both families', async (t) => {
   const { browser, put } = await place(t, {
@@ -96,28 +74,4 @@ test('a file that is damaged, cut off or something else is named with what is wr
     if ((await problem(broken)).includes('cannot be used')) refused++;
   }
   t.true(refused > 200, String(refused));
-});
-
-test('a file of a million domains is read in slices', async (t) => {
-  const rules = Array.from(
-    { length: 200_000 },
-    (_, i) => `domain:host-${i}.example.com${i % 50 === 0 ? ' @ads' : ''}`,
-  );
-  const { browser } = await place(t, {
-    'geosite.dat': Buffer.concat(['A', 'B', 'C', 'D', 'E'].map((code) => siteFile({ [code]: rules }))),
-  });
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  const began = performance.now();
-  t.is((await browser.categories('geosite.dat', all)).total, 5);
-  const indexed = performance.now();
-  t.like(await browser.items('geosite.dat', 'C', { q: 'host-199999.', offset: 0, limit: 10 }), { total: 1 });
-  const searched = performance.now();
-  delay.disable();
-  const longest = delay.max / 1e6;
-  t.log(
-    `index ${Math.round(indexed - began)} ms, search in 200,000 ${Math.round(searched - indexed)} ms, longest stall ${Math.round(longest)} ms`,
-  );
-  // Twice the goal: other tests run at the same time.
-  t.true(longest < 100, `${longest} ms`);
 });

@@ -10,7 +10,7 @@ import { TestPanel } from '../../../test/harness/panel.js';
 import { until } from '../../../test/harness/until.js';
 import { type CorePart, composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
 import { ipFile, siteFile } from './dat.js';
-import { SourceServer } from './source-server.js';
+import { sha256, SourceServer } from './source-server.js';
 
 /** A plugin whose parts of the config a test changes. */
 class Parts {
@@ -46,7 +46,12 @@ async function open(t: ExecutionContext, source: SourceServer, parts = new Parts
   });
   t.teardown(() => panel[Symbol.asyncDispose]());
   await panel.get('/panel/api/setting/update', {
-    body: { geodataSources: source.sources('geoip.dat', 'geosite.dat', 'other.dat') },
+    body: {
+      geodataSources: {
+        ...source.sources('geoip.dat', 'geosite.dat'),
+        'other.dat': `${source.url}/other.dat?token=secret`,
+      },
+    },
   });
   return panel;
 }
@@ -258,8 +263,11 @@ test('what a source sends wrongly is refused, and the previous file stays', asyn
   go?.();
   t.is((await waiting).body.code, 'GEODATA_DOWNLOAD');
 
-  source.file('other.dat', siteFile({ A: ['full:a.example'] }));
-  await update(panel, 'other.dat');
+  const other = siteFile({ A: ['full:a.example'] });
+  source.set('/other.dat?token=secret', (_, response) => void response.end(other));
+  source.set('/other.dat.sha256sum?token=secret', (_, response) => void response.end(sha256(other)));
+  const secret = await update(panel, 'other.dat');
+  t.is(secret.body.obj.files[0]?.digestFrom, `${source.url}/other.dat.sha256sum`);
   const files = await panel.get<{ name: string; source: string }[]>('/panel/api/x/geodata/files');
   t.deepEqual(
     files.map(({ name, source: from }) => [name, from]),

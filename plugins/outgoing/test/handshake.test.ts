@@ -122,3 +122,28 @@ test('a server that says nothing, ends, or speaks something else costs a sentenc
   await once(open, 'close');
   t.pass('a socket that nobody destroys ends with the call');
 });
+
+test('a server that sends without end before its handshake is over is cut off', async (t) => {
+  // OpenSSL skips empty requests for another hello (type 0, length 0) in any number.
+  const requests = Buffer.concat([Buffer.from([22, 3, 3, 64, 0]), Buffer.alloc(16_384)]);
+  const server = createTcpServer((socket) => {
+    const more = (): void => {
+      if (socket.destroyed) return;
+      if (socket.write(requests)) setImmediate(more);
+      else socket.once('drain', more);
+    };
+    socket.on('error', () => undefined).once('data', more);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { calls, access } = callsOf({});
+  const start = performance.now();
+  const error = await failure(calls.handshake(access, place, { limits: { maxBytes: 100_000 } }));
+  t.is(error.code, 'size');
+  t.regex(error.message, /sent more than 100000 bytes in its handshake \(maxBytes\)/);
+  t.true(performance.now() - start < 5000);
+  const { port } = await serve(t);
+  const small = await failure(calls.handshake(access, `127.0.0.1:${port}`, { limits: { maxBytes: 300 } }));
+  t.is(small.code, 'size', 'also if it is over between two looks');
+});

@@ -224,5 +224,5 @@ test('without the plugin the rest works, and without server-status the stream do
   const blind = await TestPanel.boot({ plugins, without: ['server-status'] });
   t.teardown(() => blind[Symbol.asyncDispose]());
   const { payload } = await Listener.plain(blind).first('snapshot');
-  t.deepEqual(Object.keys(payload).sort(), ['engine_state', 'traffic']);
+  t.deepEqual(Object.keys(payload).sort(), ['engine_install', 'engine_state', 'outbounds', 'traffic']);
 });

@@ -175,7 +175,7 @@ for (const [endpoint, listen] of ENDPOINTS) {
     const snapshot = await listener.first('snapshot');
     t.deepEqual(
       Object.keys(snapshot.payload).sort(),
-      ['engine_state', 'status', 'traffic', 'weather'],
+      ['engine_install', 'engine_state', 'outbounds', 'status', 'traffic', 'weather'],
       'what one plugin cannot tell is left out',
     );
     t.deepEqual(snapshot.payload['weather'], { sun: true });

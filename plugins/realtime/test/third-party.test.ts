@@ -25,7 +25,14 @@ test('a snapshot that never comes, and a start that throws, keep nobody from the
   const listener = Listener.plain(panel);
   t.teardown(() => listener.close());
   const { payload } = await listener.first('snapshot');
-  t.deepEqual(Object.keys(payload).sort(), ['engine_state', 'status', 'throwing', 'traffic']);
+  t.deepEqual(Object.keys(payload).sort(), [
+    'engine_install',
+    'engine_state',
+    'outbounds',
+    'status',
+    'throwing',
+    'traffic',
+  ]);
   const faults = panel.log
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ msg }) => msg === 'plugin fault');

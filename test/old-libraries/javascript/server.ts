@@ -125,6 +125,39 @@ export const server: Checks = {
     t.is(await world.call('getXrayResult'), 'an admin stopped it');
     await world.panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   },
+  getDefaultJsonConfig: async (t, world) => {
+    const ours = await world.panel.get('/panel/api/setting/getDefaultJsonConfig');
+    t.deepEqual(await world.call('getDefaultJsonConfig'), ours);
+  },
+  getXrayConfig: async (t, world) => {
+    const theirs = await world.call<{ xraySetting: string }>('getXrayConfig');
+    const ours = await world.panel.get<{ engineSetting: string }>('/panel/api/engine/', { method: 'POST' });
+    t.is(theirs.xraySetting, ours.engineSetting);
+  },
+  updateXrayConfig: async (t, world) => {
+    const { xraySetting } = await world.call<{ xraySetting: string }>('getXrayConfig');
+    const template = JSON.parse(xraySetting) as { routing: object };
+    const rules = [{ type: 'field', port: '25', outboundTag: 'blocked' }];
+    await world.call('updateXrayConfig', { ...template, routing: { ...template.routing, rules } });
+    const { engineSetting } = await world.panel.get<{ engineSetting: string }>('/panel/api/engine/', {
+      method: 'POST',
+    });
+    t.deepEqual((JSON.parse(engineSetting) as { routing: { rules: unknown } }).routing.rules, rules);
+  },
+  getPanelLogs: async (t, world) => {
+    const lines = await world.call<string[]>('getPanelLogs', 5);
+    t.is(lines.length, 5);
+    for (const line of lines) t.regex(line, /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (INFO|WARNING|ERROR) - /);
+  },
+  getOutboundsTraffic: async (t, world) => {
+    const theirs = await world.call<{ tag: string }[]>('getOutboundsTraffic');
+    t.deepEqual(theirs, await world.panel.get('/panel/api/engine/getOutboundsTraffic'));
+  },
+  resetOutboundsTraffic: async (t, world) => {
+    await world.call('resetOutboundsTraffic');
+    const after = await world.panel.get<{ total: number }[]>('/panel/api/engine/getOutboundsTraffic');
+    t.true(after.every(({ total }) => total === 0));
+  },
   getNewEchCert: async (t, world) => {
     const made = await world.call<Record<string, string>>('getNewEchCert', 'www.example.com');
     t.true(Buffer.from(made['echConfigList'] ?? '', 'base64').includes('www.example.com'));

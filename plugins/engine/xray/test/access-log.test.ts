@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LoggedConnection } from '../../driver.js';
 import { connectionOf } from '../access-line.js';
+import { cutLog, olderLog } from '../../../processes/contract.js';
 import { AccessLog } from '../access-log.js';
+import { readLog } from '../log-line.js';
 
 const TIME = '2026/11/21 05:24:38.326889';
 const from = (rest: string): LoggedConnection | undefined => connectionOf(`${TIME} from ${rest}`);
@@ -120,4 +122,65 @@ test('a log of many chunks is read whole, and a line without an end does not hol
   );
   await appendFile(path, `${'x'.repeat(600_000)}\n${lineOf(5)}`);
   t.deepEqual(await portsOf(log), [5]);
+});
+
+test('over any number of cuts no line is lost and none is read twice, forwards or backwards', async (t) => {
+  const path = await logFile(t);
+  const log = new AccessLog(path);
+  const keep = 3;
+  const cut = async (): Promise<void> => {
+    const done = await cutLog(path, { maxBytes: 1, keep, olderBytes: 1_000_000 });
+    if (done) log.wasCut(done, keep);
+  };
+  const backwards = async (): Promise<number[]> => {
+    const ports: number[] = [];
+    const paths = [0, 1, 2, 3, 4].map((number) => olderLog(path, number));
+    await readLog(paths, ({ from }) => ports.push(Number(from.split(':')[1])) > 0);
+    return ports.reverse();
+  };
+  await writeFile(path, lineOf(1) + lineOf(2));
+  t.deepEqual(await portsOf(log), [1, 2]);
+  await appendFile(path, lineOf(3));
+  await cut();
+  await appendFile(path, lineOf(4));
+  t.deepEqual(await portsOf(log), [3, 4], 'the end of the older part, and the beginning of the new one');
+  await cut();
+  await appendFile(path, lineOf(5));
+  await cut();
+  await appendFile(path, lineOf(6));
+  t.deepEqual(await backwards(), [1, 2, 3, 4, 5, 6]);
+  t.deepEqual(await portsOf(log), [5, 6], 'two cuts between two reads');
+  t.deepEqual(await portsOf(log), []);
+  for (let port = 7; port <= 11; port++) {
+    await cut();
+    await appendFile(path, lineOf(port));
+  }
+  t.deepEqual(await portsOf(log), [8, 9, 10, 11], 'as far back as parts are kept');
+  t.deepEqual(await backwards(), [8, 9, 10, 11]);
+  // Only the end of the log is kept, which begins with half a line.
+  await appendFile(path, lineOf(12) + lineOf(13));
+  const size = lineOf(12).length;
+  const done = await cutLog(path, { maxBytes: 1, keep, olderBytes: size + 10 });
+  t.like(done, { isKept: true, lost: lineOf(11).length + size - 10 });
+  if (done) log.wasCut(done, keep);
+  await appendFile(path, lineOf(14));
+  t.deepEqual(await portsOf(log), [13, 14]);
+  t.deepEqual(await backwards(), [9, 10, 13, 14]);
+  // Nothing is kept.
+  log.wasCut((await cutLog(path, { maxBytes: 1, keep: 0 })) ?? { isKept: false, lost: 0, reason: '' }, 0);
+  await appendFile(path, lineOf(15));
+  t.deepEqual(await portsOf(log), [15]);
+});
+
+test('followers of an adopted core begin with the part that was cut off last', async (t) => {
+  const path = await logFile(t);
+  await writeFile(path, lineOf(1));
+  await cutLog(path, { maxBytes: 1, keep: 1, olderBytes: 1000 });
+  await writeFile(path, lineOf(2));
+  const log = new AccessLog(path);
+  log.begin(0, [{ number: 1, position: 0 }]);
+  t.deepEqual(await portsOf(log), [1, 2]);
+  const without = new AccessLog(await logFile(t));
+  without.begin(0, [{ number: 1, position: 0 }]);
+  await t.throwsAsync(portsOf(without), { code: 'ENOENT' }, 'no log at all');
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -172,15 +172,55 @@ test('a child that is killed is reported once, and a new one starts', async (t) 
   t.is(reasons.length, 1);
 });
 
-test('logs over their limit are truncated in place', async (t) => {
+test('logs over their limit are cut, and the older part is private', async (t) => {
   const directory = await temporaryDirectory(t);
   const driver = driverIn(t, directory);
   await driver.start(base, [], emptyRecord);
   await truncate(join(directory, 'access.log'), 17 * 1024 * 1024);
   await truncate(join(directory, 'error.log'), 1024);
-  await driver.trimLogs();
+  await driver.trimLogs({ maxBytes: 16 * 1024 * 1024, keep: 1 });
   t.is((await stat(join(directory, 'access.log'))).size, 0);
+  const older = await stat(join(directory, 'access.log.1'));
+  t.deepEqual([older.size, older.mode & 0o777], [17 * 1024 * 1024, 0o600]);
   t.is((await stat(join(directory, 'error.log'))).size, 1024);
+});
+
+test('followers of a real core receive each connection once over cuts of its log, and after a kill in the middle of one', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const driver = driverIn(t, directory);
+  const port = await freePort();
+  const user = vlessUser('i1.c1');
+  await driver.start(base, [{ ...vlessInbound('v', port), users: [user] }], emptyRecord);
+  const server = await startByteServer();
+  t.teardown(() => server.stop());
+  const client = await startClientCore({ binary: engineBinary(), outbound: vlessOutbound(port, user) });
+  t.teardown(() => client.stop());
+  const seen: number[] = [];
+  const follow = (from: typeof driver) =>
+    from.readConnections((batch) => void seen.push(...batch.map((one) => one.port)));
+  const log = join(directory, 'access.log');
+  for (let i = 1; i <= 6; i++) {
+    const before = (await stat(log)).size;
+    await download({ socksPort: client.socksPort, server, bytes: 1000 });
+    await eventually(async () => (await stat(log)).size > before, 'the connection is in the log');
+    // Less than a line.
+    await driver.trimLogs({ maxBytes: 90, keep: 3 });
+    t.is((await stat(log)).size, 0);
+    if (i % 2 === 0) await follow(driver);
+  }
+  t.is(seen.length, 6);
+  t.is(new Set(seen).size, 6);
+  // The panel is killed after the truncation and before the copy has its name.
+  driver.detach();
+  await rename(`${log}.1`, `${log}.cut-0`);
+  const next = driverIn(t, directory);
+  await next.adopt();
+  seen.length = 0;
+  await follow(next);
+  t.is(seen.length, 1, 'the part that was cut off last');
+  const lines: string[] = [];
+  await next.readLog(({ from }) => lines.push(from) > 0);
+  t.is(new Set(lines).size, 3);
 });
 
 test('nothing to adopt: no record, a broken one, a dead process, a foreign process', async (t) => {

@@ -10,7 +10,7 @@ test('lines come from the last to the first, as many as are wanted', async (t) =
   const path = join(folder, 'access.log');
   const read = async (most = 2 ** 30, count = Infinity): Promise<string[]> => {
     const lines: string[] = [];
-    await readBackwards(path, most, (line) => lines.push(line) < count);
+    await readBackwards([path], most, (line) => lines.push(line) < count);
     return lines;
   };
   t.deepEqual(await read(), [], 'no file');
@@ -48,7 +48,7 @@ test('the last lines of a gibibyte are a few reads', async (t) => {
   await file.close();
   const lines: string[] = [];
   const before = process.memoryUsage.rss();
-  await readBackwards(path, 8 * 2 ** 20, (line) => lines.push(line) < 100);
+  await readBackwards([path], 8 * 2 ** 20, (line) => lines.push(line) < 100);
   t.deepEqual(lines, ['two', 'one'], 'the line of zeros is longer than any');
   t.true(process.memoryUsage.rss() - before < 32 * 2 ** 20);
 });

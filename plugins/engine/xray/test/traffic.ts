@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { networkInterfaces } from 'node:os';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type AddressInfo, isIPv4, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -228,7 +228,10 @@ export async function connectThrough(socksPort: number, port: number, host = HOS
   try {
     socket.write(Buffer.from([5, 1, 0]));
     if ((await take(socket, 2))[1] !== 0) throw new Error('the proxy wants a login');
-    socket.write(Buffer.from([5, 1, 0, 1, ...host.split('.').map(Number), port >> 8, port & 255]));
+    const target = isIPv4(host)
+      ? [1, ...host.split('.').map(Number)]
+      : [3, host.length, ...Buffer.from(host)];
+    socket.write(Buffer.from([5, 1, 0, ...target, port >> 8, port & 255]));
     const reply = await take(socket, 10);
     if (reply[1] !== 0) throw new Error(`the proxy refused, code ${reply[1]}`);
     return socket;

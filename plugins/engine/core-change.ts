@@ -1,5 +1,5 @@
-// The reply that describes a change of the config.
-import { bool, int, list, oneOf, shape, word } from '../../kernel/index.js';
+// What a change of the config does to the core: type and schema.
+import { bool, int, list, oneOf, shape, type Static, word } from '../../kernel/index.js';
 
 const tags = () => list(word());
 const difference = () => shape({ put: tags().description('new or changed'), remove: tags() });
@@ -13,9 +13,14 @@ export const coreChangeFields = {
   rules: bool().description('whether rules or balancers change'),
   sections: tags().description('parts of the config that only a restart changes'),
   connections: shape({
-    end: oneOf('none', 'some', 'all'),
+    end: oneOf('none', 'some', 'all').description(
+      'connections that end; `some`: those of `inbounds`. A new connection may fail within about a millisecond while its outbound or inbound is replaced',
+    ),
     inbounds: tags().description('inbounds whose transport ends its connections with the inbound'),
-    users: int().description('users who lose connections now, as far as the core sees them'),
+    users: int().description(
+      'users who have such connections now, without those behind a proxy of this machine',
+    ),
   }),
 } as const;
 export const CoreChangeReply = shape(coreChangeFields);
+export type CoreChange = Static<typeof CoreChangeReply>;

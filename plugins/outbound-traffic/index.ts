@@ -1,0 +1,31 @@
+import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { beforeCoreStop, beforeCountersGo, CoreOutbounds, Engine } from '../engine/contract.js';
+import { LiveTypes } from '../realtime/contract.js';
+import { OutboundPoll } from './poll.js';
+import { routes } from './routes.js';
+import { OutboundStore } from './store.js';
+import { migrations, tables } from './tables.js';
+
+export default definePlugin({
+  name: 'outbound-traffic',
+  version: '0.1.0',
+  api: 1,
+  about: 'Counts the bytes of outbounds, each once.',
+  uses: { engine: Engine, outbounds: CoreOutbounds },
+  tables,
+  migrations,
+  services: { store: singleton(OutboundStore), poll: singleton(OutboundPoll) },
+  contributes: ({ store }) => [
+    contribute(LiveTypes, {
+      type: 'outbounds',
+      snapshot: () => store.shown(),
+      start: (output) => void (store.live = output),
+    }),
+  ],
+  taps: ({ poll }) => [
+    tap(beforeCoreStop, () => poll.run()),
+    tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
+  ],
+  routes,
+  jobs: ({ poll }) => [job('poll', '5s', () => poll.run())],
+});
