@@ -28,7 +28,10 @@ export interface Account {
 export class UnfitReply extends Error {}
 
 const RESERVED_BYTES = 3;
-const checked = <T = string>(schema: ReturnType<typeof word>, problem: (value: string) => string | undefined) =>
+const checked = <T = string>(
+  schema: ReturnType<typeof word>,
+  problem: (value: string) => string | undefined,
+) =>
   custom<T>(
     schema.custom((value: string) => {
       const found = problem(value);
@@ -39,7 +42,8 @@ const checked = <T = string>(schema: ReturnType<typeof word>, problem: (value: s
 // Both go into requests: one into the path, the other into a header.
 const DeviceId = () => word().pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'id of a device');
 const Token = () => word().pattern(/^[\x21-\x7e]{1,4096}$/, 'token without blanks, at most 4,096 characters');
-const License = () => text().pattern(/^[\x21-\x7e]{0,128}$/, 'licence without blanks, at most 128 characters');
+const License = () =>
+  text().pattern(/^[\x21-\x7e]{0,128}$/, 'licence without blanks, at most 128 characters');
 const Key = () =>
   checked(word(), (value) =>
     wireguardKey(value) === undefined ? 'it must be a key of 32 bytes in base64' : undefined,
@@ -81,9 +85,7 @@ const Tunnel = shape({
         ),
       }),
     }),
-    peers: list(
-      shape({ public_key: Key(), endpoint: shape({ host: checked(word(), endpointProblem) }) }),
-    )
+    peers: list(shape({ public_key: Key(), endpoint: shape({ host: checked(word(), endpointProblem) }) }))
       .min(1)
       .max(50),
   }),
@@ -133,9 +135,12 @@ export const textOf = (account: Account): string => JSON.stringify(account);
 
 /** Reads what `textOf` wrote, or another panel. Throws with the reason. */
 export function readAccount(stored: string): Account {
-  const { access_token, device_id, license_key = '', private_key, client_id = '' } = read(
-    Stored,
-    JSON.parse(stored) as unknown,
-  );
+  const {
+    access_token,
+    device_id,
+    license_key = '',
+    private_key,
+    client_id = '',
+  } = read(Stored, JSON.parse(stored) as unknown);
   return { access_token, device_id, license_key, private_key, client_id };
 }

@@ -43,9 +43,7 @@ export class DeviceStore {
     return rows.flatMap((row) => {
       const { id, account, failures } = row.get();
       try {
-        return [
-          { id, failures, account: readAccount(this.#secrets.open(sealedAccount, id, account)) },
-        ];
+        return [{ id, failures, account: readAccount(this.#secrets.open(sealedAccount, id, account)) }];
       } catch (error) {
         this.#log.warn('a device of the tunnel service cannot be read', { id, reason: messageOf(error) });
         return [];

@@ -25,7 +25,11 @@ const StoredAccount = describedAs(
 
 export const tunnelSettings = {
   edgetunnel: setting(StoredAccount, '', 'the registered device, as JSON text', { secret: true }),
-  edgetunnelUpdateInterval: setting(Interval(), 0, 'days until the device is replaced by a new one; 0: never'),
+  edgetunnelUpdateInterval: setting(
+    Interval(),
+    0,
+    'days until the device is replaced by a new one; 0: never',
+  ),
   edgetunnelLastUpdate: setting(
     int().min(0),
     0,

@@ -207,7 +207,9 @@ export class TunnelDevices {
     forgetting.begin();
     return {
       text: resultText({ data: textOf(next), config, warning }),
-      said: [`the device is replaced`, ...(said === '' ? [] : [said]), ...(warning ? [warning] : [])].join('; '),
+      said: [`the device is replaced`, ...(said === '' ? [] : [said]), ...(warning ? [warning] : [])].join(
+        '; ',
+      ),
     };
   }
 
@@ -247,5 +249,13 @@ export class TunnelDevices {
 }
 
 /** The parts are JSON already; a reply of the service may nest deeper than JSON.stringify can follow. */
-const resultText = ({ data, config, warning }: { data: string; config: string; warning?: string | undefined }) =>
+const resultText = ({
+  data,
+  config,
+  warning,
+}: {
+  data: string;
+  config: string;
+  warning?: string | undefined;
+}) =>
   `{"data":${data},"config":${config}${warning === undefined ? '' : `,"warning":${JSON.stringify(warning)}`}}`;

@@ -95,7 +95,12 @@ export class TunnelService {
   }
 
   async #call({ method, path, token, body }: Sent, alsoGood: readonly number[] = []): Promise<Reply> {
-    const { status, text } = await this.#send({ method, path, ...(token && { token }), ...(body && { body }) });
+    const { status, text } = await this.#send({
+      method,
+      path,
+      ...(token && { token }),
+      ...(body && { body }),
+    });
     const value = parsed(text);
     if (alsoGood.includes(status) || status === 204) return { text, value };
     if (status < 200 || status > 299) {
@@ -109,7 +114,8 @@ export class TunnelService {
             : '';
       throw errors.REFUSED(`${said}${hint}`);
     }
-    if (value === undefined) throw errors.SERVICE(`${HOST} answered with something that is not a JSON object`);
+    if (value === undefined)
+      throw errors.SERVICE(`${HOST} answered with something that is not a JSON object`);
     return { text, value };
   }
 

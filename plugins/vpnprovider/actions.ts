@@ -47,7 +47,8 @@ interface Action {
 
 function required(sent: Sent, name: keyof Sent, action: string): string {
   const value = String(sent[name] || '');
-  if (value === '') throw kernelErrors.INVALID(`${name} is required for the action ${action}`, { path: name });
+  if (value === '')
+    throw kernelErrors.INVALID(`${name} is required for the action ${action}`, { path: name });
   return value;
 }
 

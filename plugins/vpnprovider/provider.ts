@@ -109,7 +109,10 @@ export class Provider {
     const using = private_key === this.#credentials?.private_key ? [] : this.#using();
     const text = JSON.stringify({ private_key, token });
     await this.#save(text, who);
-    return { text, said: withUsers('the key is stored', using, 'still have the previous one; apply them again') };
+    return {
+      text,
+      said: withUsers('the key is stored', using, 'still have the previous one; apply them again'),
+    };
   }
 
   #save(text: string, who: Principal): Promise<void> {
@@ -126,7 +129,9 @@ export class Provider {
 }
 
 const withUsers = (done: string, tags: readonly string[], what: string): string =>
-  tags.length === 0 ? done : `${done}; these outbounds of the template ${what}: ${tags.slice(0, 20).join(', ')}`;
+  tags.length === 0
+    ? done
+    : `${done}; these outbounds of the template ${what}: ${tags.slice(0, 20).join(', ')}`;
 
 /** A server whose load the provider does not say stays. */
 function isLoaded(server: unknown): boolean {

@@ -68,7 +68,8 @@ class ListReader {
           this.#inServer = true;
           this.#depth++;
           start = i;
-        } else if (c !== COMMA && !isSpace(c)) throw new UnfitList(`${LIST} holds something that is no object`);
+        } else if (c !== COMMA && !isSpace(c))
+          throw new UnfitList(`${LIST} holds something that is no object`);
         continue;
       }
       if (c === QUOTE) {
@@ -81,7 +82,11 @@ class ListReader {
       else if (c === COMMA) this.#afterColon &&= this.#depth !== 1;
       else if (c === OPEN || c === OPEN_LIST) {
         const isList =
-          c === OPEN_LIST && this.#list === 'before' && this.#depth === 1 && this.#afterColon && this.#key === LIST;
+          c === OPEN_LIST &&
+          this.#list === 'before' &&
+          this.#depth === 1 &&
+          this.#afterColon &&
+          this.#key === LIST;
         if (++this.#depth > DEEPEST) throw new UnfitList(`it nests deeper than ${DEEPEST} levels`);
         if (isList) {
           this.#store(text.slice(start, i + 1));

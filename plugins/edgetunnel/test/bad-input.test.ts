@@ -42,37 +42,46 @@ test.serial('wrong input of each action is refused by name, and the service is n
   t.is(await tunnel.setting('edgetunnelUpdateInterval'), 0);
 });
 
-test.serial('programs of other panels send forms and base64url; a key that nothing reads is named', async (t) => {
-  const api = openService();
-  const tunnel = await openTunnelPanel(t);
-  const answer = await tunnel.panel.call('/panel/api/engine/edgetunnel/reg', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    rawBody: new URLSearchParams({
-      privateKey: Buffer.from(privateKey, 'base64').toString('base64url'),
-      publicKey: Buffer.from(publicKey, 'base64').toString('base64url'),
-      license: 'x',
-    }).toString(),
-  });
-  t.is(answer.status, 200, answer.text);
-  t.regex(answer.body.msg, /ignored: license/);
-  t.deepEqual(api.asked[0]?.body['key'], publicKey);
-  t.is((await tunnel.stored())?.private_key, privateKey);
-  const interval = await tunnel.panel.call('/panel/api/engine/edgetunnel/interval', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    rawBody: 'interval=3',
-  });
-  t.is(interval.status, 200);
-  t.is(await tunnel.setting('edgetunnelUpdateInterval'), 3);
-});
+test.serial(
+  'programs of other panels send forms and base64url; a key that nothing reads is named',
+  async (t) => {
+    const api = openService();
+    const tunnel = await openTunnelPanel(t);
+    const answer = await tunnel.panel.call('/panel/api/engine/edgetunnel/reg', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      rawBody: new URLSearchParams({
+        privateKey: Buffer.from(privateKey, 'base64').toString('base64url'),
+        publicKey: Buffer.from(publicKey, 'base64').toString('base64url'),
+        license: 'x',
+      }).toString(),
+    });
+    t.is(answer.status, 200, answer.text);
+    t.regex(answer.body.msg, /ignored: license/);
+    t.deepEqual(api.asked[0]?.body['key'], publicKey);
+    t.is((await tunnel.stored())?.private_key, privateKey);
+    const interval = await tunnel.panel.call('/panel/api/engine/edgetunnel/interval', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      rawBody: 'interval=3',
+    });
+    t.is(interval.status, 200);
+    t.is(await tunnel.setting('edgetunnelUpdateInterval'), 3);
+  },
+);
 
 test.serial('a stored device that an admin writes by hand must be one', async (t) => {
   openService();
   const tunnel = await openTunnelPanel(t);
   const set = (edgetunnel: unknown) =>
     tunnel.panel.call('/panel/api/setting/update', { body: { edgetunnel } });
-  const good = { access_token: 'a', device_id: 'b', license_key: 'c', private_key: privateKey, client_id: '' };
+  const good = {
+    access_token: 'a',
+    device_id: 'b',
+    license_key: 'c',
+    private_key: privateKey,
+    client_id: '',
+  };
   for (const wrong of [
     'x',
     '[]',

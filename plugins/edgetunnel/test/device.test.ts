@@ -88,48 +88,58 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   t.like((await tunnel.act('del')).body, { success: true, msg: 'there is no device' });
 });
 
-test.serial('what an admin added to the outbound stays, and another protocol under its tag is not touched', async (t) => {
-  const api = openService();
-  const tunnel = await openTunnelPanel(t);
-  await tunnel.act('reg');
-  const own = {
-    tag: 'warp',
-    protocol: 'wireguard',
-    settings: {
-      mtu: 1280,
-      domainStrategy: 'ForceIPv4',
-      secretKey: newKeyPair().privateKey,
-      address: ['10.0.0.1/32'],
-      reserved: [9, 9, 9],
-      workers: 2,
-      peers: [{ publicKey: newKeyPair().publicKey, endpoint: '1.2.3.4:5', keepAlive: 25, preSharedKey: 'x' }],
-    },
-    streamSettings: { sockopt: { mark: 7 } },
-  };
-  await tunnel.save((template) => ({ ...template, outbounds: [own, ...template.outbounds] }));
-  t.like((await tunnel.apply()).body.obj, { replaced: true });
-  const { outbounds } = await tunnel.currentTemplate();
-  t.is(outbounds[0]?.tag, 'warp', 'it keeps its place');
-  t.deepEqual(outbounds[0], {
-    ...own,
-    settings: {
-      ...own.settings,
-      noKernelTun: true,
-      secretKey: (await tunnel.stored())?.private_key ?? '',
-      address: ['172.16.0.2/32', '2606:4700:110:8a36::2/128'],
-      reserved: [1, 2, 3],
-      peers: [{ publicKey: api.farEnd.publicKey, endpoint: 'engage.cloudflareclient.com:2408', keepAlive: 25 }],
-    },
-  } as never);
+test.serial(
+  'what an admin added to the outbound stays, and another protocol under its tag is not touched',
+  async (t) => {
+    const api = openService();
+    const tunnel = await openTunnelPanel(t);
+    await tunnel.act('reg');
+    const own = {
+      tag: 'warp',
+      protocol: 'wireguard',
+      settings: {
+        mtu: 1280,
+        domainStrategy: 'ForceIPv4',
+        secretKey: newKeyPair().privateKey,
+        address: ['10.0.0.1/32'],
+        reserved: [9, 9, 9],
+        workers: 2,
+        peers: [
+          { publicKey: newKeyPair().publicKey, endpoint: '1.2.3.4:5', keepAlive: 25, preSharedKey: 'x' },
+        ],
+      },
+      streamSettings: { sockopt: { mark: 7 } },
+    };
+    await tunnel.save((template) => ({ ...template, outbounds: [own, ...template.outbounds] }));
+    t.like((await tunnel.apply()).body.obj, { replaced: true });
+    const { outbounds } = await tunnel.currentTemplate();
+    t.is(outbounds[0]?.tag, 'warp', 'it keeps its place');
+    t.deepEqual(outbounds[0], {
+      ...own,
+      settings: {
+        ...own.settings,
+        noKernelTun: true,
+        secretKey: (await tunnel.stored())?.private_key ?? '',
+        address: ['172.16.0.2/32', '2606:4700:110:8a36::2/128'],
+        reserved: [1, 2, 3],
+        peers: [
+          { publicKey: api.farEnd.publicKey, endpoint: 'engage.cloudflareclient.com:2408', keepAlive: 25 },
+        ],
+      },
+    } as never);
 
-  await tunnel.save((template) => ({
-    ...template,
-    outbounds: [{ tag: 'direct', protocol: 'freedom' }, { tag: 'warp', protocol: 'blackhole' }],
-  }));
-  const taken = await tunnel.apply();
-  t.deepEqual([taken.status, taken.body.code], [409, 'CORE_TEMPLATE_TAG_TAKEN']);
-  t.is((await tunnel.outbound())?.protocol, 'blackhole');
-});
+    await tunnel.save((template) => ({
+      ...template,
+      outbounds: [
+        { tag: 'direct', protocol: 'freedom' },
+        { tag: 'warp', protocol: 'blackhole' },
+      ],
+    }));
+    const taken = await tunnel.apply();
+    t.deepEqual([taken.status, taken.body.code], [409, 'CORE_TEMPLATE_TAG_TAKEN']);
+    t.is((await tunnel.outbound())?.protocol, 'blackhole');
+  },
+);
 
 test.serial('changeIp puts the new device in before the previous one is deleted', async (t) => {
   const api = openService();
@@ -189,22 +199,25 @@ test.serial('a licence that the new device does not get is a warning, and its ow
   t.true(changed.body.msg.includes(warning));
 });
 
-test.serial('when the template refuses, the previous device stays and the new one is removed again', async (t) => {
-  const api = openService();
-  const tunnel = await openTunnelPanel(t);
-  await tunnel.act('reg');
-  await tunnel.apply();
-  const [before, outbound] = [await tunnel.stored(), await tunnel.outbound()];
-  api.take();
-  tunnel.outbounds.replace = async () => {
-    throw templateErrors.INVALID('the core does not take it');
-  };
-  const changed = await tunnel.act('changeIp');
-  t.deepEqual([changed.status, changed.body.code], [422, 'CORE_TEMPLATE_INVALID']);
-  await until(() => api.devices.size === 1, 'the new device is deleted');
-  t.deepEqual(api.take(), ['POST /reg', 'DELETE /reg/device-2']);
-  t.deepEqual([await tunnel.stored(), await tunnel.outbound()], [before, outbound]);
-});
+test.serial(
+  'when the template refuses, the previous device stays and the new one is removed again',
+  async (t) => {
+    const api = openService();
+    const tunnel = await openTunnelPanel(t);
+    await tunnel.act('reg');
+    await tunnel.apply();
+    const [before, outbound] = [await tunnel.stored(), await tunnel.outbound()];
+    api.take();
+    tunnel.outbounds.replace = async () => {
+      throw templateErrors.INVALID('the core does not take it');
+    };
+    const changed = await tunnel.act('changeIp');
+    t.deepEqual([changed.status, changed.body.code], [422, 'CORE_TEMPLATE_INVALID']);
+    await until(() => api.devices.size === 1, 'the new device is deleted');
+    t.deepEqual(api.take(), ['POST /reg', 'DELETE /reg/device-2']);
+    t.deepEqual([await tunnel.stored(), await tunnel.outbound()], [before, outbound]);
+  },
+);
 
 test.serial('a reply that names no tunnel changes nothing, and its device is removed again', async (t) => {
   const api = openService();
@@ -299,38 +312,44 @@ test.serial('a rotation without a known time begins to count', async (t) => {
   t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
 });
 
-test.serial('a panel that is killed in a rotation goes on with the device that the template has', async (t) => {
-  const api = openService();
-  for (const isApplied of [false, true]) {
-    const first = await openTunnelPanel(t);
-    await first.act('reg');
-    await first.apply();
-    const before = await first.stored();
-    const { outbounds } = first;
-    const replace = outbounds.replace.bind(outbounds);
-    let reached = false;
-    outbounds.replace = async (...given) => {
-      if (isApplied) await replace(...given);
-      reached = true;
-      return new Promise(() => undefined);
-    };
-    void first.act('changeIp').catch(() => undefined);
-    await until(() => reached, 'the rotation is half done');
-    const copy = await mkdtemp(join(tmpdir(), 'weir-test-'));
-    await cp(first.panel.dataDirectory, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-    const second = await openTunnelPanel(t, copy);
-    const after = await second.stored();
-    if (isApplied) t.not(after?.device_id, before?.device_id);
-    else t.deepEqual(after, before);
-    t.is((await second.outbound())?.settings.secretKey, after?.private_key);
-    await second.run('forget');
-    t.true(api.devices.has(after?.device_id ?? ''));
-    t.is((await second.store.list('retired')).length, 0);
-    t.is((await second.store.list('new')).length, 0);
-    t.is(api.devices.size, 1, 'the other one is deleted');
-    api.devices.clear();
-  }
-});
+test.serial(
+  'a panel that is killed in a rotation goes on with the device that the template has',
+  async (t) => {
+    const api = openService();
+    for (const isApplied of [false, true]) {
+      const first = await openTunnelPanel(t);
+      await first.act('reg');
+      await first.apply();
+      const before = await first.stored();
+      const { outbounds } = first;
+      const replace = outbounds.replace.bind(outbounds);
+      let reached = false;
+      outbounds.replace = async (...given) => {
+        if (isApplied) await replace(...given);
+        reached = true;
+        return new Promise(() => undefined);
+      };
+      void first.act('changeIp').catch(() => undefined);
+      await until(() => reached, 'the rotation is half done');
+      const copy = await mkdtemp(join(tmpdir(), 'weir-test-'));
+      await cp(first.panel.dataDirectory, copy, {
+        recursive: true,
+        filter: (path) => !path.endsWith('.sock'),
+      });
+      const second = await openTunnelPanel(t, copy);
+      const after = await second.stored();
+      if (isApplied) t.not(after?.device_id, before?.device_id);
+      else t.deepEqual(after, before);
+      t.is((await second.outbound())?.settings.secretKey, after?.private_key);
+      await second.run('forget');
+      t.true(api.devices.has(after?.device_id ?? ''));
+      t.is((await second.store.list('retired')).length, 0);
+      t.is((await second.store.list('new')).length, 0);
+      t.is(api.devices.size, 1, 'the other one is deleted');
+      api.devices.clear();
+    }
+  },
+);
 
 test.serial('two changes at once are refused, and register one device', async (t) => {
   const api = openService();

@@ -98,7 +98,10 @@ export async function openProviderPanel(t: ExecutionContext) {
   return {
     panel,
     act: (action: string, body?: object) =>
-      panel.call<string>(`/panel/api/engine/vpnprovider/${action}`, { method: 'POST', ...(body && { body }) }),
+      panel.call<string>(`/panel/api/engine/vpnprovider/${action}`, {
+        method: 'POST',
+        ...(body && { body }),
+      }),
     apply: (body: object) =>
       panel.call<{ tag: string; replaced: boolean; endpoint: string }>('/panel/api/x/vpnprovider/apply', {
         body,

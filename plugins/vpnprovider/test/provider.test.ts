@@ -13,10 +13,7 @@ test.serial('countries, servers, the key of an account, and one of another accou
   const listed = await act('servers', { countryId: '81' });
   t.deepEqual(JSON.parse(listed.body.obj), listOf([api.servers[0] as object, api.servers[2] as object]));
   t.is(listed.body.msg, '2 servers; 1 with a load of at most 7 are left out');
-  t.is(
-    api.asked.at(-1),
-    '/v2/servers?limit=0&filters[servers_technologies][id]=35&filters[country_id]=81',
-  );
+  t.is(api.asked.at(-1), '/v2/servers?limit=0&filters[servers_technologies][id]=35&filters[country_id]=81');
   t.is((await act('servers', { countryId: 81 })).status, 200);
 
   const made = await act('reg', { token: TOKEN });
@@ -32,57 +29,60 @@ test.serial('countries, servers, the key of an account, and one of another accou
   t.is((await act('data')).body.obj, '');
 });
 
-test.serial('a server is applied as it is listed, or by its name; again, it is replaced at its place', async (t) => {
-  const api = new NordApi();
-  const { act, apply, outbounds } = await openProviderPanel(t);
-  await act('reg', { token: TOKEN });
-  const { servers } = JSON.parse((await act('servers', { countryId: 81 })).body.obj) as {
-    servers: { hostname: string; technologies: { id: number; metadata: { value: string }[] }[] }[];
-  };
-  const [server] = servers;
-  const key = server?.technologies.find(({ id }) => id === 35)?.metadata[0]?.value;
-  const applied = await apply({ server });
-  t.is(applied.status, 200, applied.text);
-  t.deepEqual(applied.body.obj, {
-    tag: 'nord-de1.nordvpn.com',
-    replaced: false,
-    endpoint: '203.0.113.1:51820',
-  });
-  t.deepEqual((await outbounds()).at(-1), {
-    tag: 'nord-de1.nordvpn.com',
-    protocol: 'wireguard',
-    settings: {
-      mtu: 1420,
-      domainStrategy: 'ForceIPv4v6',
-      noKernelTun: true,
-      secretKey: api.key,
-      address: ['10.5.0.2/32'],
-      peers: [{ publicKey: key, endpoint: '203.0.113.1:51820' }],
-    },
-  } as never);
+test.serial(
+  'a server is applied as it is listed, or by its name; again, it is replaced at its place',
+  async (t) => {
+    const api = new NordApi();
+    const { act, apply, outbounds } = await openProviderPanel(t);
+    await act('reg', { token: TOKEN });
+    const { servers } = JSON.parse((await act('servers', { countryId: 81 })).body.obj) as {
+      servers: { hostname: string; technologies: { id: number; metadata: { value: string }[] }[] }[];
+    };
+    const [server] = servers;
+    const key = server?.technologies.find(({ id }) => id === 35)?.metadata[0]?.value;
+    const applied = await apply({ server });
+    t.is(applied.status, 200, applied.text);
+    t.deepEqual(applied.body.obj, {
+      tag: 'nord-de1.nordvpn.com',
+      replaced: false,
+      endpoint: '203.0.113.1:51820',
+    });
+    t.deepEqual((await outbounds()).at(-1), {
+      tag: 'nord-de1.nordvpn.com',
+      protocol: 'wireguard',
+      settings: {
+        mtu: 1420,
+        domainStrategy: 'ForceIPv4v6',
+        noKernelTun: true,
+        secretKey: api.key,
+        address: ['10.5.0.2/32'],
+        peers: [{ publicKey: key, endpoint: '203.0.113.1:51820' }],
+      },
+    } as never);
 
-  t.like((await apply({ hostname: 'DE3.nordvpn.com', countryId: '81' })).body.obj, {
-    tag: 'nord-de3.nordvpn.com',
-  });
-  // A server with hardly any load is not listed, but it is there.
-  t.like((await apply({ hostname: 'de2.nordvpn.com', countryId: 81 })).body.obj, { replaced: false });
-  const next = newKey();
-  const set = await act('setKey', { key: next });
-  t.regex(set.body.msg, /previous one; apply them again: nord-de1\.nordvpn\.com, nord-de3/);
-  api.servers = [serverOf(1, 50)];
-  t.like((await apply({ hostname: 'de1.nordvpn.com', countryId: 81 })).body.obj, { replaced: true });
-  const all = await outbounds();
-  t.deepEqual(
-    all.map(({ tag }) => tag),
-    ['direct', 'blocked', 'nord-de1.nordvpn.com', 'nord-de3.nordvpn.com', 'nord-de2.nordvpn.com'],
-  );
-  t.like(all[2], { settings: { secretKey: next } } as never);
-  t.regex((await act('del')).body.msg, /still have it: nord-de1\.nordvpn\.com$/);
+    t.like((await apply({ hostname: 'DE3.nordvpn.com', countryId: '81' })).body.obj, {
+      tag: 'nord-de3.nordvpn.com',
+    });
+    // A server with hardly any load is not listed, but it is there.
+    t.like((await apply({ hostname: 'de2.nordvpn.com', countryId: 81 })).body.obj, { replaced: false });
+    const next = newKey();
+    const set = await act('setKey', { key: next });
+    t.regex(set.body.msg, /previous one; apply them again: nord-de1\.nordvpn\.com, nord-de3/);
+    api.servers = [serverOf(1, 50)];
+    t.like((await apply({ hostname: 'de1.nordvpn.com', countryId: 81 })).body.obj, { replaced: true });
+    const all = await outbounds();
+    t.deepEqual(
+      all.map(({ tag }) => tag),
+      ['direct', 'blocked', 'nord-de1.nordvpn.com', 'nord-de3.nordvpn.com', 'nord-de2.nordvpn.com'],
+    );
+    t.like(all[2], { settings: { secretKey: next } } as never);
+    t.regex((await act('del')).body.msg, /still have it: nord-de1\.nordvpn\.com$/);
 
-  await act('setKey', { key: next });
-  const ipv6 = { ...(api.servers[0] as object), hostname: 'de9.nordvpn.com', station: '2001:db8::9' };
-  t.like((await apply({ server: ipv6 })).body.obj, { endpoint: '[2001:db8::9]:51820' });
-});
+    await act('setKey', { key: next });
+    const ipv6 = { ...(api.servers[0] as object), hostname: 'de9.nordvpn.com', station: '2001:db8::9' };
+    t.like((await apply({ server: ipv6 })).body.obj, { endpoint: '[2001:db8::9]:51820' });
+  },
+);
 
 test.serial('wrong input is refused by name, and the provider is not asked', async (t) => {
   const api = new NordApi();
@@ -198,7 +198,13 @@ test.serial('whatever the provider answers, what is stored stays', async (t) => 
   t.deepEqual([refused.status, refused.body.code], [422, 'VPNPROVIDER_REFUSED']);
   t.regex(refused.body.msg, /answered 401: Unauthorized; check the token$/);
   // A load that the provider does not say, or writes as text, leaves nothing out.
-  api.instead = () => [200, listOf([{ ...one, load: undefined }, { ...one, load: '3' }])];
+  api.instead = () => [
+    200,
+    listOf([
+      { ...one, load: undefined },
+      { ...one, load: '3' },
+    ]),
+  ];
   t.is((await calls.servers()).body.msg, '2 servers');
   t.is((await act('data')).body.obj, stored);
   t.is((await outbounds()).length, 2);

@@ -53,7 +53,9 @@ test('what is no such list is refused with the reason', async (t) => {
 });
 
 test('the largest list keeps nobody waiting', async (t) => {
-  const text = JSON.stringify(listOf(Array.from({ length: 11_000 }, (_, number) => serverOf(number, 50, 'k'))));
+  const text = JSON.stringify(
+    listOf(Array.from({ length: 11_000 }, (_, number) => serverOf(number, 50, 'k'))),
+  );
   t.log(`${(text.length / 1024 / 1024).toFixed(1)} MiB`);
   let [longest, turns, done] = [0, 0, false];
   const watch = (async () => {
