@@ -21,7 +21,7 @@ import { ActionBody, type ActionName, ACTIONS, CountryId, runAction } from './ac
 import { errors } from './errors.js';
 import { Provider } from './provider.js';
 import { ProviderService } from './provider-service.js';
-import { HostName, ServerBody } from './server.js';
+import { HostName, ListedServer, serverOf } from './server.js';
 import { providerSettings } from './settings.js';
 
 export default definePlugin({
@@ -59,7 +59,7 @@ export default definePlugin({
       name: 'vpnprovider.apply',
       doc: 'Puts a server into the outbound `nord-<hostname>` of the template: into the one that is there, whose other keys stay, or into a new one at the end. Send `server` as the action servers lists it, or its `hostname` with `countryId`. The core tests the template first, as `engine/update` does.',
       body: shape({
-        server: optional(ServerBody).description('an entry of the action servers'),
+        server: optional(ListedServer).description('an entry of the action servers'),
         hostname: optional(HostName()),
         countryId: optional(CountryId()),
       }).example({ hostname: 'de1000.nordvpn.com', countryId: 81 }),
@@ -91,7 +91,9 @@ export default definePlugin({
           const path = hostname === undefined ? 'hostname' : 'countryId';
           throw kernelErrors.INVALID(`${path} is required where no server is sent`, { path });
         }
-        const chosen = server ?? (await provider.find(countryId ?? 0, hostname ?? ''));
+        const chosen = server ? serverOf(server) : await provider.find(countryId ?? 0, hostname ?? '');
+        if (typeof chosen === 'string')
+          throw kernelErrors.INVALID(`server.technologies: ${chosen}`, { path: 'server.technologies' });
         const { outbound, said } = await provider.apply(chosen, who);
         return withMessage(said, outbound);
       },

@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import {
   anything,
   custom,
-  describedAs,
   hostName,
   inspect,
   int,
   list,
   optional,
   shape,
+  type Static,
   word,
 } from '../../kernel/index.js';
 import { type WireguardTunnel, wireguardKey } from '../core-template/contract.js';
@@ -41,45 +41,32 @@ export const HostName = () =>
       }),
   );
 
-const Described = shape({
+/** What is used of an entry of the list. */
+export const ListedServer = shape({
   hostname: HostName(),
   station: HostName(),
   technologies: list(
     shape({
       id: int(),
-      metadata: optional(list(shape({ name: word(), value: optional(anything()) })).max(50)),
-    }),
+      metadata: optional(list(shape({ name: word(), value: optional(anything()) }).unknown(true)).max(50)),
+    }).unknown(true),
   ).max(100),
-});
+}).unknown(true);
 
-export const ServerBody = describedAs(
-  custom<Server>(
-    Described.custom((value: unknown) => {
-      const server = serverOf(value);
-      if (server === undefined)
-        throw new Error(`its technologies have no ${WIREGUARD} with a public_key of 32 bytes in base64`);
-      return server;
-    }),
-  ),
-  Described,
-);
-
-/** Reads a server of the list. */
-export function readServer(value: unknown): Server | string {
-  const result = inspect(ServerBody.label('server'), value, { first: true });
-  return 'value' in result ? result.value : (result.issues[0]?.message ?? '');
-}
-
-function serverOf(value: unknown): Server | undefined {
-  const { hostname, station, technologies } = value as {
-    hostname: string;
-    station: string;
-    technologies: readonly { id: number; metadata?: readonly { name: string; value?: unknown }[] }[];
-  };
+/** Returns the server, or the reason against the entry. */
+export function serverOf({ hostname, station, technologies }: Static<typeof ListedServer>): Server | string {
   const { metadata = [] } = technologies.find(({ id }) => id === WIREGUARD) ?? {};
   const key = metadata.find(({ name }) => name === 'public_key')?.value;
   const publicKey = typeof key === 'string' ? wireguardKey(key) : undefined;
-  return publicKey === undefined ? undefined : { hostname, station, publicKey };
+  return publicKey === undefined
+    ? `its technologies have no ${WIREGUARD} with a public_key of 32 bytes in base64`
+    : { hostname, station, publicKey };
+}
+
+/** Reads an entry of the list as the provider sends it; returns the reason where it cannot be used. */
+export function readServer(value: unknown): Server | string {
+  const result = inspect(ListedServer, value, { first: true });
+  return 'value' in result ? serverOf(result.value) : (result.issues[0]?.message ?? '');
 }
 
 export const tagOf = ({ hostname }: Server): string => `nord-${hostname}`;
