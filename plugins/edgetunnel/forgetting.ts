@@ -39,7 +39,8 @@ export class Forgetting {
   async #forget(): Promise<void> {
     const { db, log, outbound, store, service } = this.#needs;
     const retired = await store.list('retired');
-    const unused = retired.filter(({ account }) => outbound.using(account.private_key).length === 0);
+    const using = outbound.usage();
+    const unused = retired.filter(({ account }) => using(account.private_key).length === 0);
     for (const device of unused.slice(0, MOST_CALLS))
       try {
         await service.remove(device.account);

@@ -95,8 +95,8 @@ export default definePlugin({
         }),
       ),
       errors: [...OF_SERVICE, ...OF_TEMPLATE, errors.NO_TEMPLATE],
-      handle: async ({ who }) => {
-        const { outbound, said } = await devices.apply(who);
+      handle: async ({ who, reply }) => {
+        const { outbound, said } = await devices.apply(who, () => reply.progressed());
         return withMessage(said, outbound);
       },
     }),

@@ -98,9 +98,10 @@ export class TunnelDevices {
   }
 
   /** Puts the device into the outbound `warp` of the template. */
-  apply(who: Principal): Promise<Applied> {
+  apply(who: Principal, progressed: () => void): Promise<Applied> {
     return this.#alone(async () => {
       const { tunnel } = await this.#needs.service.config(this.needed);
+      progressed();
       const far = tunnel();
       const { replaced, said } = await this.#needs.outbound.put(far, who);
       return { outbound: { tag: TAG, replaced, endpoint: far.endpoint }, said };

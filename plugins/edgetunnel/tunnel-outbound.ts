@@ -26,7 +26,12 @@ export class TunnelOutbound {
 
   /** Tags of the outbounds that use this private key. */
   using(privateKey: string): string[] {
-    return this.#template ? wireguardTags(this.#template.read(), privateKey) : [];
+    return this.usage()(privateKey);
+  }
+  /** As `using`, for many keys: the template is read once. */
+  usage(): (privateKey: string) => string[] {
+    const template = this.#template?.read();
+    return (privateKey) => (template ? wireguardTags(template, privateKey) : []);
   }
 
   /** Adds the outbound `warp`, or changes the one that is there. Rejects as `CoreTemplate.change` does. */

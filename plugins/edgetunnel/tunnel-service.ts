@@ -68,7 +68,8 @@ export class TunnelService {
       return { account, config: reply.text, tunnel };
     } catch (error) {
       const device = namedIn(reply.value);
-      if (device) await this.remove(device).catch(() => undefined);
+      // Not awaited: a caller is answered within half a minute.
+      if (device) void this.remove(device).catch(() => undefined);
       throw error;
     }
   }

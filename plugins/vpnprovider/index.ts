@@ -81,7 +81,7 @@ export default definePlugin({
         templateErrors.ROLLED_BACK,
         templateErrors.TAG_TAKEN,
       ],
-      handle: async ({ body: { server, hostname, countryId }, who }) => {
+      handle: async ({ body: { server, hostname, countryId }, who, reply }) => {
         if (provider.stored === '') throw errors.NO_KEY();
         if (server && hostname !== undefined)
           throw kernelErrors.INVALID('server and hostname exclude each other; send one of them', {
@@ -94,6 +94,7 @@ export default definePlugin({
         const chosen = server ? serverOf(server) : await provider.find(countryId ?? 0, hostname ?? '');
         if (typeof chosen === 'string')
           throw kernelErrors.INVALID(`server.technologies: ${chosen}`, { path: 'server.technologies' });
+        reply.progressed();
         const { outbound, said } = await provider.apply(chosen, who);
         return withMessage(said, outbound);
       },

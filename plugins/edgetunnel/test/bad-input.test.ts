@@ -1,8 +1,9 @@
 // What callers send wrong, and what the service may answer instead of what it should: nothing changes, and the error says why.
 import test from 'ava';
+import { until } from '../../../test/harness/until.js';
 import { newKeyPair } from '../keys.js';
 import { openService, openTunnelPanel } from './tunnel-panel.js';
-import { refused, type WarpApi } from './warp-api.js';
+import { type Answer, ORIGIN, refused, type WarpApi } from './warp-api.js';
 
 const { privateKey, publicKey } = newKeyPair();
 
@@ -101,7 +102,6 @@ test.serial('a stored device that an admin writes by hand must be one', async (t
   t.deepEqual(await tunnel.stored(), older as never);
 });
 
-type Answer = readonly [number, unknown];
 /** A good reply with something else at one place. */
 function changed(api: WarpApi, place: string, value: unknown): Answer {
   const [status, body] = api.register({ key: publicKey });
@@ -126,6 +126,7 @@ test.serial('whatever the service answers to a registration, the device in force
     [() => refused(429, ''), 422, /answered 429; try again later$/],
     [() => [500, 'oops'], 502, /answered 500$/],
     [() => [302, ''], 502, /answered 302$/],
+    [() => [302, '', { location: `${ORIGIN}/elsewhere` }], 502, /redirects, and this call follows no/],
     [() => [503, '<html><body>Sorry</body></html>'], 502, /answered 503$/],
     [() => [200, '<html><body>Welcome</body></html>'], 502, /not a JSON object/],
     [() => [200, ''], 502, /not a JSON object/],
@@ -157,7 +158,10 @@ test.serial('whatever the service answers to a registration, the device in force
   }
   t.deepEqual([await tunnel.stored(), await tunnel.currentTemplate()], before);
   t.deepEqual(await tunnel.store.list('new'), []);
-  t.is(api.devices.size, 11, 'a device that cannot be used is deleted again, where the reply names it');
+  await until(
+    () => api.devices.size === 11,
+    'a device that cannot be used is deleted again, where the reply names it',
+  );
 });
 
 test.serial('a tunnel that cannot be one is neither applied nor rotated to', async (t) => {

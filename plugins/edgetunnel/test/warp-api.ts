@@ -24,7 +24,7 @@ export interface FarEnd {
   readonly endpoint: string;
   readonly v4: string;
 }
-type Answer = readonly [status: number, body: unknown];
+export type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>];
 
 const LICENSE = 'q1w2e3r4';
 export const BOUGHT = 'a1B2c3D4-e5F6g7H8-i9J0k1L2';

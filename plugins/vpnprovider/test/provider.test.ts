@@ -114,7 +114,11 @@ test.serial('wrong input is refused by name, and the provider is not asked', asy
     [apply({ server: { ...good, station: undefined } }) as never, /^server\.station$/, /required/],
     [apply({ server: { ...good, station: '1.2.3.4:5' } }) as never, /^server\.station$/, /host name/],
     [apply({ server: { ...good, hostname: 7 } }) as never, /^server\.hostname$/, /string/],
-    [apply({ server: { ...good, technologies: [] } }) as never, /^server\.technologies$/, /no 35 with a public_key/],
+    [
+      apply({ server: { ...good, technologies: [] } }) as never,
+      /^server\.technologies$/,
+      /no 35 with a public_key/,
+    ],
     [
       apply({
         server: { ...good, technologies: [{ id: 35, metadata: [{ name: 'public_key', value: 'x' }] }] },
