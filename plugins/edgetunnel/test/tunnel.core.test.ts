@@ -50,7 +50,9 @@ test('a user is led through the tunnel, and through the next one after a rotatio
 
   const transfer = other.start(6 * MIB, MIB);
   await until(() => transfer.soFar > 0, 'the other download has begun');
+  const began = Date.now();
   const rotated = await act(`${ENGINE}/edgetunnel/changeIp`);
+  t.log(`rotated in ${Date.now() - began} ms, with the start of a far end`);
   t.is(rotated.status, 200, rotated.text);
   t.is(await user.download(MIB), MIB);
   t.deepEqual(through(), [1, 1], 'the next connection goes through the other tunnel');

@@ -27,7 +27,7 @@ export const serverOf = (number: number, load: number, publicKey = newKey()): Li
   ({
     id: 900_000 + number,
     created_at: '2024-01-01 00:00:00',
-    name: `Germany #${number} "quoted [] {} \\ text"`,
+    name: `Germany #${number} "quoted }]} \\" text`,
     station: `203.0.113.${number % 250}`,
     ipv6_station: '',
     hostname: `de${number}.nordvpn.com`,

@@ -36,6 +36,7 @@ test('what is no such list is refused with the reason', async (t) => {
     ['{}', /no list/],
     ['["servers",[]]', /no list/],
     ['{"servers":null}', /no list/],
+    ['{"servers":{"a":[{}]}}', /no list/],
     ['{"servers":[{}', /not valid JSON/],
     ['{"servers":[{]}]}', /not valid JSON/],
     ['{"servers":[{"a":1}', /not valid JSON/],
