@@ -4064,7 +4064,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
     readonly signal?: AbortSignal;
-    /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+    /**
+     * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
+     * time until the socket is closed.
+     */
     readonly limits?: Partial<CallLimits>;
   }
   export interface OutgoingApi {
