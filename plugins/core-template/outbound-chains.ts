@@ -16,17 +16,23 @@ function next(outbound: JsonObject): { tag: Json; key: string } | undefined {
 
 export function chainIssues(outbounds: readonly (readonly [JsonObject, path: string])[]): Issue[] {
   const byTag = new Map(outbounds.map(([outbound]) => [outbound['tag'], outbound]));
-  const isCircle = (outbound: JsonObject): boolean => {
-    const seen = new Set<Json | undefined>();
-    for (let at: JsonObject | undefined = outbound; at; at = byTag.get(next(at)?.tag)) {
-      if (seen.has(at['tag'])) return at['tag'] === outbound['tag'];
-      seen.add(at['tag']);
+  const inCircle = new Set<JsonObject>();
+  const done = new Set<JsonObject>();
+  for (const [start] of outbounds) {
+    /** in their order */
+    const way = new Set<JsonObject>();
+    let at: JsonObject | undefined = start;
+    while (at && !done.has(at) && !way.has(at)) {
+      way.add(at);
+      at = byTag.get(next(at)?.tag);
     }
-    return false;
-  };
+    const list = [...way];
+    if (at && way.has(at)) for (const outbound of list.slice(list.indexOf(at))) inCircle.add(outbound);
+    for (const outbound of list) done.add(outbound);
+  }
   return outbounds.flatMap(([outbound, path]) => {
     const through = next(outbound);
-    if (!through || !isCircle(outbound)) return [];
+    if (!through || !inCircle.has(outbound)) return [];
     const message = `${path}.${through.key}: the outbounds dial through each other in a circle`;
     return [{ path: `${path}.${through.key}`, message }];
   });
