@@ -5,6 +5,7 @@ import { type ListenersApi, messageOf } from '../../kernel/index.js';
 import { Lookups, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
+import { costlyProblem } from './costly-settings.js';
 import { fileKey, fileValue } from './config-files.js';
 import type { Beside, ConfigPart, CoreGuardApi, Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
@@ -91,6 +92,7 @@ export class Guard implements CoreGuardApi {
       // Only inbounds listen.
       'listen' in part ? serverProblem(place) : undefined,
       ownTagProblem(place),
+      costlyProblem(place),
     ];
     const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
     for (const { as, to } of dialed(place)) {

@@ -118,6 +118,27 @@ test("the core's own API is refused as a target, anywhere in a list", async (t) 
   t.notRegex((await problem({ inboundTag: ['weir.apis'] })) ?? '', /the core's own API/);
 });
 
+test('a setting with which the core takes all memory is refused', async (t) => {
+  for (const part of [
+    { settings: { noises: [{ type: 'rand', packet: '1-1000000000' }] } },
+    { streamSettings: { xhttpSettings: { XPaddingBytes: '1-2000000000' } } },
+    { streamSettings: { xhttpSettings: { extra: { xPaddingBytes: 2_000_000_000 } } } },
+    { settings: { workers: 2_000_000_000 } },
+    { burstObservatory: { pingConfig: { sampling: 2_000_000_000 } } },
+  ])
+    t.regex((await problem(part)) ?? '', /are too many/, JSON.stringify(part));
+  for (const interval of ['11ns', '900ms', '2000000h', '1h24h', 11])
+    t.regex((await problem({ pingConfig: { interval } })) ?? '', /from 1s to 24h/, String(interval));
+  for (const part of [
+    { settings: { noises: [{ type: 'base64', packet: 'MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=' }] } },
+    { settings: { noises: [{ type: 'rand', packet: '10-65535' }] } },
+    { streamSettings: { xhttpSettings: { xPaddingBytes: '100-1000' } } },
+    { settings: { workers: 2 } },
+    { burstObservatory: { pingConfig: { sampling: 10, interval: '1m30s' } } },
+  ])
+    t.is(await problem(part), undefined, JSON.stringify(part));
+});
+
 test("the panel's own tags are refused wherever a key names a tag, and names like them elsewhere are not", async (t) => {
   for (const part of [
     { settings: { inboundTag: 'weir.dns' } },

@@ -37,14 +37,19 @@ test('a long chain of outbounds is followed once, and each of a circle is named'
     { tag: `o${at}`, streamSettings: { sockopt: { dialerProxy: tag } } },
     `outbounds.${at}`,
   ];
-  const chain = many(50_000, (at) => through(at, `o${at + 1}`));
+  const ways = (outbounds: readonly (readonly [JsonObject, string])[]) => ({
+    outbounds,
+    rules: [],
+    balancers: [],
+  });
+  const chain = many(1000, (at) => through(at, `o${at + 1}`));
   const before = process.cpuUsage();
-  t.deepEqual(chainIssues(chain), []);
-  t.true(process.cpuUsage(before).user < 2_000_000);
+  t.deepEqual(chainIssues(ways(chain)), []);
+  t.true(process.cpuUsage(before).user < 60_000);
   // 0 leads into the circle of 1, 2 and 3
   const circle = many(4, (at) => through(at, at === 3 ? 'o1' : `o${at + 1}`));
   t.deepEqual(
-    chainIssues(circle).map(({ path }) => path),
+    chainIssues(ways(circle)).map(({ path }) => path),
     [1, 2, 3].map((at) => `outbounds.${at}.streamSettings.sockopt.dialerProxy`),
   );
 });
