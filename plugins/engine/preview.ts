@@ -3,7 +3,7 @@ import type { Applied } from './applied.js';
 import type { Composition, Replacement } from './composition.js';
 import type { CoreChange, CorePreview } from './contract.js';
 import { digestOf } from './digest.js';
-import type { CoreBase, CoreDriver, JsonObject } from './driver.js';
+import { type CoreBase, type CoreDriver, CoreUnreachable, type JsonObject } from './driver.js';
 import { baseDifference, difference, type Plan, type PlannedInbound } from './plan.js';
 import { userOf } from './user-name.js';
 
@@ -68,10 +68,15 @@ export class Preview {
     if (!all && replaced.length === 0) return NOTHING.connections;
     const ids = new Set(replaced.map(({ id }) => id));
     let users = 0;
-    await this.#needs.driver()?.online?.((names) => {
-      users = names.filter((name) => all || ids.has(userOf(name)?.inboundId ?? -1)).length;
-      return [];
-    });
+    try {
+      await this.#needs.driver()?.online?.((names) => {
+        users = names.filter((name) => all || ids.has(userOf(name)?.inboundId ?? -1)).length;
+        return [];
+      });
+    } catch (error) {
+      // It restarts now, or hangs: a look at a change needs no answer of the running core.
+      if (!(error instanceof CoreUnreachable)) throw error;
+    }
     return { end: all ? 'all' : 'some', inbounds: replaced.map(({ tag }) => tag), users };
   }
 }

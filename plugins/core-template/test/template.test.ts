@@ -154,12 +154,7 @@ test('refuses what is no template, by its place', async (t) => {
     '"x"',
     `${'{"engineSetting":'.repeat(10)}{}${'}'.repeat(10)}`,
     // Indented, it would take 46 MB.
-    {
-      policy: nested(
-        Array.from({ length: 150_000 }, () => 0),
-        90,
-      ),
-    },
+    JSON.stringify({ policy: nested(Array.from({ length: 150_000 }, () => 0), 90) }),
   ])
     await refused(
       t,
