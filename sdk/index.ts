@@ -1148,6 +1148,20 @@ export type EngineTemplateReply = {
   outboundTestUrl: string;
 };
 
+export type EngineEdgetunnelInput = {
+  action: 'data' | 'del' | 'config' | 'reg' | 'license' | 'changeIp' | 'interval';
+  body?: {
+    /** reg: base64; without both keys the panel generates them */
+    privateKey?: string;
+    /** reg: follows from the private key */
+    publicKey?: string;
+    /** license */
+    license?: string;
+    /** interval: days; 0 is never */
+    interval?: number;
+  };
+};
+
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
 export type EngineOutboundsTrafficReply = {
@@ -1245,6 +1259,18 @@ export type EngineUpdateInput = {
     /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
     engineSetting: string | Record<string, unknown>;
     outboundTestUrl?: string;
+  };
+};
+
+export type EngineVpnproviderInput = {
+  action: 'data' | 'countries' | 'servers' | 'reg' | 'setKey' | 'del';
+  body?: {
+    /** servers: the id of a country, from countries */
+    countryId?: number;
+    /** reg: an access token of the account */
+    token?: string;
+    /** setKey: the private key */
+    key?: string;
   };
 };
 
@@ -2782,6 +2808,14 @@ export type SettingsAllReply = {
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
+  /** the registered device, as JSON text; never shown */
+  edgetunnel: '';
+  /** whether edgetunnel is set */
+  hasEdgetunnel: boolean;
+  /** days until the device is replaced by a new one; 0: never */
+  edgetunnelUpdateInterval: number;
+  /** when the present device was registered, in Unix seconds; 0: unknown */
+  edgetunnelLastUpdate: number;
   /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -2842,6 +2876,10 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** private key and token at the VPN provider, as JSON text; never shown */
+  vpnprovider: '';
+  /** whether vpnprovider is set */
+  hasVpnprovider: boolean;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3122,6 +3160,14 @@ export type SettingsUpdateInput = {
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
+    /** the registered device, as JSON text */
+    edgetunnel?: string;
+    /** true clears edgetunnel */
+    clearEdgetunnel?: boolean;
+    /** days until the device is replaced by a new one; 0: never */
+    edgetunnelUpdateInterval?: number;
+    /** when the present device was registered, in Unix seconds; 0: unknown */
+    edgetunnelLastUpdate?: number;
     /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -3182,6 +3228,10 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** private key and token at the VPN provider, as JSON text */
+    vpnprovider?: string;
+    /** true clears vpnprovider */
+    clearVpnprovider?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3419,6 +3469,14 @@ export type CoreTemplateRestoreInput = {
   id: number;
 };
 
+export type EdgetunnelApplyReply = {
+  tag: string;
+  /** whether the outbound was there before */
+  replaced: boolean;
+  /** host and port of the far end */
+  endpoint: string;
+};
+
 export type EngineVersionsInstalledReply = {
   /** blank without a core */
   running: string;
@@ -3577,6 +3635,33 @@ export type TrafficPreviewReply = {
     at: number;
     times: number;
   }[];
+};
+
+export type VpnproviderApplyInput = {
+  body?: {
+    /** an entry of the action servers */
+    server?: {
+      hostname: string;
+      station: string;
+      technologies: {
+        id: number;
+        metadata?: {
+          name: string;
+          value?: unknown;
+        }[];
+      }[];
+    };
+    hostname?: string;
+    countryId?: number;
+  };
+};
+
+export type VpnproviderApplyReply = {
+  tag: string;
+  /** whether the outbound was there before */
+  replaced: boolean;
+  /** host and port of the far end */
+  endpoint: string;
 };
 
 export type ServerGetCpuHistoryByBucketInput = {
@@ -3859,6 +3944,9 @@ export class Weir extends Transport {
     /** The admin's part of the core's config, and what its rules may name. — POST /panel/api/engine/ */
     template: (): Promise<EngineTemplateReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/', gives: 'obj' }),
+    /** The device of this panel at Cloudflare WARP. data: what is stored; config: what the service says of it; reg: registers one; license: sets its licence; changeIp: replaces it by a new one, in the template too; interval: does so every so many days; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/edgetunnel/{action} */
+    edgetunnel: (input: EngineEdgetunnelInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/edgetunnel/{action}', gives: 'obj' }, input),
     /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
     defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
@@ -3880,6 +3968,9 @@ export class Weir extends Transport {
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
+    /** The account of this panel at NordVPN. countries and servers: what the provider has; reg: asks it for the private key of an account; setKey: stores a private key; data: what is stored; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/vpnprovider/{action} */
+    vpnprovider: (input: EngineVpnproviderInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/vpnprovider/{action}', gives: 'obj' }, input),
   } as const;
 
   readonly hosts = {
@@ -4150,6 +4241,12 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
   } as const;
 
+  readonly edgetunnel = {
+    /** Puts the device into the outbound `warp` of the template: into the one that is there, whose other keys stay, or into a new one at the end. The core tests the template first, as `engine/update` does. — POST /panel/api/x/edgetunnel/apply */
+    apply: (): Promise<EdgetunnelApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/edgetunnel/apply', gives: 'obj' }),
+  } as const;
+
   readonly engineVersions = {
     /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
     installed: (): Promise<EngineVersionsInstalledReply> =>
@@ -4193,6 +4290,12 @@ export class Weir extends Transport {
     /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
     preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
+  } as const;
+
+  readonly vpnprovider = {
+    /** Puts a server into the outbound `nord-<hostname>` of the template: into the one that is there, whose other keys stay, or into a new one at the end. Send `server` as the action servers lists it, or its `hostname` with `countryId`. The core tests the template first, as `engine/update` does. — POST /panel/api/x/vpnprovider/apply */
+    apply: (input?: VpnproviderApplyInput): Promise<VpnproviderApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/vpnprovider/apply', gives: 'obj' }, input),
   } as const;
 
   readonly realtime = {

@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 17 names
-//   @weir-panel/weir/plugins/core-template: 2 names
+//   @weir-panel/weir/plugins/core-template: 7 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 79 names
 //   @weir-panel/weir/plugins/external-links: 3 names
@@ -2309,8 +2309,40 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 }
 
 declare module '@weir-panel/weir/plugins/core-template' {
-  import type { Principal, Token } from '@weir-panel/weir/kernel';
+  import type { ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+
+  export const templateErrors: {
+    readonly INVALID: ErrorFactory;
+    readonly NOT_FOUND: ErrorFactory;
+    readonly NOT_TESTED: ErrorFactory;
+    readonly TAG_TAKEN: ErrorFactory;
+    readonly ROLLED_BACK: ErrorFactory;
+  };
+
+  // WireGuard outbounds of a template, for plugins of tunnel services: a service names keys, addresses and the far end, and
+  // everything else of the outbound stays as the admin has it.
+  export interface WireguardTunnel {
+    /** private key of this end, in base64 */
+    readonly secretKey: string;
+    /** of this end, as prefixes such as `172.16.0.2/32` */
+    readonly addresses: readonly string[];
+    /** three bytes that the far end expects in each packet */
+    readonly reserved?: readonly number[];
+    /** public key of the far end, in base64 */
+    readonly publicKey: string;
+    /** `host:port` of the far end */
+    readonly endpoint: string;
+  }
+  /** Returns a key of WireGuard as base64 with its padding; undefined for a text that is not a key. Reads base64, base64url and hexadecimal, as the core does. */
+  export function wireguardKey(text: string): string | undefined;
+  /** Returns the tags of the WireGuard outbounds of this template; with a private key, of those that use it. */
+  export function wireguardTags(template: JsonObject, secretKey?: string): string[];
+  /**
+   * Returns the template with this tunnel: in the outbound with the tag, at its place, or in a new outbound at the end. Throws
+   * CORE_TEMPLATE_TAG_TAKEN where the tag belongs to an outbound of another protocol.
+   */
+  export function withWireguard(template: JsonObject, tag: string, tunnel: WireguardTunnel): JsonObject;
 
   // API of core-template: the admin's part of the core's config.
   export interface CoreTemplateApi {

@@ -2,6 +2,14 @@
 import { type Principal, token } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
 
+export { errors as templateErrors } from './errors.js';
+export {
+  type WireguardTunnel,
+  wireguardKey,
+  wireguardTags,
+  withWireguard,
+} from './wireguard-outbound.js';
+
 export interface CoreTemplateApi {
   /** The template in force, as an admin wrote it. */
   read(): JsonObject;

@@ -266,6 +266,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
+  // No key of an account is stored.
+  ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

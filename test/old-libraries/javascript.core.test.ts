@@ -45,7 +45,6 @@ test.serial('what is still to come is answered as a missing endpoint', async (t)
   const given: Record<string, unknown[]> = {
     importDB: [new FormData()],
     updateXrayConfig: [{}],
-    manageWarp: ['data'],
     getNodeHistory: [1, 'cpu', 60],
   };
   for (const name of named(false)) {

@@ -56,7 +56,7 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   backupToTgBot: missing('POST /panel/api/backuptotgbot'),
   getWebCertFiles: missing('GET /panel/api/server/getWebCertFiles'),
   ...all('getDefaultJsonConfig getXrayConfig updateXrayConfig'),
-  manageWarp: missing('POST /panel/api/xray/warp/{action}'),
+  manageWarp: works(),
   testOutbound: missing('POST /panel/api/xray/testOutbound'),
   getNodes: missing('GET /panel/api/nodes/list'),
   getNode: missing('GET /panel/api/nodes/get/{id}'),

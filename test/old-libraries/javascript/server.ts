@@ -108,6 +108,12 @@ export const server: Checks = {
     await world.call('updateGeofile');
     t.deepEqual(await names(), ['geoip.dat', 'geosite.dat']);
   },
+  manageWarp: async (t, world) => {
+    t.is(await world.call('manageWarp', 'data'), '');
+    await world.call('manageWarp', 'interval', { interval: 7 });
+    t.is((await settings(world))['edgetunnelUpdateInterval'], 7);
+    await world.call('manageWarp', 'interval', { interval: 0 });
+  },
   getXrayLogs: async (t, world) => {
     const theirs = await world.call<object[]>('getXrayLogs', 10);
     const ours = await world.panel.get<object[]>('/panel/api/server/enginelogs/10', { body: {} });

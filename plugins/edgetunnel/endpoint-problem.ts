@@ -1,0 +1,12 @@
+// Far ends of tunnels as the service writes them: `host:port`, with an IPv6 address in brackets.
+import { isIPv4, isIPv6 } from 'node:net';
+import { hostName } from '../../kernel/index.js';
+
+/** Returns the reason against a text that is no `host:port`. */
+export function endpointProblem(endpoint: string): string | undefined {
+  const problem = 'it must be host:port, such as engage.example.com:2408';
+  const [, host = '', port = ''] = /^(\[[\da-fA-F:.]+\]|[^\s:[\]/@]{1,253}):(\d{1,5})$/.exec(endpoint) ?? [];
+  if (Number(port) < 1 || Number(port) > 65_535) return problem;
+  if (host.startsWith('[')) return isIPv6(host.slice(1, -1)) ? undefined : problem;
+  return isIPv4(host) || hostName(host) !== undefined ? undefined : problem;
+}
