@@ -45,6 +45,13 @@ export function fileKey({ keys, value }: Place): FileKey | undefined {
   return found?.use === 'refused' && value === 'none' ? undefined : found;
 }
 
+/** A list may be one text with commas (infra/conf/common.go StringList); names of `dns.hosts` are values too. */
+function valuesOf(key: string, value: unknown): string[] {
+  if (key === 'hosts' && typeof value === 'object' && value !== null) return Object.keys(value);
+  const all = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return all.flatMap((text) => (typeof text === 'string' ? [text, ...text.split(',')] : []));
+}
+
 const ADDRESSES = new Set(['address', 'listen', 'port']);
 
 /**
@@ -53,7 +60,7 @@ const ADDRESSES = new Set(['address', 'listen', 'port']);
  * variable holds (infra/conf/common.go Address.UnmarshalJSON), which may be a path to listen on.
  */
 export function fileValue({ key, value }: Place): string | undefined {
-  const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string');
+  const texts = valuesOf(key, value);
   for (const text of texts) {
     if (/^(?:ext|ext-domain|ext-ip):.*(?:\/|\\|\.\.)/i.test(text))
       return 'leads out of the folder of geodata';

@@ -5,6 +5,7 @@ export { hostOf, plainAddress, type Reach, reachOf } from './address.js';
 export { inboundAt } from './inbound-at.js';
 export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
 export { isSocket, socketName } from './socket-name.js';
+export { fold as foldKey } from './walk.js';
 
 /** Prefix of tags that are reserved for the panel. */
 export const OWN_TAG_PREFIX = 'weir.';

@@ -1,6 +1,6 @@
 // Parses a destination of the core's config as the core does (infra/conf/vless.go and trojan.go,
 // fallbacks; infra/conf/transport_internet.go, REALITYConfig; Go's net.SplitHostPort and net.Dial).
-import { hostOf, isHere } from './address.js';
+import { hostOf, isHere, reachOf } from './address.js';
 import { isSocket } from './socket-name.js';
 
 export type Destination =
@@ -8,6 +8,8 @@ export type Destination =
   | { readonly kind: 'name'; readonly name: string; readonly port: number }
   /** a Unix socket: a path, or `@` and a name in the abstract namespace of Linux */
   | { readonly kind: 'socket'; readonly path: string }
+  /** this machine, at a port that others choose */
+  | { readonly kind: 'machine'; readonly address: string }
   /** the core dials nothing */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unreadable' };
@@ -23,6 +25,15 @@ export function placeOf(host: string, portText: string): Destination {
   const read = hostOf(host);
   if (port === undefined || !read) return UNREADABLE;
   return 'name' in read ? { kind: 'name', ...read, port } : { kind: 'address', ...read, port };
+}
+
+/** A host at any port; nothing that matters unless it is this machine. */
+export function hostAlone(host: string): Destination {
+  const read = hostOf(host.trim());
+  if (!read) return UNREADABLE;
+  return 'address' in read && reachOf(read.address) === 'own'
+    ? { kind: 'machine', address: read.address }
+    : { kind: 'nothing' };
 }
 
 /** A port, `host:port`, or a Unix socket. Go accepts more (`+2053`, names of services), which is not needed. */

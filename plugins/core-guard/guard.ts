@@ -5,10 +5,12 @@ import { type ListenersApi, messageOf } from '../../kernel/index.js';
 import { Lookups, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
+import { costlyProblem } from './costly-settings.js';
 import { fileKey, fileValue } from './config-files.js';
-import { type Beside, type ConfigPart, CORE_API_TAG, type CoreGuardApi, type Finding } from './contract.js';
+import type { Beside, ConfigPart, CoreGuardApi, Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
 import { listensAt } from './inbound-at.js';
+import { ownTagProblem } from './own-tags.js';
 import { serverProblem } from './server-settings.js';
 import { SocketFolders } from './socket-folders.js';
 import { isSocket, socketName } from './socket-name.js';
@@ -89,12 +91,15 @@ export class Guard implements CoreGuardApi {
       await this.#listenProblem(place),
       // Only inbounds listen.
       'listen' in part ? serverProblem(place) : undefined,
-      namesApi(value) ? `${CORE_API_TAG} is the core's own API; choose another tag` : undefined,
+      ownTagProblem(place),
+      costlyProblem(place),
     ];
     const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
     for (const { as, to } of dialed(place)) {
       const objection =
-        as === 'relay' ? await this.#relayProblem(value, to, beside, lookups) : this.#serverProblem(to);
+        as === 'relay'
+          ? await this.#relayProblem(value, to, beside, lookups)
+          : this.#serverProblem(value, to);
       if (objection) objections.push(objection);
     }
     return objections;
@@ -126,8 +131,15 @@ export class Guard implements CoreGuardApi {
   }
 
   /** An outbound may lead to programs of this machine, but not into the panel. */
-  #serverProblem(to: Destination): Objection | undefined {
+  #serverProblem(written: unknown, to: Destination): Objection | undefined {
     if (to.kind === 'socket') return { text: `${to.path} is a Unix socket` };
+    // The core reads more notations than the panel, and could read the panel's own port.
+    if (to.kind === 'unreadable')
+      return { text: `${JSON.stringify(written)} is not a valid destination; write host:port with numbers` };
+    if (to.kind === 'machine')
+      return {
+        text: `${to.address} is this machine, and without a port users choose one, the panel's too; add the port`,
+      };
     if (to.kind !== 'address' || reachOf(to.address) !== 'own') return undefined;
     const owner = this.#ownerOf(to.port);
     return owner === undefined ? undefined : { text: `${nameOf(to)} is ${owner}` };
@@ -140,7 +152,7 @@ export class Guard implements CoreGuardApi {
     lookups: Lookups | undefined,
   ): Promise<Objection | undefined> {
     if (to.kind === 'nothing') return undefined;
-    if (to.kind === 'unreadable')
+    if (to.kind === 'unreadable' || to.kind === 'machine')
       return {
         text: `${JSON.stringify(written)} is not a valid destination; write a port, or host:port with numbers`,
       };
@@ -201,8 +213,3 @@ const serves = (
   inbound: Beside['inbounds'][number],
   to: { readonly address: string; readonly port: number },
 ): boolean => inbound.enable !== false && listensAt(inbound, to);
-
-const namesApi = (value: unknown): boolean =>
-  (Array.isArray(value) ? value : [value]).some(
-    (text) => typeof text === 'string' && text.split(',').some((part) => part.trim() === CORE_API_TAG),
-  );

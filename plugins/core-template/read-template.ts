@@ -23,6 +23,16 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Of an indented template: each in the history has them, and each answer. */
+const MOST_BLANKS = 10_000_000;
+/** Characters that indent this value, two for each level. */
+function blanks(value: unknown, level = 1): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let sum = 0;
+  for (const inner of Object.values(value)) sum += 2 * level + blanks(inner, level + 1);
+  return sum;
+}
+
 /** Throws KERNEL_INVALID. */
 export function readTemplate(sent: unknown): JsonObject {
   let value = sent;
@@ -33,7 +43,11 @@ export function readTemplate(sent: unknown): JsonObject {
     if (problem !== undefined) throw refuse(problem);
     const object = value;
     const wrapper = WRAPPERS.find((key) => key in object);
-    if (wrapper === undefined) return object;
+    if (wrapper === undefined) {
+      const characters = blanks(object);
+      if (characters <= MOST_BLANKS) return object;
+      throw refuse(`it nests so deeply that ${characters} blanks indent it; the most are ${MOST_BLANKS}`);
+    }
     value = object[wrapper];
   }
   throw refuse(`it is wrapped in ${FIELD} more than ${MOST_WRAPPERS} times`);

@@ -16,7 +16,14 @@ export interface TemplateParts {
   readonly notes: readonly string[];
 }
 
-const MOST = { outbounds: 1000, rules: 2000, balancers: 200, servers: 50 } as const;
+const MOST = {
+  portals: 100,
+  outbounds: 1000,
+  rules: 2000,
+  balancers: 200,
+  servers: 50,
+  selectors: 200,
+} as const;
 const LONGEST_TAG = 128;
 /** The panel connects to the core and reads its counters in its own way. */
 const OURS = new Set(['api', 'stats', 'metrics', 'version']);
@@ -57,6 +64,11 @@ class Reader {
   readonly parts: PlacedPart[] = [];
   readonly issues: Issue[] = [];
   readonly notes: string[] = [];
+  readonly #ways = {
+    outbounds: [] as [JsonObject, string][],
+    rules: [] as JsonObject[],
+    balancers: [] as JsonObject[],
+  };
   readonly #template: JsonObject;
 
   constructor(template: JsonObject) {
@@ -104,6 +116,7 @@ class Reader {
     this.#inbounds();
     this.#outbounds();
     this.#routing();
+    this.issues.push(...chainIssues(this.#ways));
     return this;
   }
 
@@ -177,14 +190,22 @@ class Reader {
   #outbounds(): void {
     const path = `${FIELD}.outbounds`;
     const seen = new Map<string, string>();
-    const outbounds: [JsonObject, string][] = [];
     for (const [outbound, at] of this.#objects(this.#template['outbounds'], path, MOST.outbounds)) {
       this.#tag(outbound['tag'], at, seen);
       if (!isTag(outbound['protocol'])) this.#issue(`${at}.protocol`, 'it needs a protocol, a text');
-      this.#add(at, { outbound, isDefault: outbounds.length === 0 });
-      outbounds.push([outbound, at]);
+      this.#add(at, { outbound, isDefault: this.#ways.outbounds.length === 0 });
+      this.#ways.outbounds.push([outbound, at]);
     }
-    this.issues.push(...chainIssues(outbounds));
+    this.#portals(seen);
+  }
+
+  /** A portal is an outbound of its tag: with one that is taken, the core passes its test and does not start. */
+  #portals(seen: Map<string, string>): void {
+    const { portals } = (isObject(this.#template['reverse']) ? this.#template['reverse'] : {}) as {
+      portals?: Json;
+    };
+    for (const [{ tag }, path] of this.#objects(portals, `${FIELD}.reverse.portals`, MOST.portals))
+      this.#tag(tag, path, seen);
   }
 
   #routing(): void {
@@ -210,7 +231,9 @@ class Reader {
       if (enabled !== undefined && typeof enabled !== 'boolean')
         this.#issue(`${at}.enabled`, 'it must be true or false');
       if ((used as JsonObject)['outboundTag'] === this.#apiTag) continue;
-      if (enabled !== false) this.#add(at, { rule: used as JsonObject, looksUp: strategy !== 'asis' });
+      if (enabled === false) continue;
+      this.#add(at, { rule: used as JsonObject, looksUp: strategy !== 'asis' });
+      this.#ways.rules.push(used as JsonObject);
     }
     this.#balancers(balancers, `${path}.balancers`);
   }
@@ -224,6 +247,8 @@ class Reader {
       const selectors = isTag(selector) ? [selector] : selector;
       if (!Array.isArray(selectors) || selectors.length === 0 || !selectors.every(isTag))
         this.#issue(`${at}.selector`, 'it needs a list of beginnings of tags of outbounds');
+      else if (selectors.length > MOST.selectors)
+        this.#issue(`${at}.selector`, `it has ${selectors.length} entries; the most are ${MOST.selectors}`);
       const type = isObject(strategy) ? String(strategy['type'] ?? '').toLowerCase() : '';
       if (!observes && (OBSERVED.has(type) || isTag(fallbackTag)))
         this.#issue(
@@ -231,6 +256,7 @@ class Reader {
           `${OBSERVED.has(type) ? `the strategy ${type}` : 'a fallbackTag'} needs an observatory or burstObservatory beside it, which tells what works`,
         );
       this.#add(at, { balancer });
+      this.#ways.balancers.push(balancer);
     }
   }
 }

@@ -3,7 +3,8 @@ import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import type { CoreBase, Json, JsonObject } from './driver.js';
 import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './checked-dns.js';
 import { taggedRouting } from './routing-tags.js';
-import { forPackets, packetsOf, remaining, splitByNetwork } from './udp-outbounds.js';
+import { observedPackets, packetPools } from './udp-balancers.js';
+import { forPackets, packetsOf, passingPackets, remaining, splitByNetwork } from './udp-outbounds.js';
 
 /** Which addresses users of the core may reach. */
 export interface Openness {
@@ -48,12 +49,15 @@ const own: readonly JsonObject[] = [
 export const OWN_OUTBOUNDS: readonly string[] = own.map(({ tag }) => String(tag));
 /** For our own rules: what is called `blocked` may be replaced. */
 const NOWHERE = 'weir.blocked';
+/** Beginning of the tag of an outbound that blocks all. */
+export const nowhere = (open: Openness): string => (open.private === 'allow' ? 'blocked' : NOWHERE);
 const blockPrivate: readonly JsonObject[] = [
   { type: 'field', domain: ['full:localhost', 'domain:localhost'], outboundTag: NOWHERE },
   { type: 'field', ip: PRIVATE_RANGES, outboundTag: NOWHERE },
 ];
 
 const protocolOf = ({ protocol }: JsonObject): string => String(protocol).toLowerCase();
+const tagOf = ({ tag }: JsonObject): string => String(tag);
 const isFreedom = (outbound: JsonObject): boolean => ['freedom', 'direct'].includes(protocolOf(outbound));
 const dialsForUsers = (outbound: JsonObject): boolean =>
   isFreedom(outbound) || protocolOf(outbound) === 'dns';
@@ -70,7 +74,8 @@ export function baseConfig(parts: BaseParts): CoreBase {
   const ordered = [...(first ? [first] : []), ...all.filter((outbound) => outbound !== first)];
   const { dns, ...others } = sections ?? {};
   const compose = parts.open.private === 'allow' ? openBase : guardedBase;
-  return { ...others, ...compose({ ...parts, outbounds: ordered }, dns) };
+  const base = compose({ ...parts, outbounds: ordered }, dns);
+  return { ...others, ...observedPackets(others, base), ...base };
 }
 
 /** Names need no look-up to be safe. It happens only where the last rule waits for addresses; see `remaining`. */
@@ -104,11 +109,12 @@ function guardedBase(parts: BaseParts, dns: Json | undefined): CoreBase {
     dialsForUsers(outbound) ? withCheckedNames(outbound) : outbound,
   );
   const single = open.udp === 'single';
-  const freedoms = single ? guarded.filter(isFreedom).map(({ tag }) => String(tag)) : [];
+  const freedoms = single ? guarded.filter(isFreedom).map(tagOf) : [];
   const first = String(guarded[0]?.['tag']);
   const asksServers = nameServers.length > 0;
   const asks = asksForAddresses(parts);
-  const twins = freedoms.map(forPackets);
+  const pools = packetPools(balancers, guarded.map(tagOf), freedoms);
+  const twins = [...freedoms.map(forPackets), ...pools.passing.map(passingPackets)];
   const leading = freedoms.includes(first) ? [] : guarded.slice(0, 1);
   return {
     outbounds: [
@@ -126,12 +132,12 @@ function guardedBase(parts: BaseParts, dns: Json | undefined): CoreBase {
         [
           ...(asksServers ? [nameServerRule] : []),
           ...blockPrivate,
-          ...rules.flatMap((rule) => splitByNetwork(rule, new Set(freedoms))),
+          ...rules.flatMap((rule) => splitByNetwork(rule, new Set(freedoms), pools.tags)),
           ...(freedoms.includes(first)
             ? [remaining(packetsOf(first), 'udp', asks), remaining(first, 'tcp', asks)]
             : [remaining(first, 'tcp,udp', asks)]),
         ],
-        balancers,
+        [...balancers, ...pools.balancers],
       ),
     },
   };

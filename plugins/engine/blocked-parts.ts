@@ -1,7 +1,7 @@
 // Leaves out the parts of the config that core-guard or a check of another plugin rejects; checked each time that the
 // config is composed.
 import type { CoreGuardApi } from '../core-guard/contract.js';
-import type { Openness } from './base-config.js';
+import { nowhere, type Openness } from './base-config.js';
 import type { Part } from './claims.js';
 import type { CorePart } from './contract.js';
 import type { JsonObject } from './driver.js';
@@ -22,8 +22,8 @@ export interface Blocked {
 }
 
 /**
- * Leaves out an inbound, a rule, a section or a name server. Replaces an outbound by one that blocks all: without its tag
- * the core would send its traffic to another outbound.
+ * Leaves out an inbound, a rule, a section or a name server. Replaces an outbound or a balancer by one that blocks all:
+ * without its tag the core would send its traffic to another outbound.
  */
 export async function withoutBlocked(
   composed: readonly Part[],
@@ -35,7 +35,7 @@ export async function withoutBlocked(
   for (const part of composed) {
     const { name, config } = namedPart(part.entry);
     const reason =
-      (config && (await guard.problem(config, { inbounds }))) ??
+      (await guard.problem(config, { inbounds })) ??
       privateHost(part.entry, open) ??
       (await checks?.of(part.entry));
     if (reason === undefined) {
@@ -46,21 +46,31 @@ export async function withoutBlocked(
       if ('outbound' in part.entry)
         parts.push({
           ...part,
-          entry: { ...part.entry, outbound: { tag: config?.['tag'] ?? '', protocol: 'blackhole' } },
+          entry: { ...part.entry, outbound: { tag: config['tag'] ?? '', protocol: 'blackhole' } },
+        });
+      // The core rejects a config with a rule for a balancer that is not there.
+      if ('balancer' in part.entry)
+        parts.push({
+          ...part,
+          entry: { balancer: { tag: config['tag'] ?? '', selector: [nowhere(open)] } },
         });
     }
   }
   return { parts, blocked };
 }
 
-/** Returns a part's name, and what the guard checks of it; a name server gives users no access to this machine. */
-function namedPart(part: CorePart): { readonly name: string; readonly config?: JsonObject } {
+/** Returns a part's name, and what the guard checks of it. */
+function namedPart(part: CorePart): { readonly name: string; readonly config: JsonObject } {
   if ('inbound' in part) return { name: part.inbound.tag, config: part.inbound.config };
   if ('outbound' in part)
     return { name: `outbound ${String(part.outbound['tag'] ?? '')}`, config: part.outbound };
   if ('rule' in part) return { name: `rule ${JSON.stringify(part.rule)}`, config: part.rule };
   if ('section' in part) return { name: part.section, config: { [part.section]: part.value } };
-  return 'balancer' in part
-    ? { name: `balancer ${String(part.balancer['tag'] ?? '')}` }
-    : { name: `name server ${JSON.stringify(part.nameServer)}` };
+  if ('balancer' in part)
+    return { name: `balancer ${String(part.balancer['tag'] ?? '')}`, config: part.balancer };
+  const { nameServer } = part;
+  return {
+    name: `name server ${JSON.stringify(nameServer)}`,
+    config: typeof nameServer === 'string' ? { address: nameServer } : nameServer,
+  };
 }

@@ -74,7 +74,7 @@ export class Preview {
         return [];
       });
     } catch (error) {
-      // It restarts just now, so nobody is connected.
+      // It restarts now, or hangs: a look at a change needs no answer of the running core.
       if (!(error instanceof CoreUnreachable)) throw error;
     }
     return { end: all ? 'all' : 'some', inbounds: replaced.map(({ tag }) => tag), users };

@@ -14,22 +14,47 @@ export const forPackets = (freedom: string): JsonObject => ({
   streamSettings: { sockopt: { dialerProxy: freedom } },
 });
 
+/** For an outbound that leads elsewhere, which gets names as they are. */
+export const passingPackets = (tag: string): JsonObject => ({
+  ...forPackets(tag),
+  settings: { domainStrategy: 'AsIs' },
+});
+
 const networksOf = (rule: JsonObject): readonly string[] => {
   const { network = 'tcp,udp' } = rule as { readonly network?: Json };
   const names = Array.isArray(network) ? (network as readonly Json[]) : String(network).split(',');
   return names.map((name) => String(name).trim().toLowerCase());
 };
 
-/** Returns the rule; where it leads to a freedom, one rule per network. */
-export function splitByNetwork(rule: JsonObject, freedoms: ReadonlySet<string>): JsonObject[] {
-  const { outboundTag, ruleTag } = rule as { readonly outboundTag?: Json; readonly ruleTag?: Json };
-  if (typeof outboundTag !== 'string' || !freedoms.has(outboundTag)) return [rule];
+/** Where the packets of a rule go instead; undefined when they go where its streams do. */
+function packetTarget(
+  { outboundTag, balancerTag }: { readonly outboundTag?: Json; readonly balancerTag?: Json },
+  freedoms: ReadonlySet<string>,
+  pools: ReadonlySet<string>,
+): JsonObject | undefined {
+  // The core reads the outbound first.
+  if (typeof outboundTag === 'string' && outboundTag !== '')
+    return freedoms.has(outboundTag) ? { outboundTag: packetsOf(outboundTag) } : undefined;
+  return typeof balancerTag === 'string' && pools.has(balancerTag)
+    ? { balancerTag: packetsOf(balancerTag) }
+    : undefined;
+}
+
+/** Returns the rule; where it leads to a freedom, or to a balancer that may choose one, one rule per network. */
+export function splitByNetwork(
+  rule: JsonObject,
+  freedoms: ReadonlySet<string>,
+  pools: ReadonlySet<string> = new Set(),
+): JsonObject[] {
+  const { ruleTag } = rule as { readonly ruleTag?: Json };
+  const target = packetTarget(rule, freedoms, pools);
+  if (!target) return [rule];
   const networks = networksOf(rule);
   const others = networks.filter((network) => network !== 'udp');
   const packets = {
     ...rule,
     network: 'udp',
-    outboundTag: packetsOf(outboundTag),
+    ...target,
     // The core rejects a second rule with the same tag.
     ...(typeof ruleTag === 'string' && { ruleTag: packetsOf(ruleTag) }),
   };

@@ -32,6 +32,8 @@ async function boot(t: ExecutionContext) {
   };
 }
 const direct = { tag: 'direct', protocol: 'freedom' };
+const nested = (value: unknown, levels: number): unknown =>
+  levels === 0 ? value : [nested(value, levels - 1)];
 const withRule = (rule: object) => ({ outbounds: [direct], routing: { rules: [rule] } });
 
 test('a new panel has the default template, in both places, and names what rules may use', async (t) => {
@@ -115,6 +117,11 @@ test('refuses what is no template, by its place', async (t) => {
     [{ policy: 1 }, 'policy', 'it must be an object'],
     [{ routing: { domainStrategy: 'Never' } }, 'routing.domainStrategy', 'AsIs, IPIfNonMatch or IPOnDemand'],
     [withRule({ port: '1', outboundTag: 'direct', enabled: 1 }), 'routing.rules.0.enabled', 'true or false'],
+    [
+      { routing: { balancers: [{ tag: 'b', selector: many(201).map(({ tag }) => tag) }] } },
+      'routing.balancers.0.selector',
+      'the most are 200',
+    ],
     [{ routing: { balancers: [{ tag: 'b' }] } }, 'routing.balancers.0.selector', 'beginnings of tags'],
     [
       { routing: { balancers: [{ tag: 'b', selector: ['d'], strategy: { type: 'leastPing' } }] } },
@@ -146,6 +153,8 @@ test('refuses what is no template, by its place', async (t) => {
     '5',
     '"x"',
     `${'{"engineSetting":'.repeat(10)}{}${'}'.repeat(10)}`,
+    // Indented, it would take 46 MB.
+    JSON.stringify({ policy: nested(Array.from({ length: 150_000 }, () => 0), 90) }),
   ])
     await refused(
       t,

@@ -136,6 +136,66 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
   );
 });
 
+test('packets of a balancer that may choose a freedom go by a balancer for packets', (t) => {
+  const far = { tag: 'far', protocol: 'socks' };
+  const odd = { tag: 'dir', protocol: 'socks' };
+  const found = base({
+    outbounds: [far, odd],
+    balancers: [
+      { tag: 'mixed', selector: ['dir', 'fa'], strategy: { type: 'leastPing' } },
+      { tag: 'last', selector: ['far'], fallbackTag: 'direct' },
+      { tag: 'away', selector: ['far'] },
+    ],
+    rules: [
+      { port: '1', balancerTag: 'mixed' },
+      { port: '2', network: 'tcp', balancerTag: 'last' },
+      { port: '3', balancerTag: 'last' },
+      { port: '4', balancerTag: 'away' },
+      { port: '5', outboundTag: 'far', balancerTag: 'mixed' },
+    ],
+    sections: {
+      observatory: { subjectSelector: ['dir', 'far'] },
+      burstObservatory: { subjectSelector: ['far'] },
+    },
+  });
+  const { balancers } = found.routing as unknown as { balancers: Readonly<Record<string, unknown>>[] };
+  const plain = (tag: unknown) => String(tag).replace(/@.*/, '');
+  t.deepEqual(
+    found.routing.rules
+      .slice(2, -2)
+      .map(({ port, network, balancerTag }) => [port, network, plain(balancerTag)]),
+    [
+      ['1', 'udp', 'weir.udp.mixed'],
+      ['1', 'tcp', 'mixed'],
+      ['2', 'tcp', 'last'],
+      ['3', 'udp', 'weir.udp.last'],
+      ['3', 'tcp', 'last'],
+      ['4', undefined, 'away'],
+      ['5', undefined, 'mixed'],
+    ],
+  );
+  t.deepEqual(
+    balancers.map(({ tag, selector, fallbackTag }) => [plain(tag), selector, fallbackTag]),
+    [
+      ['mixed', ['dir', 'fa'], undefined],
+      ['last', ['far'], 'direct'],
+      ['away', ['far'], undefined],
+      ['weir.udp.mixed', ['fa', 'weir.udp.direct', 'weir.udp.dir'], undefined],
+      ['weir.udp.last', ['far'], 'weir.udp.direct'],
+    ],
+    'the core chooses by beginnings, and dir would take direct in',
+  );
+  t.like(outbound(found, 'weir.udp.dir'), { settings: { domainStrategy: 'AsIs' } });
+  const { observatory, burstObservatory } = found as unknown as Record<string, { subjectSelector: string[] }>;
+  t.deepEqual(observatory?.subjectSelector, ['dir', 'far', 'weir.udp.direct', 'weir.udp.dir']);
+  t.deepEqual(burstObservatory?.subjectSelector, ['far'], 'it observes no freedom');
+  const cone = base({
+    balancers: [{ tag: 'mixed', selector: ['direct'] }],
+    open: { private: 'block', udp: 'cone' },
+  });
+  t.is((cone.routing as unknown as { balancers: unknown[] }).balancers.length, 1);
+});
+
 test('another default outbound comes first and takes what no rule takes', (t) => {
   const far = { tag: 'far', protocol: 'socks' };
   const near = { tag: 'near', protocol: 'freedom' };

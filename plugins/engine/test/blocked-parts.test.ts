@@ -23,21 +23,35 @@ test('a bad inbound or rule is left out, and a bad outbound lets nothing through
     inbound(1),
     part({ outbound: { tag: 'fine', protocol: 'freedom' } }),
     part({ rule: { outboundTag: 'fine' } }),
-    part({ nameServer: { address: '9.9.9.9', bad: true } }),
+    part({ nameServer: { address: '9.9.9.9' } }),
+    part({ nameServer: '9.9.9.9' }),
+    part({ balancer: { tag: 'pool', selector: ['fine'] } }),
   ];
   const bad = [
     inbound(2, { bad: true }),
     part({ outbound: { tag: 'evil', protocol: 'freedom', bad: true } }),
     part({ rule: { outboundTag: 'evil', bad: true } }),
+    part({ nameServer: { address: '9.9.9.9', bad: true } }),
+    part({ balancer: { tag: 'odd', selector: ['fine'], bad: true } }),
   ];
   const { parts, blocked } = await withoutBlocked([...good, ...bad], {
     guard,
     open: { private: 'block', udp: 'single' },
   });
-  t.deepEqual(parts, [...good, part({ outbound: { tag: 'evil', protocol: 'blackhole' } })]);
+  t.deepEqual(parts, [
+    ...good,
+    part({ outbound: { tag: 'evil', protocol: 'blackhole' } }),
+    part({ balancer: { tag: 'odd', selector: ['weir.blocked'] } }),
+  ]);
   t.deepEqual(
     blocked.map(({ name, reason }) => `${name}: ${reason}`),
-    ['in-2: it is bad', 'outbound evil: it is bad', 'rule {"outboundTag":"evil","bad":true}: it is bad'],
+    [
+      'in-2: it is bad',
+      'outbound evil: it is bad',
+      'rule {"outboundTag":"evil","bad":true}: it is bad',
+      'name server {"address":"9.9.9.9","bad":true}: it is bad',
+      'balancer odd: it is bad',
+    ],
   );
   t.deepEqual(
     blocked.map(({ part }) => part),
@@ -57,4 +71,11 @@ test('a name with a private address is left out, unless users may reach those', 
     /hosts\.a\.example: ::1/,
   );
   t.is(await reasonOf(dns({ 'a.example': '10.0.0.1' }), 'allow'), undefined);
+  for (const address of ['[127.0.0.1]', ' 127.0.0.1 ', '\u0085::1', ['[::ffff:10.0.0.1]']])
+    t.regex((await reasonOf(dns({ 'a.example': address }), 'block')) ?? '', /is not public/, String(address));
+  const section = (value: JsonObject) => part({ section: 'dns', value });
+  t.regex((await reasonOf(section({ HOSTS: { 'a.example': '::1' } }), 'block')) ?? '', /HOSTS\.a\.example/);
+  t.regex((await reasonOf(section({ useSystemHosts: true }), 'block')) ?? '', /useSystemHosts: \/etc\/hosts/);
+  t.is(await reasonOf(section({ useSystemHosts: false }), 'block'), undefined);
+  t.is(await reasonOf(section({ useSystemHosts: true }), 'allow'), undefined);
 });

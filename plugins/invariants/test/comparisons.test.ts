@@ -92,8 +92,8 @@ test('inbounds that the core lacks or has in vain are found', async (t) => {
             users: { differences: async () => [{ name: 'i1.c1', how: 'surplus' }] },
             inbounds: {
               planned: new Map(planned.map((tag, id) => [id, { id, tag, protocol: 'vless' }])),
-              digests: { inbounds: running },
             },
+            applied: { digests: { inbounds: running } },
           }) as never,
         accounts: { of: () => ({ users: 'api' }) } as never,
       }),

@@ -99,6 +99,14 @@ test('a list has each target once, names what is not valid, and is limited', (t)
     ['b_c/24', 'https://x'],
   );
   t.is(cut.size, 0);
+  const named = taskListOf(['192.0.2.1', '192.0.2.0/30']).tasks.filter(
+    ({ network }) => network === undefined,
+  );
+  t.deepEqual(
+    named.map(({ target: { host } }) => host),
+    ['192.0.2.1'],
+    'an address that is named counts as that',
+  );
   const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}.example`);
   t.is(taskListOf(names(MOST_TARGETS)).tasks.length, MOST_TARGETS);
   t.is(taskListOf(['192.0.2.0/24', '198.51.100.0/16']).tasks.length, MOST_TARGETS);

@@ -1,0 +1,67 @@
+// Settings with which the core takes all memory, Xray-core 26.3.27, each with its place in the core's source
+// (github.com/xtls/xray-core at v1.260327.0). The core's own test run accepts them.
+import { endsWith } from './config-files.js';
+import type { Place } from './walk.js';
+
+interface Costly {
+  /** end of the key's path, folded */
+  readonly keys: readonly string[];
+  readonly most: number;
+  readonly does: string;
+  /** whether it matters beside these */
+  readonly when?: (siblings: Place['siblings']) => boolean;
+}
+
+const COSTLY: readonly Costly[] = [
+  // proxy/freedom/freedom.go NoisePacketWriter: makes a packet of that size for each session
+  {
+    keys: ['noises', 'packet'],
+    most: 65_535,
+    does: 'bytes of a packet',
+    when: (siblings) => siblings.get('type') === 'rand',
+  },
+  // transport/internet/splithttp/config.go: makes a text of that length for each request
+  { keys: ['xpaddingbytes'], most: 65_535, does: 'bytes of each request' },
+  // proxy/wireguard/bind.go:99: one function each
+  { keys: ['settings', 'workers'], most: 1024, does: 'workers' },
+  // app/observatory/burst/healthping.go doCheck: room for that many results of each outbound, and as many requests
+  { keys: ['pingconfig', 'sampling'], most: 1000, does: 'samples of each outbound' },
+];
+
+/** A number, or the greater one of `from-to` (infra/conf/common.go ParseRangeString). */
+const greatest = (value: unknown): number =>
+  Math.max(0, ...(String(value).match(/\d+/g) ?? []).map((digits) => Number(digits)));
+
+/** app/observatory/burst/healthping.go:91: the interval is that of one sample */
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  μs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+};
+const SHORTEST_S = 1;
+const LONGEST_S = 86_400;
+function seconds(value: unknown): number {
+  if (typeof value === 'number') return value * 1e-9;
+  const parts = [...String(value).matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+}
+
+/** Returns what is wrong with this key. */
+export function costlyProblem({ keys, value, siblings }: Place): string | undefined {
+  if (endsWith(keys, ['pingconfig', 'interval'])) {
+    const length = seconds(value);
+    return length === 0 || (length >= SHORTEST_S && length <= LONGEST_S)
+      ? undefined
+      : 'it must be from 1s to 24h: with others the core takes all memory or does not run';
+  }
+  const found = COSTLY.find((costly) => endsWith(keys, costly.keys) && (costly.when?.(siblings) ?? true));
+  if (!found || typeof value === 'object') return undefined;
+  return greatest(value) > found.most
+    ? `${String(value)} ${found.does} are too many: the core has room for ${found.most}`
+    : undefined;
+}

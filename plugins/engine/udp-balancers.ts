@@ -1,0 +1,69 @@
+// UDP of balancers: a balancer that may choose a freedom has a second one for packets, which chooses the outbound for
+// packets of that freedom instead (see udp-outbounds.ts).
+import type { CoreBase, Json, JsonObject } from './driver.js';
+import { packetsOf } from './udp-outbounds.js';
+
+export interface PacketPools {
+  /** for packets only */
+  readonly balancers: readonly JsonObject[];
+  /** of the balancers that have one */
+  readonly tags: ReadonlySet<string>;
+  /** tags of outbounds that lead elsewhere and need an outbound for packets all the same */
+  readonly passing: readonly string[];
+}
+
+const listOf = (value: Json | undefined): string[] =>
+  [value].flat().filter((text): text is string => typeof text === 'string');
+
+/** @param outbounds tags of all */
+export function packetPools(
+  balancers: readonly JsonObject[],
+  outbounds: readonly string[],
+  freedoms: readonly string[],
+): PacketPools {
+  const direct = new Set(freedoms);
+  const passing = new Set<string>();
+  const pools: JsonObject[] = [];
+  const tags = new Set<string>();
+  const forOne = (tag: string): string => {
+    if (direct.has(tag)) return packetsOf(tag);
+    // The core chooses by beginnings: this tag alone would take the freedom in.
+    if (!freedoms.some((freedom) => freedom.startsWith(tag))) return tag;
+    passing.add(tag);
+    return packetsOf(tag);
+  };
+  for (const balancer of balancers) {
+    const { tag, selector, fallbackTag } = balancer as Readonly<Record<string, Json>>;
+    const wide = listOf(selector).filter((text) => freedoms.some((freedom) => freedom.startsWith(text)));
+    const fallsBack = typeof fallbackTag === 'string' && direct.has(fallbackTag);
+    if (wide.length === 0 && !fallsBack) continue;
+    const narrow = outbounds.filter((one) => wide.some((text) => one.startsWith(text))).map(forOne);
+    tags.add(String(tag));
+    pools.push({
+      ...balancer,
+      tag: packetsOf(String(tag)),
+      selector: [...listOf(selector).filter((text) => !wide.includes(text)), ...narrow],
+      ...(fallsBack && { fallbackTag: packetsOf(fallbackTag) }),
+    });
+  }
+  return { balancers: pools, tags, passing: [...passing] };
+}
+
+/** Sections that observe outbounds, which observe those for packets of balancers as well: else none of them is known to work. */
+export function observedPackets(sections: Readonly<Record<string, Json>>, base: CoreBase): JsonObject {
+  const { balancers = [] } = base['routing'] as { readonly balancers?: readonly JsonObject[] };
+  const chosen = balancers.flatMap(({ selector }) =>
+    listOf(selector).filter((text) => text.startsWith(packetsOf(''))),
+  );
+  if (chosen.length === 0) return {};
+  const more = ([name, section]: [string, Json]): [string, Json][] => {
+    if (name !== 'observatory' && name !== 'burstObservatory') return [];
+    const { subjectSelector } = section as { readonly subjectSelector?: Json };
+    const subjects = listOf(subjectSelector);
+    const unseen = chosen.filter((tag) => subjects.some((text) => tag.startsWith(packetsOf(text))));
+    return unseen.length === 0
+      ? []
+      : [[name, { ...(section as JsonObject), subjectSelector: [...new Set([...subjects, ...unseen])] }]];
+  };
+  return Object.fromEntries(Object.entries(sections).flatMap(more));
+}
