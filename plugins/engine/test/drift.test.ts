@@ -51,6 +51,14 @@ test('an outbound that changed or is gone, and rules that are gone, come back', 
   t.deepEqual(drifts, [['the outbound far is another one'], ['the rules are others']]);
 });
 
+test('rules that the panel itself changed are no drift', async (t) => {
+  const { world, drifts } = await boot();
+  world.parts.push({ rule: { port: '1', outboundTag: 'far' } });
+  await world.supervisor.reconcileConfig();
+  await world.supervisor.checkDrift();
+  t.deepEqual(drifts, []);
+});
+
 test('an inbound with too many or too few users is compared with those that it should have', async (t) => {
   const { world, drifts, core } = await boot();
   core?.inbounds.get('in-1')?.users.set('i1.c9', { name: 'i1.c9', account: account('x') });
