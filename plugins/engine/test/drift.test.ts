@@ -78,3 +78,23 @@ test('a core that does not answer is left to others', async (t) => {
   t.deepEqual(drifts, []);
   await world.supervisor.checkDrift();
 });
+
+test('rules that are gone right after the start are missed', async (t) => {
+  const world = new World();
+  const drifts: (readonly string[])[] = [];
+  world.tap(tap(coreDrifted, ({ found }) => void drifts.push(found)));
+  await world.open();
+  world.driver.drift.lostRules = true;
+  await world.supervisor.checkDrift();
+  t.deepEqual(drifts, [['the rules are others']]);
+});
+
+test('while a change waits for its retry, nothing is compared', async (t) => {
+  const { world } = await boot();
+  world.outbounds.push({ tag: 'new', protocol: 'freedom' });
+  world.driver.silent.set('changeBase', 1);
+  t.true((await world.supervisor.reconcileConfig()).pending);
+  world.driver.news();
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news(), []);
+});
