@@ -17,6 +17,9 @@ import { thirdPartyPlugins, type Plan, planOf, type UsersInConfig } from './plan
 const CONFIG = composeCoreConfig.id;
 const INBOUNDS = `${CONFIG}: inbounds`;
 
+/** Somebody waits for it. */
+const LONGEST_SEARCH_MS = 10_000;
+
 interface Rejected {
   /** of its parts: changed parts are tried again */
   readonly digest: string;
@@ -86,13 +89,21 @@ export class Composition {
   async rejectedParts(driver: CoreDriver, plan: Plan, among: readonly CorePart[]): Promise<PartProblem[]> {
     const rejection = await this.#rejection(driver, plan, { testInbounds: false });
     if (rejection === undefined) return [];
+    // Each further test would take as long.
+    if (rejection instanceof CoreTooSlow) return [{ part: undefined, reason: rejection.message }];
     const names = among.map((_, at) => String(at));
-    const culprits = await findCulprits(names, rejection, (kept) => {
-      const out = new Set(names.filter((name) => !kept.includes(name)).map((name) => among[Number(name)]));
-      const parts = plan.parts.filter(({ entry }) => !out.has(entry));
-      return this.#rejection(driver, this.#planOf(withoutDeadEnds(parts)), { testInbounds: false });
-    });
-    if (!culprits) return [{ part: undefined, reason: rejection }];
+    const culprits = await findCulprits(
+      names,
+      rejection.message,
+      async (kept) => {
+        const out = new Set(names.filter((name) => !kept.includes(name)).map((name) => among[Number(name)]));
+        const parts = plan.parts.filter(({ entry }) => !out.has(entry));
+        const left = this.#planOf(withoutDeadEnds(parts));
+        return (await this.#rejection(driver, left, { testInbounds: false }))?.message;
+      },
+      LONGEST_SEARCH_MS,
+    );
+    if (!culprits) return [{ part: undefined, reason: rejection.message }];
     return [...culprits].map(([name, reason]) => ({ part: among[Number(name)], reason }));
   }
 
@@ -110,17 +121,17 @@ export class Composition {
     this.#rejected.clear();
   }
 
-  /** Resolves with the reason why the core rejects this plan; undefined when it accepts it. */
+  /** Resolves with the error of a core that rejects this plan; undefined when it accepts it. */
   async #rejection(
     driver: CoreDriver,
     { base, inbounds }: Plan,
     { testInbounds }: Extent,
-  ): Promise<string | undefined> {
+  ): Promise<CoreRefused | CoreTooSlow | undefined> {
     try {
       await driver.test(base, testInbounds ? [...inbounds.values()] : []);
       return undefined;
     } catch (error) {
-      if (error instanceof CoreRefused || error instanceof CoreTooSlow) return error.message;
+      if (error instanceof CoreRefused || error instanceof CoreTooSlow) return error;
       throw error;
     }
   }
@@ -136,9 +147,10 @@ export class Composition {
     if (rejection === undefined) return plan;
     const without = (out: ReadonlySet<string>) =>
       this.#planOf(plan.parts.filter(({ plugin }) => !out.has(plugin)));
-    const culprits = await findCulprits(plugins, rejection, (kept) =>
-      this.#rejection(driver, without(new Set(plugins.filter((name) => !kept.includes(name)))), extent),
-    );
+    const culprits = await findCulprits(plugins, rejection.message, async (kept) => {
+      const left = without(new Set(plugins.filter((name) => !kept.includes(name))));
+      return (await this.#rejection(driver, left, extent))?.message;
+    });
     if (culprits) return this.#leaveOut(plan, culprits);
     // The core rejects one of the panel's own inbounds too: those are put one by one, so the rest must be valid without them.
     return extent.testInbounds ? this.withoutCulprits(driver, plan, { testInbounds: false }) : plan;

@@ -77,7 +77,7 @@ export class DriftWatch {
         changedInbounds[tag] = '';
       }
     for (const tag of inbounds)
-      if (!(tag in digests.inbounds)) {
+      if (!Object.hasOwn(digests.inbounds, tag)) {
         found.push(`nobody added the inbound ${tag}`);
         changedInbounds[tag] = '';
       }

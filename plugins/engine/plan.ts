@@ -128,7 +128,7 @@ export type BaseDifference = 'none' | 'restart' | BaseChange;
 export function baseDifference({ digests: next }: Plan, running: BaseDigests): BaseDifference {
   if (next.base !== running.base) return 'restart';
   const put = Object.keys(next.outbounds).filter((tag) => next.outbounds[tag] !== running.outbounds[tag]);
-  const remove = Object.keys(running.outbounds).filter((tag) => !(tag in next.outbounds));
+  const remove = Object.keys(running.outbounds).filter((tag) => !Object.hasOwn(next.outbounds, tag));
   const rules = next.rules !== running.rules;
   if (next.first === running.first)
     return put.length + remove.length > 0 || rules ? { put, remove, rules } : 'none';

@@ -13,7 +13,9 @@ export const balancerTags = (balancers: readonly JsonObject[]): ReadonlyMap<stri
 
 function ruleTag(rule: JsonObject): string {
   const { ruleTag: own } = rule as { readonly ruleTag?: Json };
-  return `weir.${digestOf(rule).slice(0, 12)}${typeof own === 'string' && own !== '' ? `.${own}` : ''}`;
+  // `~<n>` at the end is for a rule that moves; see xray/base-change.ts.
+  const name = typeof own === 'string' && own !== '' ? `.${own.replace(/~(?=\d+$)/, '-')}` : '';
+  return `weir.${digestOf(rule).slice(0, 12)}${name}`;
 }
 
 /** Gives each rule and balancer its tag in the core. */

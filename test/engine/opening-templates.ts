@@ -87,6 +87,30 @@ export const TEMPLATES: Readonly<Record<string, (port: number) => JsonObject>> =
     leadsTo({ protocol: 'dns', settings: { address: '127.0.0.1', nonIPQuery: 'skip' } }),
 };
 
+/** One of many that a running core takes: each round has other outbounds, rules and balancers, and another default. */
+export function changing(round: number): JsonObject {
+  const way: JsonObject = { tag: 'way', protocol: 'freedom', settings: { userLevel: round % 3 } };
+  const outbounds =
+    [
+      [direct, way],
+      [way, direct],
+      [{ tag: 'hole', protocol: 'blackhole' }, direct, way],
+    ][round % 3] ?? [];
+  return {
+    dns: nameServer,
+    outbounds,
+    routing: {
+      domainStrategy: round % 2 === 0 ? 'AsIs' : 'IPIfNonMatch',
+      rules: [
+        { port: String(1 + (round % 7)), outboundTag: 'direct' },
+        { ip: ['0.0.0.0/1', '128.0.0.0/1', '::/0'], outboundTag: round % 2 === 0 ? 'way' : 'direct' },
+        { domain: ['regexp:.*'], ...(round % 4 === 0 ? { balancerTag: 'pool' } : { outboundTag: 'way' }) },
+      ].slice(0, 1 + (round % 4)),
+      balancers: [{ tag: 'pool', selector: [round % 2 === 0 ? 'direct' : 'way'] }],
+    },
+  };
+}
+
 /** Those that are not saved; the others lead to no private target. */
 export const REFUSED: ReadonlySet<string> = new Set([
   "a balancer of the panel's outbounds",

@@ -7,18 +7,32 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import type { JsonObject } from '../../plugins/engine/contract.js';
 import { startClientCore } from '../../plugins/engine/xray/test/traffic.js';
 import { outboundOf } from '../demo/link-to-outbound.js';
 import { startNameServer } from './name-server.js';
 import { ask, openPackets } from './socks.js';
-import { TEMPLATES } from './opening-templates.js';
+import { changing, TEMPLATES } from './opening-templates.js';
 import { engineBinary, openPanel } from './user.js';
 
 const SERVER = '203.0.113.80';
 const undo: (() => unknown)[] = [];
 const t = { teardown: (end: () => unknown) => undo.push(end) } as unknown as ExecutionContext;
 
+export interface Found {
+  readonly templates: Readonly<Record<string, Opened>>;
+  readonly changing: Changing;
+}
+/** What users reached while outbounds, rules and the default outbound changed all the time. */
+export interface Changing {
+  readonly saves: number;
+  readonly refused: readonly string[];
+  readonly streams: number;
+  readonly packets: number;
+  readonly inside: readonly string[];
+}
 export interface Opened {
   readonly status: number;
   readonly msg: string;
@@ -89,6 +103,52 @@ async function tryAll(socksPort: number, servers: Awaited<ReturnType<typeof star
   };
 }
 
+const SAVES = 200;
+/** Of users at once. */
+const AT_ONCE = 4;
+
+async function tryWhileChanging(
+  save: (template: JsonObject) => Promise<string>,
+  socksPort: number,
+  { inside, echo, loopback, got }: Awaited<ReturnType<typeof startServers>>,
+): Promise<Changing> {
+  got.length = 0;
+  let isOver = false;
+  const counts = { streams: 0, packets: 0 };
+  const reached: string[] = [];
+  const refused: string[] = [];
+  const stream = async (host: string): Promise<void> => {
+    while (!isOver) {
+      if ((await ask(socksPort, host, inside)) !== '') reached.push(host);
+      counts.streams += 1;
+    }
+  };
+  const packet = async (): Promise<void> => {
+    while (!isOver) {
+      const session = await openPackets(socksPort);
+      session.send(SERVER, echo, 'first');
+      for (const host of ['127.0.0.1', 'loopback.test']) session.send(host, loopback, `packet to ${host}`);
+      await sleep(20);
+      session.close();
+      counts.packets += 2;
+    }
+  };
+  const users = [
+    ...Array.from({ length: AT_ONCE }, () => ['127.0.0.1', 'loopback.test'])
+      .flat()
+      .map(stream),
+    packet(),
+    packet(),
+  ];
+  for (let round = 0; round < SAVES; round++) {
+    const problem = await save(changing(round));
+    if (problem !== '') refused.push(problem);
+  }
+  isOver = true;
+  await Promise.all(users);
+  return { saves: SAVES, refused, ...counts, inside: [...reached, ...got] };
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
 undo.push(() => rmSync(folder, { recursive: true, force: true }));
 try {
@@ -103,7 +163,7 @@ try {
   const client = await startClientCore({ binary: engineBinary(), outbound: outboundOf(link).outbound });
   undo.push(client.stop);
   const servers = await startServers();
-  const found: Record<string, Opened> = {};
+  const templates: Record<string, Opened> = {};
   for (const [name, template] of Object.entries(TEMPLATES)) {
     const saved = await panel.call('/panel/api/engine/update', {
       body: { engineSetting: template(servers.inside) },
@@ -112,12 +172,19 @@ try {
     if (saved.body.msg.includes('does not have it yet'))
       await panel.call('/panel/api/server/restartEngineService', { method: 'POST' });
     const { status } = saved;
-    found[name] = {
+    templates[name] = {
       status,
       msg: saved.body.msg,
       ...(status === 200 ? await tryAll(client.socksPort, servers) : { inside: [], outside: [] }),
     };
   }
+  const save = async (engineSetting: JsonObject): Promise<string> => {
+    const { status, body } = await panel.call('/panel/api/engine/update', { body: { engineSetting } });
+    return status === 200 && body.msg.endsWith('in force') ? '' : body.msg;
+  };
+  await save(changing(0));
+  await panel.call('/panel/api/server/restartEngineService', { method: 'POST' });
+  const found: Found = { templates, changing: await tryWhileChanging(save, client.socksPort, servers) };
   process.stdout.write(`${JSON.stringify(found)}\n`);
 } finally {
   for (const end of undo.reverse()) await end();

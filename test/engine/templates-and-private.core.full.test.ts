@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { testUnless } from '../harness/left-out.js';
 import { REFUSED, TEMPLATES } from './opening-templates.js';
-import type { Opened } from './reachable-by-template.js';
+import type { Found } from './reachable-by-template.js';
 
 const run = promisify(execFile);
 const PROGRAM = fileURLToPath(new URL('./reachable-by-template.js', import.meta.url));
@@ -23,12 +23,14 @@ testUnless(obstacle)(
     const { stdout } = await run('unshare', [...OWN_NETWORK, '--kill-child', process.execPath, PROGRAM], {
       timeout: LIMIT_MS,
     });
-    const found = JSON.parse(stdout) as Record<string, Opened>;
+    const { templates: found, changing } = JSON.parse(stdout) as Found;
     t.deepEqual(Object.keys(found), Object.keys(TEMPLATES));
     for (const [name, { inside, status, msg }] of Object.entries(found)) {
       t.deepEqual(inside, [], `${name}: ${msg}`);
       t.is(status, REFUSED.has(name) ? 422 : 200, `${name}: ${msg}`);
     }
+    t.like(changing, { saves: 200, refused: [], inside: [] });
+    t.true(changing.streams > 1000 && changing.packets > 100, JSON.stringify(changing));
     for (const name of ['plain', 'a balancer of freedoms', 'a balancer that pings freedoms'])
       t.deepEqual(found[name]?.outside, [true, true], `${name}: streams and packets reach the internet`);
   },

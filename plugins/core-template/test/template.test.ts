@@ -154,7 +154,12 @@ test('refuses what is no template, by its place', async (t) => {
     '"x"',
     `${'{"engineSetting":'.repeat(10)}{}${'}'.repeat(10)}`,
     // Indented, it would take 46 MB.
-    JSON.stringify({ policy: nested(Array.from({ length: 150_000 }, () => 0), 90) }),
+    JSON.stringify({
+      policy: nested(
+        Array.from({ length: 150_000 }, () => 0),
+        90,
+      ),
+    }),
   ])
     await refused(
       t,
@@ -195,7 +200,7 @@ test('the last ten are kept, can be read and compared, and come back', async (t)
   t.deepEqual(await panel.get(`${HISTORY}/compare?from=12`), []);
   t.is((await panel.call(`${HISTORY}/restore/3`, { method: 'POST' })).status, 200);
   t.is((await read()).engineSetting, old.engineSetting);
-  for (const path of [`${HISTORY}/history/1`, `${HISTORY}/compare?from=1`])
+  for (const path of [`${HISTORY}/history/3`, `${HISTORY}/history/1`, `${HISTORY}/compare?from=1`])
     t.is((await panel.call(path)).body.code, 'CORE_TEMPLATE_NOT_FOUND');
   t.is((await panel.call(`${HISTORY}/restore/99`, { method: 'POST' })).status, 404);
   await isTrue();

@@ -60,6 +60,28 @@ test('a bad inbound or rule is left out, and a bad outbound lets nothing through
   t.deepEqual(seen[0], [{ port: 7001 }, { port: 7002, bad: true }], 'the guard knows all inbounds');
 });
 
+test('what a check of another plugin rejects is left out, and what it is made of stays with a part', async (t) => {
+  const checks = {
+    of: async (entry: CorePart) => ('rule' in entry && 'bad' in entry.rule ? 'no such list' : undefined),
+    madeOf: async (entry: CorePart) => ('rule' in entry ? 'list 7' : undefined),
+  };
+  const [good, bad, other] = [
+    part({ rule: {} }),
+    part({ rule: { bad: true } }),
+    part({ outbound: { tag: 'a' } }),
+  ];
+  const { parts, blocked } = await withoutBlocked([good, bad, other], {
+    guard: unguarded,
+    checks,
+    open: { private: 'block', udp: 'single' },
+  });
+  t.deepEqual(parts, [{ ...good, madeOf: 'list 7' }, other]);
+  t.deepEqual(
+    blocked.map(({ reason }) => reason),
+    ['no such list'],
+  );
+});
+
 test('a name with a private address is left out, unless users may reach those', async (t) => {
   const dns = (hosts: JsonObject) => part({ section: 'dns', value: { hosts } });
   const reasonOf = async (section: Part, allow: 'allow' | 'block') =>

@@ -51,6 +51,14 @@ test('an outbound that changed or is gone, and rules that are gone, come back', 
   t.deepEqual(drifts, [['the outbound far is another one'], ['the rules are others']]);
 });
 
+test('rules that the panel itself changed are no drift', async (t) => {
+  const { world, drifts } = await boot();
+  world.parts.push({ rule: { port: '1', outboundTag: 'far' } });
+  await world.supervisor.reconcileConfig();
+  await world.supervisor.checkDrift();
+  t.deepEqual(drifts, []);
+});
+
 test('an inbound with too many or too few users is compared with those that it should have', async (t) => {
   const { world, drifts, core } = await boot();
   core?.inbounds.get('in-1')?.users.set('i1.c9', { name: 'i1.c9', account: account('x') });
@@ -69,4 +77,24 @@ test('a core that does not answer is left to others', async (t) => {
   t.is(world.said('could not be read back'), 1);
   t.deepEqual(drifts, []);
   await world.supervisor.checkDrift();
+});
+
+test('rules that are gone right after the start are missed', async (t) => {
+  const world = new World();
+  const drifts: (readonly string[])[] = [];
+  world.tap(tap(coreDrifted, ({ found }) => void drifts.push(found)));
+  await world.open();
+  world.driver.drift.lostRules = true;
+  await world.supervisor.checkDrift();
+  t.deepEqual(drifts, [['the rules are others']]);
+});
+
+test('while a change waits for its retry, nothing is compared', async (t) => {
+  const { world } = await boot();
+  world.outbounds.push({ tag: 'new', protocol: 'freedom' });
+  world.driver.silent.set('changeBase', 1);
+  t.true((await world.supervisor.reconcileConfig()).pending);
+  world.driver.news();
+  await world.supervisor.checkDrift();
+  t.deepEqual(world.driver.news(), []);
 });

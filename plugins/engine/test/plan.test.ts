@@ -133,3 +133,32 @@ test('private targets are refused before every added rule, unless they are allow
     ['25', undefined],
   );
 });
+
+test('an outbound is removed whatever its tag is called', async (t) => {
+  const running = digestsOf(await plan({ outbound: { tag: 'toString', protocol: 'freedom' } }));
+  t.like(baseDifference(await plan(), running), { remove: ['toString'] });
+});
+
+test('rules have tags of their own, also when they are equal, and a changed balancer is another config', async (t) => {
+  const rule: CorePart = { rule: { port: '1', outboundTag: 'direct', ruleTag: 'moved~1' } };
+  const { base, digests } = await plan(rule, rule, { balancer: { tag: 'pool', selector: ['a'] } });
+  const { rules } = base['routing'] as unknown as { rules: { ruleTag: string }[] };
+  const tags = rules.map(({ ruleTag }) => ruleTag);
+  t.is(new Set(tags).size, 3);
+  t.true(
+    tags.every((tag) => !/~\d+$/.test(tag)),
+    'such an end is for a rule that moves',
+  );
+  t.true(tags[0]?.endsWith('.moved-1'));
+  const other = await plan(rule, rule, { balancer: { tag: 'pool', selector: ['b'] } });
+  t.like(baseDifference(other, { ...digests, inbounds: {} } as never), { rules: true });
+});
+
+test('a rule with addresses has names looked up only where it asks for that', async (t) => {
+  const last = async (looksUp: boolean) => {
+    const { base } = await plan({ rule: { ip: ['192.0.2.1'], outboundTag: 'direct' }, looksUp });
+    return (base['routing'] as unknown as { rules: JsonObject[] }).rules.at(-1)?.['ip'];
+  };
+  t.truthy(await last(true));
+  t.is(await last(false), undefined);
+});

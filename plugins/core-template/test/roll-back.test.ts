@@ -1,0 +1,55 @@
+// Which template comes back after a failure of the core, and when none does.
+import test from 'ava';
+import type { Principal } from '../../../kernel/index.js';
+import { TemplateService } from '../template-service.js';
+import { type StoredTemplate, TemplateStore } from '../template-store.js';
+
+const stored = (id: number, proved: boolean): StoredTemplate => ({
+  id,
+  proved,
+  savedAt: 0,
+  author: '',
+  authorKind: '',
+  note: '',
+  body: `{"outbounds":[{"tag":"t${id}"}]}`,
+});
+
+function boot(rows: readonly StoredTemplate[], state: string) {
+  const added: string[] = [];
+  const store = new TemplateStore({
+    db: { projection: () => ({ state: { current: rows[0] } }) } as never,
+    tables: { templates: { findAll: async () => rows.map((row) => ({ get: () => row })) } } as never,
+    clock: { now: () => 0 } as never,
+  });
+  store.add = async (_tx, body) => {
+    added.push(body);
+    return stored(99, true);
+  };
+  const service = new TemplateService({
+    db: { write: async (run: (tx: unknown) => unknown) => run({}) } as never,
+    engine: { status: () => ({ state }), reconcileConfig: async () => ({ pending: false }) } as never,
+    store,
+    log: { error: () => undefined } as never,
+    self: { name: 'test' } as Principal,
+  });
+  return { service, store, added };
+}
+
+test('the last template that ran comes back after a failure with one that never did', async (t) => {
+  const { service, added } = boot([stored(3, false), stored(2, false), stored(1, true)], 'error');
+  await service.coreFailed('it crashed');
+  t.deepEqual(added, [stored(1, true).body]);
+  const { store } = boot([stored(3, false)], 'error');
+  t.is((await store.lastProved()).id, 0, 'or that of a new panel');
+});
+
+test('a template that ran stays whatever happens to the core, and so does one with which it runs again', async (t) => {
+  for (const [rows, state] of [
+    [[stored(3, true), stored(2, true)], 'error'],
+    [[stored(3, false), stored(2, true)], 'running'],
+  ] as const) {
+    const { service, added } = boot(rows, state);
+    await service.coreFailed('it crashed');
+    t.deepEqual(added, []);
+  }
+});
