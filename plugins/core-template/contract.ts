@@ -3,6 +3,8 @@ import { type Principal, token } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
 
 export interface CoreTemplateApi {
+  /** What tests of outbounds fetch: the setting `outboundTestUrl`. */
+  testUrl(): string;
   /** The template in force, as an admin wrote it. */
   read(): JsonObject;
   /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */

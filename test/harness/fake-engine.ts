@@ -172,7 +172,10 @@ export class FakeEngine {
         return [
           provide(Engine, api),
           provide(CoreMonitor, monitor),
-          provide(CoreOutbounds, { tags: async () => new Set(this.outboundTags) }),
+          provide(CoreOutbounds, {
+            tags: async () => new Set(this.outboundTags),
+            all: async () => this.outboundTags.map((tag) => ({ tag, protocol: 'freedom' })),
+          }),
         ];
       },
     });
