@@ -20,10 +20,10 @@ export interface CoreRoutesApi {
   balancers(): Promise<ReadonlySet<string>>;
   /** Undefined while no core runs, and when it does not have the balancer. */
   balancer(tag: string): Promise<BalancerState | undefined>;
-  /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreStateChanged and coreRulesChanged. */
+  /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
   override(tag: string, target: string): Promise<boolean>;
 }
 export const CoreRoutes = token<CoreRoutesApi>('engine', 'CoreRoutes');
 
-/** Rules or balancers of the running core changed; a changed balancer has lost its override. */
+/** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
 export const coreRulesChanged = event<{ readonly balancers: readonly string[] }>('engine/coreRulesChanged');

@@ -13,6 +13,7 @@ import { DriftWatch } from './drift.js';
 import type { CoreDriver, CoreProcess } from './driver.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { PartProblems } from './part-problems.js';
+import type { Plan } from './plan.js';
 import { PlanApplier, RestartLater } from './plan-applier.js';
 import { Preview } from './preview.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
@@ -126,6 +127,7 @@ export class RunningConfig {
     applied.base = started.plan.base;
     this.#base.forgetRejection();
     onRunning(started.process);
+    this.#tellRules(started.plan);
     if (!started.hasInbounds) await inbounds.change(driver, started.plan);
     composition.reportRejected(started.plan, inbounds.rejected);
     // The core may lack users that changed while it started.
@@ -152,12 +154,16 @@ export class RunningConfig {
     const plan = await this.#applier.apply(driver);
     if (!plan) return;
     if (plan.digests.rules !== rules && this.applied.digests.rules === plan.digests.rules)
-      this.#needs.hooks.emit(coreRulesChanged, { balancers: balancersIn(plan.base) });
+      this.#tellRules(plan);
     // The users of an adopted core are not known; they stay marked until each inbound was compared.
     if (adopted) inbounds.markUsers();
     await inbounds.change(driver, plan);
     composition.reportRejected(plan, inbounds.rejected);
     if (adopted) await users.compareMarked(driver, inbounds.planned);
+  }
+
+  #tellRules({ base }: Plan): void {
+    this.#needs.hooks.emit(coreRulesChanged, { balancers: balancersIn(base) });
   }
 
   /** Notes that the running core keeps what it runs, until a retry. */

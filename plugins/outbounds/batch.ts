@@ -1,5 +1,6 @@
 // Tests outbounds in one core. What the core rejects is left out; when an outbound crashes it, the others are tested without.
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Candidate } from './candidates.js';
 import { failuresIn } from './core-words.js';
@@ -86,6 +87,7 @@ export class Batch {
     const dead = new AbortController();
     void core.died.then(() => dead.abort());
     const signal = AbortSignal.any([dead.signal, this.#signal]);
+    setMaxListeners(candidates.length + 1, signal);
     const { url, warm } = this.#fetch;
     const probed = await Promise.all(
       candidates.map(({ tag }) =>
