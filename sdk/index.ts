@@ -1148,6 +1148,31 @@ export type EngineTemplateReply = {
   outboundTestUrl: string;
 };
 
+export type EngineBalancerOverrideInput = {
+  body: {
+    tag: string;
+    /** tag of an outbound */
+    target?: string;
+  };
+};
+
+export type EngineBalancerStatusInput = {
+  body?: {
+    /** tags, separated by commas; without it, all of the config */
+    tags?: string;
+  };
+};
+
+export type EngineBalancerStatusReply = Record<string, {
+  tag: string;
+  /** whether the running core has it */
+  running: boolean;
+  /** outbound that takes everything; blank for none */
+  override: string;
+  /** null while it does not run */
+  selected: string[] | null;
+}>;
+
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
 export type EngineOutboundsTrafficReply = {
@@ -1239,6 +1264,102 @@ export type EngineResetOutboundsTrafficInput = {
     tag: string;
   };
 };
+
+export type EngineRouteTestInput = {
+  body?: {
+    inboundTag?: string;
+    domain?: string;
+    ip?: string;
+    port?: number;
+    network?: 'tcp' | 'udp';
+    /** as the core sniffs it: `http`, `tls`, `bittorrent` … */
+    protocol?: string;
+    /** of a client of the inbound; any other text is taken as the name of a user */
+    email?: string;
+  };
+};
+
+export type EngineRouteTestReply = {
+  /** false: no rule takes it */
+  matched: boolean;
+  outboundTag: string;
+  /** whether the outbound is one of the panel: `weir.blocked` takes private targets */
+  isOwn: boolean;
+  /** balancers that it passes through, as far as the core says */
+  groupTags: string[];
+};
+
+export type EngineTestOutboundInput = {
+  body: {
+    /** an outbound of the core, as JSON text or as an object */
+    outbound: string | Record<string, unknown>;
+    /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
+    allOutbounds?: string | unknown[];
+    /** tcp: dials the servers; http: fetches through the outbound, and measures a second request; real: measures the first */
+    mode?: 'tcp' | 'http' | 'real';
+  };
+};
+
+export type EngineTestOutboundReply = {
+  tag: string;
+  success: boolean;
+  /** ms; 0 when it failed */
+  delay: number;
+  error?: string;
+  /** what was done: outbounds over UDP, or behind others, are fetched through */
+  mode: 'tcp' | 'http' | 'real';
+  /** any status is a success */
+  httpStatus?: number;
+  /** ms */
+  connectMs?: number;
+  /** ms */
+  tlsMs?: number;
+  /** ms */
+  ttfbMs?: number;
+  /** servers that were dialed, in mode tcp */
+  endpoints?: {
+    address: string;
+    success: boolean;
+    delay: number;
+    error?: string;
+  }[];
+};
+
+export type EngineTestOutboundsInput = {
+  body: {
+    /** at most 50 outbounds, as JSON text or as a list */
+    outbounds: string | unknown[];
+    /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
+    allOutbounds?: string | unknown[];
+    /** tcp: dials the servers; http: fetches through the outbound, and measures a second request; real: measures the first */
+    mode?: 'tcp' | 'http' | 'real';
+  };
+};
+
+export type EngineTestOutboundsReply = {
+  tag: string;
+  success: boolean;
+  /** ms; 0 when it failed */
+  delay: number;
+  error?: string;
+  /** what was done: outbounds over UDP, or behind others, are fetched through */
+  mode: 'tcp' | 'http' | 'real';
+  /** any status is a success */
+  httpStatus?: number;
+  /** ms */
+  connectMs?: number;
+  /** ms */
+  tlsMs?: number;
+  /** ms */
+  ttfbMs?: number;
+  /** servers that were dialed, in mode tcp */
+  endpoints?: {
+    address: string;
+    success: boolean;
+    delay: number;
+    error?: string;
+  }[];
+}[];
 
 export type EngineUpdateInput = {
   body: {
@@ -2694,6 +2815,10 @@ export type SettingsAllReply = {
   geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  /** minutes between tests of all outbounds of the config; 0: never */
+  outboundTestMinutes: number;
+  /** failed tests in a row, on the schedule, after which an outbound counts as down */
+  outboundDownThreshold: number;
   /** serve subscriptions as YAML of mihomo, too */
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
@@ -3032,6 +3157,10 @@ export type SettingsUpdateInput = {
     geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    /** minutes between tests of all outbounds of the config; 0: never */
+    outboundTestMinutes?: number;
+    /** failed tests in a row, on the schedule, after which an outbound counts as down */
+    outboundDownThreshold?: number;
     /** serve subscriptions as YAML of mihomo, too */
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
@@ -3440,6 +3569,19 @@ export type KeygenWireguardReply = {
   presharedKey: string;
 };
 
+export type OutboundsHealthReply = {
+  tag: string;
+  /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
+  up: boolean;
+  /** in a row */
+  failures: number;
+  /** ms; 0 when the last test failed */
+  delay: number;
+  error: string;
+  /** Unix ms */
+  testedAt: number;
+}[];
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -3757,6 +3899,12 @@ export class Weir extends Transport {
     /** The admin's part of the core's config, and what its rules may name. — POST /panel/api/engine/ */
     template: (): Promise<EngineTemplateReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/', gives: 'obj' }),
+    /** Makes a balancer use one outbound, until it is told otherwise: also after a reload or a restart of the core or the panel. A blank `target` lets it choose by itself again. — POST /panel/api/engine/balancerOverride */
+    balancerOverride: (input: EngineBalancerOverrideInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/balancerOverride', gives: 'msg' }, input),
+    /** What balancers of the running core choose from, and their overrides. — POST /panel/api/engine/balancerStatus */
+    balancerStatus: (input?: EngineBalancerStatusInput): Promise<EngineBalancerStatusReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/balancerStatus', gives: 'obj' }, input),
     /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
     defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
@@ -3775,6 +3923,15 @@ export class Weir extends Transport {
     /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
     resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
+    /** Asks the running core where a connection would leave. `outboundTag` is blank when no rule takes it: it leaves by the first outbound. The addresses of a name are looked up where rules need them. — POST /panel/api/engine/routeTest */
+    routeTest: (input?: EngineRouteTestInput): Promise<EngineRouteTestReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/routeTest', gives: 'obj' }, input),
+    /** Tests an outbound that need not be saved: in a core of its own, with the setting `outboundTestUrl`. A failure is a result, not an error. — POST /panel/api/engine/testOutbound */
+    testOutbound: (input: EngineTestOutboundInput): Promise<EngineTestOutboundReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/testOutbound', gives: 'obj' }, input),
+    /** Tests up to 50 outbounds at once, all in one core; the results are in their order. One that the core rejects, or that crashes it, does not touch the others. — POST /panel/api/engine/testOutbounds */
+    testOutbounds: (input: EngineTestOutboundsInput): Promise<EngineTestOutboundsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/testOutbounds', gives: 'obj' }, input),
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
@@ -4079,6 +4236,12 @@ export class Weir extends Transport {
     /** Removes the outbounds that the config of the core does not have from the list of traffic, and returns their tags. One that comes back is counted from zero. — POST /panel/api/x/outbound-traffic/prune */
     prune: (): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/x/outbound-traffic/prune', gives: 'obj' }),
+  } as const;
+
+  readonly outbounds = {
+    /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
+    health: (): Promise<OutboundsHealthReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

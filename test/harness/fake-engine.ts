@@ -6,6 +6,7 @@ import {
   beforeCountersGo,
   composeCoreConfig,
   coreMemoryHigh,
+  coreRulesChanged,
   coreStateChanged,
   type CoreCounters,
   CoreMonitor,
@@ -96,6 +97,7 @@ export class FakeEngine {
         coreStateChanged,
         usersRemoved,
         coreMemoryHigh,
+        coreRulesChanged,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
