@@ -133,7 +133,8 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
             if (value !== '' && canonicalAddress(value) === undefined)
               throw new Error('must be an IP address');
             return value;
-          }),
+          })
+          .example('203.0.113.7'),
         '',
       ),
       port: withDefault(lenientInt().min(0).max(65_535), 0),
