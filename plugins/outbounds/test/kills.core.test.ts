@@ -132,3 +132,27 @@ test('mode tcp dials servers, and fetches through what it cannot dial', async (t
   });
   t.like(results[2], { success: true, mode: 'http', httpStatus: 204 });
 });
+
+test('the schedule tests the outbounds of the config', async (t) => {
+  const { panel, works, target } = await openWorld(t);
+  await configure(panel, target.url, (template) => ({
+    ...template,
+    outbounds: [...template.outbounds, tagged(works, 'works'), dead('dead')],
+  }));
+  const job = () => panel.call('/panel/api/system/jobs/outbounds/watch', { method: 'POST' });
+  const health = () => panel.get<{ tag: string; up: boolean }[]>('/panel/api/x/outbounds/health');
+  await job();
+  t.deepEqual(await health(), [], 'off by default');
+  await panel.get('/panel/api/setting/update', {
+    body: { outboundTestMinutes: 1, outboundDownThreshold: 1 },
+  });
+  await job();
+  t.deepEqual(
+    (await health()).map(({ tag, up }) => [tag, up]),
+    [
+      ['works', true],
+      ['dead', false],
+    ],
+  );
+  t.truthy(panel.log.find(({ msg }) => msg === 'an outbound is down'));
+});
