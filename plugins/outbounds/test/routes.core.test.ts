@@ -22,7 +22,7 @@ const pool = (template: Template, selector: readonly string[] = ['pool-']): obje
       { type: 'field', domain: ['full:pooled.example'], balancerTag: 'pool' },
       { type: 'field', domain: ['full:blocked.example'], outboundTag: 'blocked' },
       { type: 'field', network: 'udp', port: '53', outboundTag: 'pool-a' },
-      { type: 'field', ip: ['203.0.113.0/24'], outboundTag: 'pool-b' },
+      { type: 'field', ip: ['203.0.113.0/24', '2001:db8:1::/48'], outboundTag: 'pool-b' },
       { type: 'field', inboundTag: ['special'], outboundTag: 'pool-c' },
     ],
   },
@@ -42,6 +42,7 @@ test('routes are what the core says', async (t) => {
   t.like(await routeOf({ domain: 'blocked.example', port: 443 }), { matched: true, outboundTag: 'blocked' });
   t.like(await routeOf({ domain: 'Blocked.Example' }), { outboundTag: 'blocked' });
   t.like(await routeOf({ ip: '203.0.113.7' }), { outboundTag: 'pool-b' });
+  t.like(await routeOf({ ip: '2001:DB8:1::7' }), { outboundTag: 'pool-b' });
   t.like(await routeOf({ ip: '2001:db8::1', inboundTag: 'special' }), { outboundTag: 'pool-c' });
   t.like(await routeOf({ ip: '198.51.100.1', port: '53', network: 'udp' }), { outboundTag: 'pool-a' });
   t.like(await routeOf({ ip: '198.51.100.1', port: 53 }), { matched: true, outboundTag: 'direct' });
@@ -82,7 +83,12 @@ test('an override is in force after a change of its balancer, a restart, and wit
     routing: { ...(pool(template, ['pool-a']) as Template).routing, rules: [] },
   }));
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
-  await inForce(panel, '');
+  await panel.until(
+    () => panel.log.some(({ msg }) => msg === 'the override of a balancer is not in force'),
+    'the log says so',
+  );
+  await panel.call('/panel/api/system/jobs/outbounds/overrides', { method: 'POST' });
+  t.is((await status(panel))['pool']?.override, '', 'it would lead to an outbound that is not there');
   await configure(panel, URL, pool);
   await inForce(panel, 'pool-b');
 

@@ -60,6 +60,7 @@ test('an outbound is down after so many failures in a row, and up again after on
   await run();
   t.deepEqual(emitted, []);
   await run();
+  t.is(emitted.length, 1);
   await run();
   t.deepEqual(emitted, [['outbounds/outboundDown', 'b']]);
   t.like(watch.health[1], { tag: 'b', up: false, failures: 4, error: 'refused' });
