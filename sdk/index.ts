@@ -1148,19 +1148,30 @@ export type EngineTemplateReply = {
   outboundTestUrl: string;
 };
 
-export type EngineEdgetunnelInput = {
-  action: 'data' | 'del' | 'config' | 'reg' | 'license' | 'changeIp' | 'interval';
-  body?: {
-    /** reg: base64; without both keys the panel generates them */
-    privateKey?: string;
-    /** reg: follows from the private key */
-    publicKey?: string;
-    /** license */
-    license?: string;
-    /** interval: days; 0 is never */
-    interval?: number;
+export type EngineBalancerOverrideInput = {
+  body: {
+    tag: string;
+    /** tag of an outbound */
+    target?: string;
   };
 };
+
+export type EngineBalancerStatusInput = {
+  body?: {
+    /** tags, separated by commas; without it, all of the config */
+    tags?: string;
+  };
+};
+
+export type EngineBalancerStatusReply = Record<string, {
+  tag: string;
+  /** whether the running core has it */
+  running: boolean;
+  /** outbound that takes everything; blank for none */
+  override: string;
+  /** null while it does not run */
+  selected: string[] | null;
+}>;
 
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
@@ -1254,23 +1265,107 @@ export type EngineResetOutboundsTrafficInput = {
   };
 };
 
+export type EngineRouteTestInput = {
+  body?: {
+    inboundTag?: string;
+    domain?: string;
+    ip?: string;
+    port?: number;
+    network?: 'tcp' | 'udp';
+    /** as the core sniffs it: `http`, `tls`, `bittorrent` … */
+    protocol?: string;
+    /** of a client of the inbound; any other text is taken as the name of a user */
+    email?: string;
+  };
+};
+
+export type EngineRouteTestReply = {
+  /** false: no rule takes it */
+  matched: boolean;
+  outboundTag: string;
+  /** whether the outbound is one of the panel: `weir.blocked` takes private targets */
+  isOwn: boolean;
+  /** balancers that it passes through, as far as the core says */
+  groupTags: string[];
+};
+
+export type EngineTestOutboundInput = {
+  body: {
+    /** an outbound of the core, as JSON text or as an object */
+    outbound: string | Record<string, unknown>;
+    /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
+    allOutbounds?: string | unknown[];
+    /** tcp: dials the servers; http: fetches through the outbound, and measures a second request; real: measures the first */
+    mode?: 'tcp' | 'http' | 'real';
+  };
+};
+
+export type EngineTestOutboundReply = {
+  tag: string;
+  success: boolean;
+  /** ms; 0 when it failed */
+  delay: number;
+  error?: string;
+  /** what was done: outbounds over UDP, or behind others, are fetched through */
+  mode: 'tcp' | 'http' | 'real';
+  /** any status is a success */
+  httpStatus?: number;
+  /** ms */
+  connectMs?: number;
+  /** ms */
+  tlsMs?: number;
+  /** ms */
+  ttfbMs?: number;
+  /** servers that were dialed, in mode tcp */
+  endpoints?: {
+    address: string;
+    success: boolean;
+    delay: number;
+    error?: string;
+  }[];
+};
+
+export type EngineTestOutboundsInput = {
+  body: {
+    /** at most 50 outbounds, as JSON text or as a list */
+    outbounds: string | unknown[];
+    /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
+    allOutbounds?: string | unknown[];
+    /** tcp: dials the servers; http: fetches through the outbound, and measures a second request; real: measures the first */
+    mode?: 'tcp' | 'http' | 'real';
+  };
+};
+
+export type EngineTestOutboundsReply = {
+  tag: string;
+  success: boolean;
+  /** ms; 0 when it failed */
+  delay: number;
+  error?: string;
+  /** what was done: outbounds over UDP, or behind others, are fetched through */
+  mode: 'tcp' | 'http' | 'real';
+  /** any status is a success */
+  httpStatus?: number;
+  /** ms */
+  connectMs?: number;
+  /** ms */
+  tlsMs?: number;
+  /** ms */
+  ttfbMs?: number;
+  /** servers that were dialed, in mode tcp */
+  endpoints?: {
+    address: string;
+    success: boolean;
+    delay: number;
+    error?: string;
+  }[];
+}[];
+
 export type EngineUpdateInput = {
   body: {
     /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
     engineSetting: string | Record<string, unknown>;
     outboundTestUrl?: string;
-  };
-};
-
-export type EngineVpnproviderInput = {
-  action: 'data' | 'countries' | 'servers' | 'reg' | 'setKey' | 'del';
-  body?: {
-    /** servers: the id of a country, from countries */
-    countryId?: number;
-    /** reg: an access token of the account */
-    token?: string;
-    /** setKey: the private key */
-    key?: string;
   };
 };
 
@@ -2435,104 +2530,6 @@ export type ServerLogsInput = {
   };
 };
 
-export type ServerScanRealityTargetInput = {
-  body: {
-    /** host or host:port; without a port, 443 */
-    target: string;
-    /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
-    sni?: string;
-  };
-};
-
-export type ServerScanRealityTargetReply = {
-  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
-  target: string;
-  /** the name that was asked for, the name in the certificate, or the address */
-  host: string;
-  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
-  ip: string;
-  /** 0 for an entry that is not a target */
-  port: number;
-  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
-  privateTarget: boolean;
-  /** such as 1.3; blank without a handshake */
-  tlsVersion: string;
-  tls13: boolean;
-  /** h2, http/1.1, or blank */
-  alpn: string;
-  h2: boolean;
-  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
-  curveID: string;
-  /** X25519 or X25519MLKEM768 */
-  x25519: boolean;
-  certSubject: string;
-  certIssuer: string;
-  /** end of the certificate, ISO 8601 */
-  notAfter: string;
-  /** names in the certificate without wildcards, the first 100 */
-  serverNames: string[];
-  /** it is trusted and in time, whatever its names are */
-  certChainValid: boolean;
-  /** it is that, and for this name */
-  certValid: boolean;
-  /** size of all certificates that the server sends */
-  certChainBytes: number;
-  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
-  latencyMs: number;
-  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
-  feasible: boolean;
-  /** why it is not feasible; blank if it is */
-  reason: string;
-};
-
-export type ServerScanRealityTargetsInput = {
-  body?: {
-    /** host:port, addresses and networks, as a list or comma-separated; blank: those of the setting realityScanCandidates */
-    targets?: string | string[];
-  };
-};
-
-export type ServerScanRealityTargetsReply = {
-  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
-  target: string;
-  /** the name that was asked for, the name in the certificate, or the address */
-  host: string;
-  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
-  ip: string;
-  /** 0 for an entry that is not a target */
-  port: number;
-  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
-  privateTarget: boolean;
-  /** such as 1.3; blank without a handshake */
-  tlsVersion: string;
-  tls13: boolean;
-  /** h2, http/1.1, or blank */
-  alpn: string;
-  h2: boolean;
-  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
-  curveID: string;
-  /** X25519 or X25519MLKEM768 */
-  x25519: boolean;
-  certSubject: string;
-  certIssuer: string;
-  /** end of the certificate, ISO 8601 */
-  notAfter: string;
-  /** names in the certificate without wildcards, the first 100 */
-  serverNames: string[];
-  /** it is trusted and in time, whatever its names are */
-  certChainValid: boolean;
-  /** it is that, and for this name */
-  certValid: boolean;
-  /** size of all certificates that the server sends */
-  certChainBytes: number;
-  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
-  latencyMs: number;
-  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
-  feasible: boolean;
-  /** why it is not feasible; blank if it is */
-  reason: string;
-}[];
-
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2808,14 +2805,6 @@ export type SettingsAllReply = {
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
-  /** the registered device, as JSON text; never shown */
-  edgetunnel: '';
-  /** whether edgetunnel is set */
-  hasEdgetunnel: boolean;
-  /** days until the device is replaced by a new one; 0: never */
-  edgetunnelUpdateInterval: number;
-  /** when the present device was registered, in Unix seconds; 0: unknown */
-  edgetunnelLastUpdate: number;
   /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -2826,8 +2815,10 @@ export type SettingsAllReply = {
   geodataSources: Record<string, string>;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
-  /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
-  realityScanCandidates: string;
+  /** minutes between tests of all outbounds of the config; 0: never */
+  outboundTestMinutes: number;
+  /** failed tests in a row, on the schedule, after which an outbound counts as down */
+  outboundDownThreshold: number;
   /** serve subscriptions as YAML of mihomo, too */
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
@@ -2876,10 +2867,6 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
-  /** private key and token at the VPN provider, as JSON text; never shown */
-  vpnprovider: '';
-  /** whether vpnprovider is set */
-  hasVpnprovider: boolean;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3160,14 +3147,6 @@ export type SettingsUpdateInput = {
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
-    /** the registered device, as JSON text */
-    edgetunnel?: string;
-    /** true clears edgetunnel */
-    clearEdgetunnel?: boolean;
-    /** days until the device is replaced by a new one; 0: never */
-    edgetunnelUpdateInterval?: number;
-    /** when the present device was registered, in Unix seconds; 0: unknown */
-    edgetunnelLastUpdate?: number;
     /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -3178,8 +3157,10 @@ export type SettingsUpdateInput = {
     geodataSources?: Record<string, string>;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
-    /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
-    realityScanCandidates?: string;
+    /** minutes between tests of all outbounds of the config; 0: never */
+    outboundTestMinutes?: number;
+    /** failed tests in a row, on the schedule, after which an outbound counts as down */
+    outboundDownThreshold?: number;
     /** serve subscriptions as YAML of mihomo, too */
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
@@ -3228,10 +3209,6 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
-    /** private key and token at the VPN provider, as JSON text */
-    vpnprovider?: string;
-    /** true clears vpnprovider */
-    clearVpnprovider?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3469,14 +3446,6 @@ export type CoreTemplateRestoreInput = {
   id: number;
 };
 
-export type EdgetunnelApplyReply = {
-  tag: string;
-  /** whether the outbound was there before */
-  replaced: boolean;
-  /** host and port of the far end */
-  endpoint: string;
-};
-
 export type EngineVersionsInstalledReply = {
   /** blank without a core */
   running: string;
@@ -3600,6 +3569,19 @@ export type KeygenWireguardReply = {
   presharedKey: string;
 };
 
+export type OutboundsHealthReply = {
+  tag: string;
+  /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
+  up: boolean;
+  /** in a row */
+  failures: number;
+  /** ms; 0 when the last test failed */
+  delay: number;
+  error: string;
+  /** Unix ms */
+  testedAt: number;
+}[];
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -3635,33 +3617,6 @@ export type TrafficPreviewReply = {
     at: number;
     times: number;
   }[];
-};
-
-export type VpnproviderApplyInput = {
-  body?: {
-    /** an entry of the action servers */
-    server?: {
-      hostname: string;
-      station: string;
-      technologies: {
-        id: number;
-        metadata?: {
-          name: string;
-          value?: unknown;
-        }[];
-      }[];
-    };
-    hostname?: string;
-    countryId?: number;
-  };
-};
-
-export type VpnproviderApplyReply = {
-  tag: string;
-  /** whether the outbound was there before */
-  replaced: boolean;
-  /** host and port of the far end */
-  endpoint: string;
 };
 
 export type ServerGetCpuHistoryByBucketInput = {
@@ -3944,9 +3899,12 @@ export class Weir extends Transport {
     /** The admin's part of the core's config, and what its rules may name. — POST /panel/api/engine/ */
     template: (): Promise<EngineTemplateReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/', gives: 'obj' }),
-    /** The device of this panel at Cloudflare WARP. data: what is stored; config: what the service says of it; reg: registers one; license: sets its licence; changeIp: replaces it by a new one, in the template too; interval: does so every so many days; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/edgetunnel/{action} */
-    edgetunnel: (input: EngineEdgetunnelInput): Promise<string> =>
-      this.call({ method: 'POST', path: '/panel/api/engine/edgetunnel/{action}', gives: 'obj' }, input),
+    /** Makes a balancer use one outbound, until it is told otherwise: also after a reload or a restart of the core or the panel. A blank `target` lets it choose by itself again. — POST /panel/api/engine/balancerOverride */
+    balancerOverride: (input: EngineBalancerOverrideInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/balancerOverride', gives: 'msg' }, input),
+    /** What balancers of the running core choose from, and their overrides. — POST /panel/api/engine/balancerStatus */
+    balancerStatus: (input?: EngineBalancerStatusInput): Promise<EngineBalancerStatusReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/balancerStatus', gives: 'obj' }, input),
     /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
     defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
@@ -3965,12 +3923,18 @@ export class Weir extends Transport {
     /** Sets the counted bytes of an outbound to zero. — POST /panel/api/engine/resetOutboundsTraffic */
     resetOutboundsTraffic: (input: EngineResetOutboundsTrafficInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/resetOutboundsTraffic', gives: 'msg' }, input),
+    /** Asks the running core where a connection would leave. `outboundTag` is blank when no rule takes it: it leaves by the first outbound. The addresses of a name are looked up where rules need them. — POST /panel/api/engine/routeTest */
+    routeTest: (input?: EngineRouteTestInput): Promise<EngineRouteTestReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/routeTest', gives: 'obj' }, input),
+    /** Tests an outbound that need not be saved: in a core of its own, with the setting `outboundTestUrl`. A failure is a result, not an error. — POST /panel/api/engine/testOutbound */
+    testOutbound: (input: EngineTestOutboundInput): Promise<EngineTestOutboundReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/testOutbound', gives: 'obj' }, input),
+    /** Tests up to 50 outbounds at once, all in one core; the results are in their order. One that the core rejects, or that crashes it, does not touch the others. — POST /panel/api/engine/testOutbounds */
+    testOutbounds: (input: EngineTestOutboundsInput): Promise<EngineTestOutboundsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/testOutbounds', gives: 'obj' }, input),
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
-    /** The account of this panel at NordVPN. countries and servers: what the provider has; reg: asks it for the private key of an account; setKey: stores a private key; data: what is stored; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/vpnprovider/{action} */
-    vpnprovider: (input: EngineVpnproviderInput): Promise<string> =>
-      this.call({ method: 'POST', path: '/panel/api/engine/vpnprovider/{action}', gives: 'obj' }, input),
   } as const;
 
   readonly hosts = {
@@ -4135,12 +4099,6 @@ export class Weir extends Transport {
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
-    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
-    scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
-      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
-    /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
-    scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
-      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
@@ -4241,12 +4199,6 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
   } as const;
 
-  readonly edgetunnel = {
-    /** Puts the device into the outbound `warp` of the template: into the one that is there, whose other keys stay, or into a new one at the end. The core tests the template first, as `engine/update` does. — POST /panel/api/x/edgetunnel/apply */
-    apply: (): Promise<EdgetunnelApplyReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/edgetunnel/apply', gives: 'obj' }),
-  } as const;
-
   readonly engineVersions = {
     /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
     installed: (): Promise<EngineVersionsInstalledReply> =>
@@ -4286,16 +4238,16 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/x/outbound-traffic/prune', gives: 'obj' }),
   } as const;
 
+  readonly outbounds = {
+    /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
+    health: (): Promise<OutboundsHealthReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }),
+  } as const;
+
   readonly traffic = {
     /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
     preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
-  } as const;
-
-  readonly vpnprovider = {
-    /** Puts a server into the outbound `nord-<hostname>` of the template: into the one that is there, whose other keys stay, or into a new one at the end. Send `server` as the action servers lists it, or its `hostname` with `countryId`. The core tests the template first, as `engine/update` does. — POST /panel/api/x/vpnprovider/apply */
-    apply: (input?: VpnproviderApplyInput): Promise<VpnproviderApplyReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/vpnprovider/apply', gives: 'obj' }, input),
   } as const;
 
   readonly realtime = {

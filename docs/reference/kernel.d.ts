@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 7 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 79 names
+//   @weir-panel/weir/plugins/engine: 88 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,6 +18,7 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
+//   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
@@ -2350,6 +2351,8 @@ declare module '@weir-panel/weir/plugins/core-template' {
 
   // API of core-template: the admin's part of the core's config.
   export interface CoreTemplateApi {
+    /** What tests of outbounds fetch: the setting `outboundTestUrl`. */
+    testUrl(): string;
     /** The template in force, as an admin wrote it. */
     read(): JsonObject;
     /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
@@ -2500,6 +2503,25 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly lastSeen: number;
     readonly lastTry: number;
   }
+  /** A connection, to ask where it would leave; '' and 0 for what is not known of it. */
+  export interface RouteQuestion {
+    readonly network: 'tcp' | 'udp';
+    readonly inboundTag: string;
+    readonly domain: string;
+    readonly ip: string;
+    readonly port: number;
+    /** as the core sniffs it: `http`, `tls`, `bittorrent` … */
+    readonly protocol: string;
+    /** the core's name of the user, see userName */
+    readonly user: string;
+  }
+  /** A balancer of the running core. */
+  export interface BalancerState {
+    /** tag of the outbound that takes everything; '' for none */
+    readonly override: string;
+    /** tags of the outbounds that its strategy chooses from, or has chosen */
+    readonly selected: readonly string[];
+  }
   /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
@@ -2508,6 +2530,55 @@ declare module '@weir-panel/weir/plugins/engine' {
   export class ProtocolRefused extends CoreRefused {
 
   }
+
+  // Part of the contract: where connections leave the running core, and its balancers.
+  /** Where a connection would leave. */
+  export interface FoundRoute {
+    /** false: no rule takes it, and it leaves by the first outbound */
+    readonly matched: boolean;
+    /** '' when no rule takes it */
+    readonly outboundTag: string;
+    /** whether that outbound is one of the panel's, which blocks private targets or asks name servers */
+    readonly isOwn: boolean;
+    readonly groupTags: readonly string[];
+  }
+  /** Rules and balancers of the running core; tags are those of the config. All reject when the core does not answer. */
+  export interface CoreRoutesApi {
+    /** Undefined while no core runs. What no rule of a plugin takes is taken by the panel's last rule, and so matched. */
+    route(question: RouteQuestion): Promise<FoundRoute | undefined>;
+    /** Returns the tags of the balancers in the config, which the core may not have yet. Composes the config. */
+    balancers(): Promise<ReadonlySet<string>>;
+    /** Undefined while no core runs, and when it does not have the balancer. */
+    balancer(tag: string): Promise<BalancerState | undefined>;
+    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
+    override(tag: string, target: string): Promise<boolean>;
+  }
+  export const CoreRoutes: Token<CoreRoutesApi>;
+  /** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
+  export const coreRulesChanged: Event<{
+    readonly balancers: readonly string[];
+  }>;
+
+  // The environment of the core and of its short commands.
+  /**
+   * With splicing on, most downloads are counted only when they end.
+   * @param directory the engine's folder in the data folder
+   */
+  export const coreEnvironment: (directory: string) => Record<string, string>;
+
+  // The binary's short commands: version, config test, conversion.
+  export interface Command {
+    readonly binary: string;
+    readonly directory: string;
+    readonly args: readonly string[];
+    /** ms, then SIGKILL */
+    readonly timeout: number;
+  }
+  /**
+   * Resolves with stdout. Rejects with CoreRefused when the command exited with a failure,
+   * with CoreUnreachable when it could not be run, could not write or took too long.
+   */
+  export function runCommand({ binary, directory, args, timeout }: Command): Promise<string>;
 
   // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
   /** Parts of the config of which there is one each. */
@@ -2765,6 +2836,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface CoreOutboundsApi {
     /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
     tags(): Promise<ReadonlySet<string>>;
+    /** Returns the outbounds themselves, without the panel's own; one that the guard blocks is a blackhole. As costly. */
+    all(): Promise<readonly JsonObject[]>;
   }
   export const CoreOutbounds: Token<CoreOutboundsApi>;
   /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
@@ -4288,6 +4361,27 @@ declare module '@weir-panel/weir/plugins/notifications' {
   }
   /** The notification channels. */
   export const Channels: ExtensionPoint<Channel>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/outbounds' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // Tests of outbounds: what other plugins may follow.
+  /** An outbound that is tested on a schedule failed as often in a row as `outboundDownThreshold` says. Emitted once until it works again. */
+  export const outboundDown: Event<{
+    readonly tag: string;
+    /** in a row */
+    readonly failures: number;
+    readonly error: string;
+  }>;
+  /** An outbound that was down works again. */
+  export const outboundUp: Event<{
+    readonly tag: string;
+    /** ms */
+    readonly delay: number;
+  }>;
 
   export {};
 }

@@ -11,6 +11,8 @@ export {
 } from './wireguard-outbound.js';
 
 export interface CoreTemplateApi {
+  /** What tests of outbounds fetch: the setting `outboundTestUrl`. */
+  testUrl(): string;
   /** The template in force, as an admin wrote it. */
   read(): JsonObject;
   /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */

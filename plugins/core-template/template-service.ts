@@ -21,6 +21,7 @@ interface Needs {
   readonly store: TemplateStore;
   readonly log: Log;
   readonly self: Principal;
+  readonly settings: { read(): { readonly outboundTestUrl: string } };
 }
 /** What is to be saved. */
 export interface Sent {
@@ -41,8 +42,12 @@ export class TemplateService implements CoreTemplateApi {
   /** Two templates at once would both be tested against the same one. */
   readonly #queue = new SerialQueue();
 
-  constructor({ db, engine, store, log, self }: Needs) {
-    this.#needs = { db, engine, store, log, self };
+  constructor({ db, engine, store, log, self, settings }: Needs) {
+    this.#needs = { db, engine, store, log, self, settings };
+  }
+
+  testUrl(): string {
+    return this.#needs.settings.read().outboundTestUrl;
   }
 
   read(): JsonObject {

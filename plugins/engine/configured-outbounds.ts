@@ -12,9 +12,14 @@ export class ConfiguredOutbounds implements CoreOutboundsApi {
   }
 
   async tags(): Promise<ReadonlySet<string>> {
+    return new Set((await this.all()).map(({ tag }) => String(tag)));
+  }
+
+  async all(): Promise<readonly JsonObject[]> {
     const { base } = await this.#supervisor.parts().plan();
     const outbounds = (base['outbounds'] ?? []) as readonly JsonObject[];
-    const tags = outbounds.map(({ tag }) => (typeof tag === 'string' ? tag : ''));
-    return new Set(tags.filter((tag) => tag !== '' && !tag.startsWith(OWN_TAG_PREFIX)));
+    return outbounds.filter(
+      ({ tag }) => typeof tag === 'string' && tag !== '' && !tag.startsWith(OWN_TAG_PREFIX),
+    );
   }
 }

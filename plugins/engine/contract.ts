@@ -15,6 +15,10 @@ export { assetOf, CORE_VERSION, PROGRAM, RELEASES, thisMachine } from './install
 export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
+export type { BalancerState, RouteQuestion } from './driver.js';
+export { CoreRoutes, type CoreRoutesApi, coreRulesChanged, type FoundRoute } from './core-routes.js';
+export { coreEnvironment } from './xray/environment.js';
+export { type Command, runCommand } from './xray/command.js';
 export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
 export { type CoreChange, coreChangeFields } from './core-change.js';
 export { userName, userOf } from './user-name.js';
@@ -168,6 +172,8 @@ export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
 export interface CoreOutboundsApi {
   /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
   tags(): Promise<ReadonlySet<string>>;
+  /** Returns the outbounds themselves, without the panel's own; one that the guard blocks is a blackhole. As costly. */
+  all(): Promise<readonly JsonObject[]>;
 }
 export const CoreOutbounds = token<CoreOutboundsApi>('engine', 'CoreOutbounds');
 

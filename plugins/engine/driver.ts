@@ -127,6 +127,39 @@ export interface DriverMonitor {
   kill(): Promise<void>;
 }
 
+/** A connection, to ask where it would leave; '' and 0 for what is not known of it. */
+export interface RouteQuestion {
+  readonly network: 'tcp' | 'udp';
+  readonly inboundTag: string;
+  readonly domain: string;
+  readonly ip: string;
+  readonly port: number;
+  /** as the core sniffs it: `http`, `tls`, `bittorrent` … */
+  readonly protocol: string;
+  /** the core's name of the user, see userName */
+  readonly user: string;
+}
+export interface RouteAnswer {
+  readonly outboundTag: string;
+  readonly groupTags: readonly string[];
+}
+/** A balancer of the running core. */
+export interface BalancerState {
+  /** tag of the outbound that takes everything; '' for none */
+  readonly override: string;
+  /** tags of the outbounds that its strategy chooses from, or has chosen */
+  readonly selected: readonly string[];
+}
+/** Asks the core where connections would leave, and steers its balancers. Tags are those of the core. */
+export interface DriverRoutes {
+  /** Undefined when no rule takes the connection: it leaves by the first outbound. */
+  route(question: RouteQuestion): Promise<RouteAnswer | undefined>;
+  /** Undefined when the core does not have the balancer. */
+  balancer(tag: string): Promise<BalancerState | undefined>;
+  /** Makes the balancer use this outbound, unchecked; '' ends that. The core forgets it with a restart. */
+  override(tag: string, target: string): Promise<void>;
+}
+
 /** Digests of the base of a config. An empty one marks a change that may not have been carried out. */
 export interface BaseDigests {
   /** of what only a restart changes: name servers, policy, observatory … */
@@ -243,6 +276,8 @@ export interface CoreDriver {
   trimLogs(limits: LogLimits): Promise<void>;
   /** Absent where the core cannot say how it is. */
   readonly monitor?: DriverMonitor;
+  /** Absent where the core cannot be asked. */
+  readonly routes?: DriverRoutes;
 
   /** Rejects when the API of the running core does not answer as this driver needs it: for versions that it was not written for. */
   checkApi?(): Promise<void>;

@@ -37,6 +37,8 @@ import {
   CoreLog,
   coreDrifted,
   coreMemoryHigh,
+  CoreRoutes,
+  coreRulesChanged,
   CoreMonitor,
   CorePrograms,
   CoreOutbounds,
@@ -53,6 +55,7 @@ import { PluginConfigCheck } from './plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
 import { logLimits, logSettings } from './log-settings.js';
 import { routes } from './routes.js';
+import { RunningRoutes } from './running-routes.js';
 import { ChosenProgram } from './chosen-program.js';
 import { RELEASES } from './install/release.js';
 import { engineSettings } from './settings.js';
@@ -106,6 +109,7 @@ export default definePlugin({
     beforeCountersGo,
     coreStateChanged,
     coreDrifted,
+    coreRulesChanged,
     usersRemoved,
     coreMemoryHigh,
   ],
@@ -123,8 +127,20 @@ export default definePlugin({
     monitor: singleton(Monitor),
     programs: singleton(ChosenProgram),
     outbounds: singleton(ConfiguredOutbounds),
+    runningRoutes: singleton(RunningRoutes),
   },
-  provides: ({ supervisor, accesses, online, connectionLog, check, monitor, programs, outbounds }) => [
+  provides: ({
+    supervisor,
+    accesses,
+    online,
+    connectionLog,
+    check,
+    monitor,
+    programs,
+    outbounds,
+    runningRoutes,
+  }) => [
+    provide(CoreRoutes, runningRoutes),
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),

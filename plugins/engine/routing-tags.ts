@@ -7,9 +7,18 @@ import type { Json, JsonObject } from './driver.js';
 const coreBalancerTag = (balancer: JsonObject): string =>
   `${String(balancer['tag'])}@${digestOf(balancer).slice(0, 8)}`;
 
+/** Returns the tag that the config gives a balancer of the core. */
+export const plainBalancerTag = (tag: string): string => tag.replace(/@[^@]{8}$/, '');
+
 /** Returns the tags that balancers have in the core, by their own. */
 export const balancerTags = (balancers: readonly JsonObject[]): ReadonlyMap<string, string> =>
   new Map(balancers.map((balancer) => [String(balancer['tag']), coreBalancerTag(balancer)]));
+
+/** Returns the tags that the config gives the balancers of a base. */
+export const balancersIn = (base: JsonObject): string[] => {
+  const { balancers = [] } = (base['routing'] ?? {}) as { readonly balancers?: readonly JsonObject[] };
+  return balancers.map(({ tag }) => plainBalancerTag(String(tag)));
+};
 
 function ruleTag(rule: JsonObject): string {
   const { ruleTag: own } = rule as { readonly ruleTag?: Json };

@@ -7,15 +7,17 @@ import type { Openness } from './base-config.js';
 import { BaseReconciler } from './base-reconciler.js';
 import { Composition } from './composition.js';
 import { ConfigUsers } from './config-users.js';
-import { type Applied, DONE } from './contract.js';
+import { type Applied, coreRulesChanged, DONE } from './contract.js';
 import { DesiredUsers } from './desired-users.js';
 import { DriftWatch } from './drift.js';
 import type { CoreDriver, CoreProcess } from './driver.js';
 import { InboundReconciler } from './inbound-reconciler.js';
 import { PartProblems } from './part-problems.js';
+import type { Plan } from './plan.js';
 import { PlanApplier, RestartLater } from './plan-applier.js';
 import { Preview } from './preview.js';
 import { ReloadGuard, ReloadRefused } from './reload.js';
+import { balancersIn } from './routing-tags.js';
 import { startCore } from './start.js';
 import type { CoreState } from './state.js';
 import { UserChanges } from './user-changes.js';
@@ -38,7 +40,7 @@ export interface Core {
 }
 
 export class RunningConfig {
-  readonly #needs: Pick<ConfigNeeds, 'log'>;
+  readonly #needs: Pick<ConfigNeeds, 'log' | 'hooks'>;
   readonly #core: Core;
   readonly #base: BaseReconciler;
   readonly #applier: PlanApplier;
@@ -57,7 +59,7 @@ export class RunningConfig {
   constructor(needs: ConfigNeeds, core: Core) {
     const { hooks, log, config: open, contributions, plugins, guard, accounts } = needs;
     const { applied } = this;
-    this.#needs = { log };
+    this.#needs = { log, hooks };
     this.#core = core;
     this.reload = new ReloadGuard(hooks, log);
     const desired = new DesiredUsers({ log, accounts, contributions });
@@ -125,6 +127,7 @@ export class RunningConfig {
     applied.base = started.plan.base;
     this.#base.forgetRejection();
     onRunning(started.process);
+    this.#tellRules(started.plan);
     if (!started.hasInbounds) await inbounds.change(driver, started.plan);
     composition.reportRejected(started.plan, inbounds.rejected);
     // The core may lack users that changed while it started.
@@ -147,13 +150,20 @@ export class RunningConfig {
   async #apply(driver: CoreDriver, adopted: boolean): Promise<void> {
     const { composition, inbounds, users } = this;
     this.#configUsers.beforePlan();
+    const { rules } = this.applied.digests;
     const plan = await this.#applier.apply(driver);
     if (!plan) return;
+    if (plan.digests.rules !== rules && this.applied.digests.rules === plan.digests.rules)
+      this.#tellRules(plan);
     // The users of an adopted core are not known; they stay marked until each inbound was compared.
     if (adopted) inbounds.markUsers();
     await inbounds.change(driver, plan);
     composition.reportRejected(plan, inbounds.rejected);
     if (adopted) await users.compareMarked(driver, inbounds.planned);
+  }
+
+  #tellRules({ base }: Plan): void {
+    this.#needs.hooks.emit(coreRulesChanged, { balancers: balancersIn(base) });
   }
 
   /** Notes that the running core keeps what it runs, until a retry. */

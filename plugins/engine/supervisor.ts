@@ -40,7 +40,12 @@ export class Supervisor implements EngineApi {
     plan: () => this.#config.composition.plan(),
   });
   /** for those who watch the core; `process` is undefined while none runs */
-  readonly watched = () => ({ state: this.#state, process: this.#process, monitor: this.#driver?.monitor });
+  readonly watched = () => ({
+    state: this.#state,
+    process: this.#process,
+    monitor: this.#driver?.monitor,
+    routes: this.#driver?.routes,
+  });
   readonly #retry = new BackOff(() => void this.#queue.run(() => this.#restartIfWanted()));
   #wanted = false;
 

@@ -4,7 +4,11 @@
 import type { Json, JsonObject } from './driver.js';
 
 /** Tag of the outbound that takes the packets of a freedom. */
-export const packetsOf = (tag: string): string => `weir.udp.${tag}`;
+const PACKETS = 'weir.udp.';
+export const packetsOf = (tag: string): string => `${PACKETS}${tag}`;
+/** Returns the tag of the freedom whose packets an outbound takes, or the same tag. */
+export const plainOutboundTag = (tag: string): string =>
+  tag.startsWith(PACKETS) ? tag.slice(PACKETS.length) : tag;
 
 /** Returns the outbound that takes the packets instead of this freedom. IPv4 first, as without it. */
 export const forPackets = (freedom: string): JsonObject => ({

@@ -264,6 +264,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   // There is no such file, and no such server: RFC 6761 reserves names that end with .example.
   ['POST /panel/api/server/getCertHash', [400, 'KEYGEN_CERTIFICATE']],
   ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],
+  // Without a core there is nothing to ask, and the template has no balancer.
+  ['POST /panel/api/engine/routeTest', [503, 'OUTBOUNDS_NO_CORE']],
+  ['POST /panel/api/engine/balancerOverride', [404, 'OUTBOUNDS_NO_BALANCER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
   // No key of an account is stored.

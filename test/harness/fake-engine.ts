@@ -7,6 +7,7 @@ import {
   composeCoreConfig,
   coreDrifted,
   coreMemoryHigh,
+  coreRulesChanged,
   coreStateChanged,
   type CoreCounters,
   CoreMonitor,
@@ -98,6 +99,7 @@ export class FakeEngine {
         coreDrifted,
         usersRemoved,
         coreMemoryHigh,
+        coreRulesChanged,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
@@ -174,7 +176,10 @@ export class FakeEngine {
         return [
           provide(Engine, api),
           provide(CoreMonitor, monitor),
-          provide(CoreOutbounds, { tags: async () => new Set(this.outboundTags) }),
+          provide(CoreOutbounds, {
+            tags: async () => new Set(this.outboundTags),
+            all: async () => this.outboundTags.map((tag) => ({ tag, protocol: 'freedom' })),
+          }),
         ];
       },
     });

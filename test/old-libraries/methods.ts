@@ -57,7 +57,9 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   getWebCertFiles: missing('GET /panel/api/server/getWebCertFiles'),
   ...all('getDefaultJsonConfig getXrayConfig updateXrayConfig'),
   manageWarp: works(),
-  testOutbound: missing('POST /panel/api/xray/testOutbound'),
+  testOutbound: works(
+    'the panel reads `allOutbounds`; without it, chains lead through the outbounds of the config',
+  ),
   getNodes: missing('GET /panel/api/nodes/list'),
   getNode: missing('GET /panel/api/nodes/get/{id}'),
   getNodeHistory: missing('GET /panel/api/nodes/history/{id}/{metric}/{bucket}'),

@@ -4,6 +4,7 @@ import { Channel } from './channel.js';
 import { tagUnknown, userExists, userUnknown } from './failures.js';
 import { decode, encode, wrap, type Messages } from './messages.js';
 import { eachMessage } from './each-message.js';
+import { RouteApi } from './route-api.js';
 import { RoutingApi, textIn } from './routing-api.js';
 
 const HANDLERS = '/xray.app.proxyman.command.HandlerService';
@@ -14,11 +15,13 @@ export class CoreApi {
   readonly #channel: Channel;
   /** outbounds, rules and balancers */
   readonly routing: RoutingApi;
+  readonly routes: RouteApi;
 
   /** @param socket path of the Unix socket that the core's api inbound listens on */
   constructor(socket: string) {
     this.#channel = new Channel(socket);
     this.routing = new RoutingApi(this.#channel);
+    this.routes = new RouteApi(this.#channel);
   }
 
   close(): void {

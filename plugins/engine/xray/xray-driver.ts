@@ -15,6 +15,7 @@ import {
   type CoreInbound,
   type CoreProcess,
   type CoreUser,
+  type DriverRoutes,
   type InboundWithUsers,
   type JsonObject,
   type OnlineUser,
@@ -65,6 +66,11 @@ export class XrayDriver implements CoreDriver {
   readonly #listeners: Array<(reason: string) => void> = [];
   readonly #logs: CoreLogs;
   readonly monitor = new XrayMonitor(() => this.#requireCore());
+  readonly routes: DriverRoutes = {
+    route: (question) => this.#requireCore().api.routes.route(question),
+    balancer: (tag) => this.#requireCore().api.routes.balancer(tag),
+    override: (tag, target) => this.#requireCore().api.routes.override(tag, target),
+  };
   #core: CoreConnection | undefined;
   /** account types that the core was seen to read as declared */
   readonly #read = new Set<string>();

@@ -158,6 +158,16 @@ export const server: Checks = {
     const after = await world.panel.get<{ total: number }[]>('/panel/api/engine/getOutboundsTraffic');
     t.true(after.every(({ total }) => total === 0));
   },
+  testOutbound: async (t, world) => {
+    const freedom = { tag: 'out', protocol: 'freedom' };
+    t.like(await world.call('testOutbound', freedom), { tag: 'out', success: false, mode: 'http' });
+    const closed = {
+      ...freedom,
+      protocol: 'socks',
+      settings: { servers: [{ address: '127.0.0.1', port: 9 }] },
+    };
+    t.like(await world.call('testOutbound', closed, { mode: 'tcp' }), { success: false, mode: 'tcp' });
+  },
   getNewEchCert: async (t, world) => {
     const made = await world.call<Record<string, string>>('getNewEchCert', 'www.example.com');
     t.true(Buffer.from(made['echConfigList'] ?? '', 'base64').includes('www.example.com'));

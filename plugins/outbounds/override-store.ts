@@ -1,0 +1,36 @@
+// Overrides of balancers: in the database, and in memory.
+import { createHash } from 'node:crypto';
+import type { Database, Projection, Tx } from '../../kernel/index.js';
+import type { OverrideTables } from './tables.js';
+
+const hashOf = (tag: string): string => createHash('sha256').update(tag).digest('hex');
+
+export class OverrideStore {
+  readonly #memory: Projection<Map<string, string>, { readonly tag: string; readonly target: string }>;
+
+  constructor({ db, tables }: { readonly db: Database; readonly tables: OverrideTables }) {
+    this.#memory = db.projection({
+      load: async () =>
+        new Map((await tables.overrides.findAll()).map((row) => [row.get().tag, row.get().target])),
+      apply: (state, { tag, target }) => void (target === '' ? state.delete(tag) : state.set(tag, target)),
+    });
+  }
+
+  /** Targets by tag of the balancer. */
+  get all(): ReadonlyMap<string, string> {
+    return this.#memory.state;
+  }
+
+  /** @param target '' removes the override */
+  async set(tx: Tx, tag: string, target: string): Promise<void> {
+    const values = { hash: hashOf(tag), tag, target };
+    if (target === '') await tx.run('DELETE FROM outbound_overrides WHERE hash = :hash', values);
+    else
+      await tx.run(
+        `INSERT INTO outbound_overrides (hash, tag, target) VALUES (:hash, :tag, :target)
+         ${tx.sql.onConflict('hash', `target = ${tx.sql.incoming('target')}`)}`,
+        values,
+      );
+    tx.apply(this.#memory, { tag, target });
+  }
+}

@@ -1,0 +1,60 @@
+// Reads the outbounds of a request: JSON as text, as forms send it, or as it is.
+import { custom, describedAs, type Issue, kernelErrors, text, whyNotJson } from '../../kernel/index.js';
+import Joi from 'joi';
+import type { JsonObject } from '../engine/contract.js';
+
+/** An outbound with certificates in it has some KiB. */
+const LONGEST_TEXT = 4_000_000;
+export const MOST_TESTED = 50;
+/** as many as a template may have, and those of other plugins */
+const MOST_OUTBOUNDS = 5_000;
+
+const anyJson = <T>(json: Joi.Schema, description: string, type: 'object' | 'array') =>
+  describedAs(custom<T>(Joi.alternatives(text().max(LONGEST_TEXT), json)), {
+    anyOf: [{ type: 'string' }, { type }],
+    description,
+  });
+
+export const OutboundField = () =>
+  anyJson<string | object>(
+    Joi.object().unknown(true),
+    'an outbound of the core, as JSON text or as an object',
+    'object',
+  );
+export const OutboundsField = (description: string) =>
+  anyJson<string | readonly unknown[]>(Joi.array().items(Joi.any()), description, 'array');
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const refuse = (path: string, message: string) => {
+  const issues: Issue[] = [{ path, message: `${path}: ${message}` }];
+  return kernelErrors.INVALID(`${path}: ${message}`, { issues });
+};
+
+function parsed(value: unknown, path: string): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch (cause) {
+    throw refuse(path, `this is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+function checked(value: unknown, path: string): JsonObject {
+  if (!isObject(value)) throw refuse(path, 'it must be a JSON object, an outbound of the core');
+  const problem = whyNotJson(value);
+  if (problem !== undefined) throw refuse(path, problem);
+  return value;
+}
+
+/** Throws KERNEL_INVALID. */
+export const readOutbound = (sent: unknown, path: string): JsonObject => checked(parsed(sent, path), path);
+
+/** Throws KERNEL_INVALID. */
+export function readOutbounds(sent: unknown, path: string, most = MOST_OUTBOUNDS): JsonObject[] {
+  const list = parsed(sent, path);
+  if (!Array.isArray(list)) throw refuse(path, 'it must be a list of outbounds of the core');
+  if (list.length > most) throw refuse(path, `it has ${list.length} entries; the most are ${most}`);
+  return list.map((outbound, at) => checked(outbound, `${path}.${at}`));
+}

@@ -1,0 +1,14 @@
+import { int, setting } from '../../kernel/index.js';
+
+export const outboundSettings = {
+  outboundTestMinutes: setting(
+    int().min(0).max(10_080),
+    0,
+    'minutes between tests of all outbounds of the config; 0: never',
+  ),
+  outboundDownThreshold: setting(
+    int().min(1).max(100),
+    3,
+    'failed tests in a row, on the schedule, after which an outbound counts as down',
+  ),
+} as const;

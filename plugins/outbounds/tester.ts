@@ -1,0 +1,109 @@
+// Tests outbounds: chooses what can be tested, and how. Tests through a core run one batch after another.
+import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import type { CoreGuardApi } from '../core-guard/contract.js';
+import type { CoreTemplateApi } from '../core-template/contract.js';
+import type { CoreOutboundsApi, JsonObject } from '../engine/contract.js';
+import { Batch } from './batch.js';
+import { type Candidate, candidatesOf, isDialedDirectly } from './candidates.js';
+import { dial, type Endpoint } from './dial.js';
+import { errors } from './errors.js';
+import { serversOf, usesUdp } from './outbound-json.js';
+import type { Probed } from './probe.js';
+import type { TestCore } from './test-core.js';
+
+export const MODES = ['tcp', 'http', 'real'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** The result of one outbound. */
+export interface Tested extends Probed {
+  readonly tag: string;
+  readonly mode: Mode;
+  readonly endpoints?: readonly Endpoint[];
+}
+export interface Asked {
+  readonly outbounds: readonly JsonObject[];
+  /** others that they may dial through; undefined: those of the core's config */
+  readonly all: readonly JsonObject[] | undefined;
+  readonly mode: Mode;
+}
+
+interface Needs {
+  readonly log: Log;
+  readonly guard: CoreGuardApi;
+  readonly template: CoreTemplateApi;
+  readonly configured: CoreOutboundsApi | undefined;
+  readonly core: TestCore;
+}
+/** A batch may take half a minute; a caller waits for so many at most. */
+const MOST_WAITING = 4;
+
+export class OutboundTester {
+  readonly #needs: Needs;
+  readonly #queue = new SerialQueue();
+  readonly #stopped = new AbortController();
+  #waiting = 0;
+
+  constructor({ log, guard, template, configured, core }: Needs) {
+    this.#needs = { log, guard, template, configured, core };
+  }
+
+  /** Ends the batch that runs, and all that wait. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** Resolves with a result for each, in their order. Rejects with NO_CORE, CANNOT_TEST or BUSY. */
+  async test({ outbounds, all, mode }: Asked): Promise<Tested[]> {
+    const { guard, configured } = this.#needs;
+    const others = all ?? (await configured?.all()) ?? [];
+    const chosen = await candidatesOf(guard, outbounds, others);
+    const candidates = chosen.filter((one): one is Candidate => 'outbound' in one);
+    const dialed = mode === 'tcp' ? candidates.filter((one) => isDialable(one)) : [];
+    const fetched = candidates.filter((one) => !dialed.includes(one));
+    const fetchMode = mode === 'tcp' ? 'http' : mode;
+    const [endpoints, figures] = await Promise.all([
+      Promise.all(dialed.map(dialServers)),
+      fetched.length > 0 ? this.#fetch(fetched, fetchMode) : new Map<string, Probed>(),
+    ]);
+    const byTag = new Map(dialed.map(({ tag }, at) => [tag, endpoints[at]]));
+    return chosen.map((one) => {
+      const { tag } = one;
+      if (!('outbound' in one)) return { tag, mode, success: false, delay: 0, error: one.error };
+      const servers = byTag.get(tag);
+      if (servers) return { tag, mode, ...summaryOf(servers), endpoints: servers };
+      const figure = figures.get(tag) ?? { success: false, delay: 0, error: 'the test was stopped' };
+      return { tag, mode: fetchMode, ...figure };
+    });
+  }
+
+  async #fetch(candidates: readonly Candidate[], mode: Mode): Promise<Map<string, Probed>> {
+    const { core, template, log } = this.#needs;
+    if (!core.isThere) throw errors.NO_CORE();
+    if (this.#waiting >= MOST_WAITING) throw errors.BUSY();
+    const url = new URL(template.testUrl());
+    this.#waiting += 1;
+    try {
+      return await this.#queue.run(() =>
+        new Batch(core, { url, warm: mode === 'http' }, this.#stopped.signal).run(candidates),
+      );
+    } catch (cause) {
+      log.warn('outbounds could not be tested', { reason: messageOf(cause) });
+      throw errors.CANNOT_TEST(`${errors.CANNOT_TEST.text}: ${messageOf(cause)}`, { cause });
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}
+
+/** A server that is reached through another one, or over UDP, says nothing to the panel. */
+const isDialable = (candidate: Candidate): boolean =>
+  isDialedDirectly(candidate) && !usesUdp(candidate.outbound) && serversOf(candidate.outbound).length > 0;
+
+const dialServers = ({ outbound }: Candidate): Promise<Endpoint[]> =>
+  Promise.all(serversOf(outbound).map((server) => dial(server)));
+
+function summaryOf(servers: readonly Endpoint[]): Pick<Tested, 'success' | 'delay' | 'error'> {
+  const delays = servers.flatMap(({ success, delay }) => (success ? [delay] : []));
+  if (delays.length > 0) return { success: true, delay: Math.min(...delays) };
+  return { success: false, delay: 0, error: servers.map(({ error = '' }) => error).join('; ') };
+}
