@@ -1159,6 +1159,148 @@ export type EngineOutboundsTrafficReply = {
   total: number;
 }[];
 
+export type EngineOutboundSubsReply = {
+  id: number;
+  remark: string;
+  url: string;
+  enabled: boolean;
+  allowPrivate: boolean;
+  allowInsecure: boolean;
+  tagPrefix: string;
+  /** seconds */
+  updateInterval: number;
+  priority: number;
+  prepend: boolean;
+  /** Unix seconds of the last list that was taken; 0 for none */
+  lastUpdated: number;
+  /** why the last fetch failed, or what of the list is not used */
+  lastError: string;
+  /** empty; `refresh` returns the outbounds */
+  lastFetchedOutbounds: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  outboundCount: number;
+  /** tag of the outbound for what no rule takes, if it is of this list */
+  defaultOutbound: string;
+  /** entries that are not used */
+  leftOutCount: number;
+  /** the first of them */
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+}[];
+
+export type EngineCreateOutboundSubInput = {
+  body?: {
+    /** text of one line without control characters */
+    remark?: string;
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** whether its outbounds are in the core */
+    enabled?: boolean | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+    /** begins the tags; without one, `sub1-`, `sub2-` … */
+    tagPrefix?: string | null;
+    /** seconds; 600 for a new one and for 0 */
+    updateInterval?: number | null;
+    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
+    prepend?: boolean | null;
+  };
+};
+
+export type EngineCreateOutboundSubReply = {
+  id: number;
+  remark: string;
+  url: string;
+  enabled: boolean;
+  allowPrivate: boolean;
+  allowInsecure: boolean;
+  tagPrefix: string;
+  /** seconds */
+  updateInterval: number;
+  priority: number;
+  prepend: boolean;
+  /** Unix seconds of the last list that was taken; 0 for none */
+  lastUpdated: number;
+  /** why the last fetch failed, or what of the list is not used */
+  lastError: string;
+  /** empty; `refresh` returns the outbounds */
+  lastFetchedOutbounds: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  outboundCount: number;
+  /** tag of the outbound for what no rule takes, if it is of this list */
+  defaultOutbound: string;
+  /** entries that are not used */
+  leftOutCount: number;
+  /** the first of them */
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
+
+export type EngineParseOutboundSubInput = {
+  body?: {
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+  };
+};
+
+export type EngineDeleteOutboundSubInput = {
+  id: number;
+};
+
+export type EngineUpdateOutboundSubInput = {
+  id: number;
+  body?: {
+    /** text of one line without control characters */
+    remark?: string;
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** whether its outbounds are in the core */
+    enabled?: boolean | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+    /** begins the tags; without one, `sub1-`, `sub2-` … */
+    tagPrefix?: string | null;
+    /** seconds; 600 for a new one and for 0 */
+    updateInterval?: number | null;
+    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
+    prepend?: boolean | null;
+  };
+};
+
+export type EngineDelOutboundSubInput = {
+  id: number;
+};
+
+export type EngineMoveOutboundSubInput = {
+  id: number;
+  body?: {
+    /** `up`; anything else is down */
+    dir?: string;
+  };
+};
+
+export type EngineRefreshOutboundSubInput = {
+  id: number;
+};
+
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
   change: 'none' | 'hot' | 'restart' | 'start';
@@ -3766,6 +3908,30 @@ export class Weir extends Transport {
     /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
     outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
+    /** The subscriptions to lists of outbounds, in their order. — GET /panel/api/engine/outbound-subs */
+    outboundSubs: (): Promise<EngineOutboundSubsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/outbound-subs', gives: 'obj' }),
+    /** Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`. — POST /panel/api/engine/outbound-subs */
+    createOutboundSub: (input?: EngineCreateOutboundSubInput): Promise<EngineCreateOutboundSubReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, input),
+    /** Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing. — POST /panel/api/engine/outbound-subs/parse */
+    parseOutboundSub: (input?: EngineParseOutboundSubInput): Promise<unknown[]> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/parse', gives: 'obj' }, input),
+    /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
+    deleteOutboundSub: (input: EngineDeleteOutboundSubInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
+    /** Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags. — POST /panel/api/engine/outbound-subs/{id} */
+    updateOutboundSub: (input: EngineUpdateOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
+    /** Deletes a subscription; its outbounds leave the core. — POST /panel/api/engine/outbound-subs/{id}/del */
+    delOutboundSub: (input: EngineDelOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/del', gives: 'msg' }, input),
+    /** Changes places with the previous or next subscription. — POST /panel/api/engine/outbound-subs/{id}/move */
+    moveOutboundSub: (input: EngineMoveOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/move', gives: 'msg' }, input),
+    /** Fetches the list now and returns the outbounds in force. If that fails, the previous ones stay. — POST /panel/api/engine/outbound-subs/{id}/refresh */
+    refreshOutboundSub: (input: EngineRefreshOutboundSubInput): Promise<unknown[]> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/refresh', gives: 'obj' }, input),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),

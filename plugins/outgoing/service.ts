@@ -103,7 +103,7 @@ export class OutgoingCalls implements OutgoingApi {
   async #admit(
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
-    options: Pick<CallOptions, 'limits' | 'signal'>,
+    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure'>,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -129,8 +129,9 @@ export class OutgoingCalls implements OutgoingApi {
     try {
       giveBack = await this.#quotaOf(plugin).take(signal);
       const { allow, proxy } = this.#needs.config;
-      const guard = new AddressGuard(this.#needs.listeners, allow, plugin);
-      return { way: { guard, resolve: this.#resolve, proxy, limits, signal }, over };
+      const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
+      const { allowInsecure = false } = options;
+      return { way: { guard, resolve: this.#resolve, proxy, limits, signal, allowInsecure }, over };
     } catch (error) {
       over();
       throw error;
