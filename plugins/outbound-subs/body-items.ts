@@ -75,7 +75,11 @@ function entry(form: Form, name: string, value: unknown): BodyItem | undefined {
   return { form, name, value };
 }
 
-function* entries(form: Form, list: readonly unknown[], nameOf: (value: ItemValue) => string): Iterable<BodyItem> {
+function* entries(
+  form: Form,
+  list: readonly unknown[],
+  nameOf: (value: ItemValue) => string,
+): Iterable<BodyItem> {
   for (const [at, value] of list.entries()) {
     const found = entry(form, (isObject(value) && nameOf(value)) || `entry ${at + 1}`, value);
     if (found) yield found;
@@ -106,7 +110,8 @@ function* jsonEntries(json: unknown): Iterable<BodyItem> {
     const name = `entry ${at + 1}`;
     if (typeof value === 'string') yield* linksOf(value);
     else if (!isObject(value)) yield { form: 'unreadable', name, reason: 'it is no object' };
-    else if (Array.isArray(value['outbounds']) || Array.isArray(value['endpoints'])) yield* configEntries(value);
+    else if (Array.isArray(value['outbounds']) || Array.isArray(value['endpoints']))
+      yield* configEntries(value);
     else if (Array.isArray(value['proxies']))
       yield* entries('mihomo', value['proxies'], (one) => textOf(one['name']));
     else if ('protocol' in value) yield* entries('xray', [value], (one) => textOf(one['tag']) || name);
@@ -160,7 +165,8 @@ export function bodyItems(body: Uint8Array, most: number): Iterable<BodyItem> {
   const plain = itemsIn(text);
   const inside = plain ? undefined : fromBase64(text);
   const items = plain ?? (inside === undefined ? undefined : itemsIn(inside));
-  if (!items) throw new BodyError('it has neither share links nor a document of the core, mihomo or sing-box');
+  if (!items)
+    throw new BodyError('it has neither share links nor a document of the core, mihomo or sing-box');
   return first(items, most + 1);
 }
 

@@ -36,7 +36,9 @@ export class CoreParts {
    */
   standard(): CorePart[] {
     const { standard } = this.#plan;
-    return standard && !this.#isTaken(standard.tag) ? [{ outbound: outboundOf(standard), isDefault: true }] : [];
+    return standard && !this.templateTags().has(standard.tag)
+      ? [{ outbound: outboundOf(standard), isDefault: true }]
+      : [];
   }
   /** Behind all others, so that their tags are theirs. */
   others(): readonly CorePart[] {
@@ -53,9 +55,10 @@ export class CoreParts {
     return this.#plan.over.get(id) ?? 0;
   }
 
-  #isTaken(tag: string): boolean {
-    const { outbounds } = (this.#template?.read() ?? {}) as { outbounds?: readonly JsonObject[] };
-    return OWN_OUTBOUNDS.includes(tag) || (outbounds ?? []).some((outbound) => outbound['tag'] === tag);
+  /** Tags that are the template's, also where a list has them. */
+  templateTags(): ReadonlySet<string> {
+    const { outbounds = [] } = (this.#template?.read() ?? {}) as { outbounds?: readonly JsonObject[] };
+    return new Set([...OWN_OUTBOUNDS, ...outbounds.map(({ tag }) => String(tag))]);
   }
 }
 

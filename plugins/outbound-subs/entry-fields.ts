@@ -7,7 +7,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === '~';
 /** A value that asks for nothing. */
-const isOff = (value: unknown): boolean => isNothing(value) || value === false || value === 'false' || value === 0;
+const isOff = (value: unknown): boolean =>
+  isNothing(value) || value === false || value === 'false' || value === 0;
 
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;

@@ -47,7 +47,12 @@ function flagOf(value: unknown): boolean {
 function secondsOf(value: unknown): number {
   const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
   if (seconds === 0) return USUAL_INTERVAL;
-  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= LEAST_INTERVAL && seconds <= MOST_INTERVAL)
+  if (
+    typeof seconds === 'number' &&
+    Number.isInteger(seconds) &&
+    seconds >= LEAST_INTERVAL &&
+    seconds <= MOST_INTERVAL
+  )
     return seconds;
   throw new Error(`it must be a number of seconds from ${LEAST_INTERVAL} to ${MOST_INTERVAL}`);
 }
@@ -60,14 +65,24 @@ function urlOf(value: unknown): string {
 function prefixOf(value: unknown): string {
   const prefix = typeof value === 'string' ? value.trim() : '';
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,31}$/u.test(prefix))
-    throw new Error('it must have up to 32 letters, digits, dots, hyphens and underscores, and begin with a letter or digit');
-  if (prefix.toLowerCase().startsWith(RESERVED)) throw new Error(`tags that begin with ${RESERVED} belong to the panel`);
+    throw new Error(
+      'it must have up to 32 letters, digits, dots, hyphens and underscores, and begin with a letter or digit',
+    );
+  if (prefix.toLowerCase().startsWith(RESERVED))
+    throw new Error(`tags that begin with ${RESERVED} belong to the panel`);
   return prefix;
 }
 
 const flag = (description: string) => read({ type: 'boolean', description }, flagOf);
 const url = () =>
-  read({ type: 'string', maxLength: LONGEST_URL, description: 'of http or https; a login in it is sent as Basic authorization' }, urlOf);
+  read(
+    {
+      type: 'string',
+      maxLength: LONGEST_URL,
+      description: 'of http or https; a login in it is sent as Basic authorization',
+    },
+    urlOf,
+  );
 const fetchFlags = {
   allowPrivate: flag('the list may be at an address that is not public, and so may its servers'),
   allowInsecure: flag('any certificate of the server of the list is taken; it says nothing of the outbounds'),
@@ -85,9 +100,17 @@ export const SentSub = shape({
   url: url(),
   enabled: flag('whether its outbounds are in the core'),
   ...fetchFlags,
-  tagPrefix: read({ type: 'string', description: 'begins the tags; without one, `sub1-`, `sub2-` …' }, prefixOf),
-  updateInterval: read({ type: 'integer', description: `seconds; ${USUAL_INTERVAL} for a new one and for 0` }, secondsOf),
-  prepend: flag('what no rule takes leaves by an outbound of this list, and not by the first one of the template'),
+  tagPrefix: read(
+    { type: 'string', description: 'begins the tags; without one, `sub1-`, `sub2-` …' },
+    prefixOf,
+  ),
+  updateInterval: read(
+    { type: 'integer', description: `seconds; ${USUAL_INTERVAL} for a new one and for 0` },
+    secondsOf,
+  ),
+  prepend: flag(
+    'what no rule takes leaves by an outbound of this list, and not by the first one of the template',
+  ),
 }).example({ remark: 'Exits', url: EXAMPLE_URL, tagPrefix: 'exit-', updateInterval: 3600 });
 export type SentSub = Static<typeof SentSub>;
 
@@ -98,7 +121,9 @@ export const SentMove = shape({
   dir: optional(word().max(16).description('`up`; anything else is down')),
 }).example({ dir: 'up' });
 
-export const OutboundList = list(jsonRecord<JsonObject>()).description('outbounds of the core, with their tags');
+export const OutboundList = list(jsonRecord<JsonObject>()).description(
+  'outbounds of the core, with their tags',
+);
 
 export const SubReply = shape({
   id: int(),

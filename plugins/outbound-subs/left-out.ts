@@ -18,7 +18,8 @@ const LONGEST_REASON = 300;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
 /** A name of elsewhere on one line. */
-export const shownName = (name: string): string => name.replaceAll(CONTROL, ' ').trim().slice(0, LONGEST_NAME);
+export const shownName = (name: string): string =>
+  name.replaceAll(CONTROL, ' ').trim().slice(0, LONGEST_NAME);
 
 export const NOTHING_LEFT_OUT: LeftOut = { count: 0, items: [] };
 

@@ -54,7 +54,9 @@ export class ListFetcher {
       signal?.throwIfAborted();
       if (error instanceof ListProblem) throw error;
       if (late.aborted) throw new ListProblem(`the server took longer than ${LIMIT_MS / 1000} s`);
-      throw new ListProblem(error instanceof OutgoingError ? error.message : `the fetch failed: ${messageOf(error)}`);
+      throw new ListProblem(
+        error instanceof OutgoingError ? error.message : `the fetch failed: ${messageOf(error)}`,
+      );
     }
   }
 
@@ -72,7 +74,12 @@ export class ListFetcher {
   }
 
   /** Resolves with the body, or with the target of a redirect. */
-  #call(url: URL, first: URL, source: ListSource, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer> | URL> {
+  #call(
+    url: URL,
+    first: URL,
+    source: ListSource,
+    signal: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer> | URL> {
     const isFirst = url.hostname === first.hostname;
     const plain = new URL(url);
     plain.username = '';

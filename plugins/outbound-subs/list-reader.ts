@@ -63,7 +63,11 @@ export class ListReader {
     return { candidates: [...candidates.values()], leftOut };
   }
 
-  #candidate(item: BodyItem, place: string, allowPrivate: boolean): Candidate | { name: string; reason: string } {
+  #candidate(
+    item: BodyItem,
+    place: string,
+    allowPrivate: boolean,
+  ): Candidate | { name: string; reason: string } {
     let name = item.form === 'link' ? this.#nameOf(item.link) || place : item.name;
     try {
       const { config, called } = this.#outbound(item);

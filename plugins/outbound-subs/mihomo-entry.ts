@@ -1,6 +1,7 @@
 // A proxy of mihomo as a neutral entry. Source: wiki.metacubex.one, proxies. The reverse of what sub-alt writes.
 import type { FinalMask, KnownAccount, ProxyEntry, Security, Transport } from '../inbounds/contract.js';
 import type { Fields } from './entry-fields.js';
+import { securityOf, tlsSecurity } from './mihomo-security.js';
 import { mihomoXhttp } from './mihomo-xhttp.js';
 import { earlyData, headersIn, oneHeader, shadowsocksAccount } from './entry-words.js';
 
@@ -11,51 +12,6 @@ const IRRELEVANT = [
   ...['name', 'type', 'udp', 'ip-version', 'packet-encoding', 'xudp', 'packet-addr', 'tfo', 'mptcp'],
   ...['disable-sni', 'hop-interval', 'up', 'down', 'remote-dns-resolve', 'dns', 'allowed-ips', 'fast-open'],
 ];
-
-export function tlsSecurity(fields: Fields, nameKeys: readonly string[]): Security {
-  const serverName = nameKeys.map((key) => fields.text(key)).find((name) => name !== '') ?? '';
-  const fingerprint = fields.text('client-fingerprint');
-  const reality = fields.inside('reality-opts');
-  const alpn = fields.texts('alpn');
-  const pin = fields.text('fingerprint');
-  const byName = fields.text('name-cert-verify');
-  const ech = fields.inside('ech-opts');
-  const allowInsecure = fields.flag('skip-cert-verify');
-  if (reality)
-    return {
-      kind: 'reality',
-      serverName,
-      publicKey: reality.required('public-key'),
-      shortId: reality.text('short-id'),
-      fingerprint: fingerprint || 'chrome',
-      spiderX: '',
-      ...(reality.flag('support-x25519mlkem768') && { x25519mlkem768: true }),
-    };
-  return {
-    kind: 'tls',
-    ...(serverName !== '' && { serverName }),
-    ...(alpn.length > 0 && { alpn }),
-    ...(fingerprint !== '' && { fingerprint }),
-    ...(pin !== '' && { pinnedPeerCertSha256: [pin] }),
-    ...(byName !== '' && { verifyPeerCertByName: byName }),
-    ...(ech?.flag('enable') && { echConfigList: echOf(ech) }),
-    ...(allowInsecure && { allowInsecure }),
-  };
-}
-
-function echOf(ech: Fields): string {
-  const config = ech.text('config');
-  if (config === '')
-    throw ech.fault('config', 'only ECH with its configs in the document can be read');
-  return config;
-}
-
-function securityOf(fields: Fields, nameKeys: readonly string[], always = false): Security {
-  const isOn = fields.flag('tls');
-  if (isOn || always) return tlsSecurity(fields, nameKeys);
-  fields.ignore(...nameKeys, 'alpn', 'client-fingerprint', 'fingerprint', 'skip-cert-verify');
-  return { kind: 'none' };
-}
 
 function wsOf(options: Fields | undefined): Transport {
   if (!options) return { kind: 'ws', path: '/', host: '' };
@@ -83,7 +39,9 @@ function grpcOf(options: Fields | undefined): Transport {
 }
 
 function httpOf(options: Fields | undefined): Transport {
-  const { host, headers } = options ? headersIn(options.headers('headers')) : { host: '', headers: undefined };
+  const { host, headers } = options
+    ? headersIn(options.headers('headers'))
+    : { host: '', headers: undefined };
   const method = options?.text('method') ?? '';
   return {
     kind: 'tcp',
@@ -132,9 +90,13 @@ function shadowsocks(fields: Fields): Pick<Entry, 'account' | 'transport' | 'sec
   const isSecure = options.flag('tls');
   return {
     account,
-    transport: 'host' in transport ? ({ ...transport, host: transport.host || host } as Transport) : transport,
+    transport:
+      'host' in transport ? ({ ...transport, host: transport.host || host } as Transport) : transport,
     security: isSecure
-      ? { ...(tlsSecurity(options, []) as Extract<Security, { kind: 'tls' }>), ...(host !== '' && { serverName: host }) }
+      ? {
+          ...(tlsSecurity(options, []) as Extract<Security, { kind: 'tls' }>),
+          ...(host !== '' && { serverName: host }),
+        }
       : { kind: 'none' },
   };
 }
@@ -184,7 +146,8 @@ function accountOf(fields: Fields, type: string): KnownAccount {
         encryption: fields.text('encryption') || 'none',
       };
     case 'vmess':
-      if ((fields.number('alterId') ?? 0) > 0) throw fields.fault('alterId', 'the core speaks VMess with 0 only');
+      if ((fields.number('alterId') ?? 0) > 0)
+        throw fields.fault('alterId', 'the core speaks VMess with 0 only');
       return { protocol: 'vmess', id: fields.required('uuid'), security: fields.text('cipher') || 'auto' };
     case 'trojan':
       return { protocol: 'trojan', password: fields.required('password') };

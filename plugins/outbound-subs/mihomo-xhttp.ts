@@ -2,7 +2,7 @@
 import type { Transport, XhttpMux, XhttpTransport } from '../inbounds/contract.js';
 import type { Fields } from './entry-fields.js';
 import { headersIn } from './entry-words.js';
-import { tlsSecurity } from './mihomo-entry.js';
+import { tlsSecurity } from './mihomo-security.js';
 
 const TEXTS: readonly (readonly [key: string, field: keyof XhttpTransport])[] = [
   ['x-padding-bytes', 'xPaddingBytes'],

@@ -90,9 +90,10 @@ export class Refresher {
     const others = store.list().flatMap(({ id, outbounds }) => (id === before.id ? [] : outbounds));
     const own = new Set(before.outbounds.map(({ tag }) => tag));
     const taken = new Set([...(await this.#needs.outbounds.tags())].filter((tag) => !own.has(tag)));
-    for (const { tag } of others) taken.add(tag);
-    const isPinned = before.prepend && before.defaultTag !== '';
-    const pinned = isPinned ? before.outbounds.find(({ tag }) => tag === before.defaultTag) : undefined;
+    for (const tag of [...others.map((one) => one.tag), ...parts.templateTags()]) taken.add(tag);
+    const pinned = before.prepend
+      ? before.outbounds.find(({ tag }) => tag === before.defaultTag && !taken.has(tag))
+      : undefined;
     const tagged = withTags(candidates, {
       prefix: before.tagPrefix,
       previous: before.outbounds,
@@ -104,9 +105,12 @@ export class Refresher {
     const accepted = isSame ? tagged : await this.#check.accepted(tagged, leftOut);
     const usable = [...this.#usable(accepted, leftOut)];
     const notes: string[] = [];
-    let standard = before.prepend ? (pinned?.tag ?? usable[0]?.tag ?? '') : '';
+    const first = usable[0]?.tag ?? '';
+    // One that an admin gave away to the template is not replaced by itself either.
+    const isOpen = asker === 'admin' || before.defaultTag === '';
+    let standard = before.prepend ? (pinned?.tag ?? (isOpen ? first : before.defaultTag)) : '';
     if (pinned && !usable.some(({ tag }) => tag === pinned.tag)) {
-      if (asker === 'admin') standard = usable[0]?.tag ?? '';
+      if (asker === 'admin') standard = first;
       else {
         usable.unshift(pinned);
         notes.push(
@@ -140,7 +144,11 @@ export class Refresher {
     }
     const isStandard = parts.standardTag();
     if (isStandard !== wasStandard)
-      log.warn('the default outbound of the core is another one', { before: wasStandard, now: isStandard, asker });
+      log.warn('the default outbound of the core is another one', {
+        before: wasStandard,
+        now: isStandard,
+        asker,
+      });
     return after;
   }
 
@@ -169,4 +177,6 @@ export class Refresher {
 
 const sameList = (a: readonly StoredOutbound[], b: readonly StoredOutbound[]): boolean =>
   a.length === b.length &&
-  a.every(({ tag, digest, name }, at) => tag === b[at]?.tag && digest === b[at].digest && name === b[at].name);
+  a.every(
+    ({ tag, digest, name }, at) => tag === b[at]?.tag && digest === b[at].digest && name === b[at].name,
+  );

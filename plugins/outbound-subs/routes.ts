@@ -38,7 +38,9 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       reply: payload(OutboundList),
       errors: [errors.NOT_FETCHED],
       handle: async ({ body, reply }) => [
-        ...(await holdingOpen(reply.progressed, () => service.look(body as Parameters<SubService['look']>[0]))),
+        ...(await holdingOpen(reply.progressed, () =>
+          service.look(body as Parameters<SubService['look']>[0]),
+        )),
       ],
     }),
     route({

@@ -63,7 +63,10 @@ function transportOf(transport: Fields | undefined): Transport {
     const header = transport.text('early_data_header_name');
     const early = transport.number('max_early_data') ?? 0;
     if (early > 0 && header !== 'Sec-WebSocket-Protocol')
-      throw transport.fault('early_data_header_name', 'the core sends early data as Sec-WebSocket-Protocol only');
+      throw transport.fault(
+        'early_data_header_name',
+        'the core sends early data as Sec-WebSocket-Protocol only',
+      );
     return { kind: 'ws', path: earlyData(path, early), host, ...(headers && { headers }) };
   }
   if (type === 'httpupgrade')
@@ -105,8 +108,15 @@ function shadowsocks(fields: Fields): Omit<Entry, 'server' | 'port'> {
       transport: { kind: 'tcp', http: { host: options.get('obfs-host') ?? '', paths: [] } },
       security: { kind: 'none' },
     };
-  if (plugin !== 'v2ray-plugin' || (options.get('mode') ?? 'websocket') !== 'websocket' || options.get('mux') !== '0')
-    throw fields.fault('plugin', 'only v2ray-plugin over WebSocket with mux=0 and obfs over HTTP can be expressed');
+  if (
+    plugin !== 'v2ray-plugin' ||
+    (options.get('mode') ?? 'websocket') !== 'websocket' ||
+    options.get('mux') !== '0'
+  )
+    throw fields.fault(
+      'plugin',
+      'only v2ray-plugin over WebSocket with mux=0 and obfs over HTTP can be expressed',
+    );
   return {
     account,
     transport: { kind: 'ws', path: options.get('path') || '/', host },
@@ -172,7 +182,12 @@ function wireguard(fields: Fields): Entry {
 function accountOf(fields: Fields, type: string): KnownAccount {
   switch (type) {
     case 'vless':
-      return { protocol: 'vless', id: fields.required('uuid'), flow: fields.text('flow'), encryption: 'none' };
+      return {
+        protocol: 'vless',
+        id: fields.required('uuid'),
+        flow: fields.text('flow'),
+        encryption: 'none',
+      };
     case 'vmess':
       if ((fields.number('alter_id') ?? 0) > 0)
         throw fields.fault('alter_id', 'the core speaks VMess with 0 only');
@@ -182,7 +197,8 @@ function accountOf(fields: Fields, type: string): KnownAccount {
     case 'http':
       return { protocol: 'http', user: fields.text('username'), password: fields.text('password') };
     case 'socks':
-      if (!['', '5'].includes(fields.text('version'))) throw fields.fault('version', 'only SOCKS 5 is supported');
+      if (!['', '5'].includes(fields.text('version')))
+        throw fields.fault('version', 'only SOCKS 5 is supported');
       return { protocol: 'mixed', user: fields.text('username'), password: fields.text('password') };
     default:
       throw fields.fault('type', `the core has no outbound for ${type || 'an outbound without a type'}`);

@@ -48,7 +48,12 @@ function partner(outbound: JsonObject): Json {
 }
 
 export function candidateOf(name: string, { tag: _, ...config }: JsonObject): Candidate {
-  return { name, config: config as JsonObject, digest: hash(config as Json), identity: hash(partner(config as JsonObject)) };
+  return {
+    name,
+    config: config as JsonObject,
+    digest: hash(config as Json),
+    identity: hash(partner(config as JsonObject)),
+  };
 }
 
 /** As the core gets it. */

@@ -55,7 +55,10 @@ export class SubService {
       leftOutCount: leftOut.count + over,
       leftOut: [
         ...(over > 0
-          ? outbounds.slice(-over).slice(0, 10).map(({ tag }) => ({ name: tag, reason }))
+          ? outbounds
+              .slice(-over)
+              .slice(0, 10)
+              .map(({ tag }) => ({ name: tag, reason }))
           : []),
         ...leftOut.items,
       ],
@@ -100,9 +103,13 @@ export class SubService {
         const { url = before.url, tagPrefix = before.tagPrefix, prepend = before.prepend } = fields;
         const isOther = url !== before.url;
         const isAsked = isOther || fields.allowPrivate !== undefined || fields.allowInsecure !== undefined;
-        const taken = new Set(store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds.map((one) => one.tag))));
+        const taken = new Set(
+          store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds.map((one) => one.tag))),
+        );
         const renamed = (tag: string): string => {
-          const other = tag.startsWith(before.tagPrefix) ? tagPrefix + tag.slice(before.tagPrefix.length) : tag;
+          const other = tag.startsWith(before.tagPrefix)
+            ? tagPrefix + tag.slice(before.tagPrefix.length)
+            : tag;
           return taken.has(other) ? tag : other;
         };
         const outbounds =
@@ -113,7 +120,7 @@ export class SubService {
         return {
           ...fields,
           ...(outbounds !== before.outbounds && { outbounds }),
-          // Another list has other outbounds, of which the first one is taken.
+          // That of another list is taken by `refresh`; until then, traffic goes on where it went.
           defaultTag: prepend ? standard : '',
           ...(isAsked && { triedAt: 0, failures: 0 }),
           updatedAt: clock.now(),
@@ -123,7 +130,10 @@ export class SubService {
   }
 
   delete(id: number): Promise<string> {
-    return this.#applied('the subscription is deleted', async () => void (await this.#needs.store.delete(id)));
+    return this.#applied(
+      'the subscription is deleted',
+      async () => void (await this.#needs.store.delete(id)),
+    );
   }
 
   move(id: number, by: 1 | -1): Promise<string> {

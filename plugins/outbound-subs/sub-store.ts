@@ -133,8 +133,7 @@ export class SubStore {
       const own = order[at];
       if (own && other) [order[at], order[at + by]] = [other, own];
       for (const [priority, sub] of order.entries())
-        if (sub.priority !== priority)
-          await this.#write(tx, sub, { priority, updatedAt: this.#clock.now() });
+        if (sub.priority !== priority) await this.#write(tx, sub, { priority, updatedAt: this.#clock.now() });
     });
   }
 }

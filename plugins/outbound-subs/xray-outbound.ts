@@ -35,7 +35,14 @@ const REALITY: Rule = keys(
 );
 const SOCKET: Rule = keys(
   ...['tcpFastOpen', 'tcpMptcp', 'tcpNoDelay', 'tcpKeepAliveIdle', 'tcpKeepAliveInterval', 'tcpUserTimeout'],
-  ...['tcpMaxSeg', 'tcpCongestion', 'domainStrategy', 'tcpWindowClamp', 'addressPortStrategy', 'happyEyeballs'],
+  ...[
+    'tcpMaxSeg',
+    'tcpCongestion',
+    'domainStrategy',
+    'tcpWindowClamp',
+    'addressPortStrategy',
+    'happyEyeballs',
+  ],
 );
 const GRPC: Rule = keys(
   ...['serviceName', 'authority', 'multiMode', 'user_agent', 'idle_timeout', 'health_check_timeout'],
@@ -46,7 +53,13 @@ const XHTTP = keys(
   ...['xPaddingHeader', 'xPaddingPlacement', 'xPaddingMethod', 'uplinkHTTPMethod', 'sessionPlacement'],
   ...['sessionKey', 'sessionIDPlacement', 'sessionIDKey', 'sessionIDTable', 'sessionIDLength'],
   ...['seqPlacement', 'seqKey', 'uplinkDataPlacement', 'uplinkDataKey', 'uplinkChunkSize', 'noGRPCHeader'],
-  ...['scMaxEachPostBytes', 'scMinPostsIntervalMs', 'noSSEHeader', 'scMaxBufferedPosts', 'scStreamUpServerSecs'],
+  ...[
+    'scMaxEachPostBytes',
+    'scMinPostsIntervalMs',
+    'noSSEHeader',
+    'scMaxBufferedPosts',
+    'scStreamUpServerSecs',
+  ],
 );
 const download: Rule = {
   ...keys('address', 'port', 'network', 'security'),
