@@ -133,7 +133,7 @@ function yamlIn(text: string): unknown {
     throw new BodyError(`it has ${text.length} characters; YAML may have ${LONGEST_YAML}`);
   try {
     // All values as texts: 1e5 and 012 may be names and keys.
-    return parse(text, { schema: 'failsafe', maxAliasCount: MOST_ALIASES, logLevel: 'silent' }) as unknown;
+    return parse(text, { schema: 'failsafe', maxAliasCount: MOST_ALIASES, logLevel: 'error' }) as unknown;
   } catch {
     throw new BodyError('it begins like YAML and is not valid');
   }

@@ -5,15 +5,14 @@ import {
   custom,
   describedAs,
   int,
-  jsonRecord,
   list,
+  openObject,
   optional,
   shape,
   type Static,
   text,
   word,
 } from '../../kernel/index.js';
-import type { JsonObject } from '../engine/contract.js';
 import { LONGEST_URL, urlProblem } from './list-fetcher.js';
 import { RESERVED } from './tags.js';
 
@@ -78,6 +77,7 @@ const url = () =>
   read(
     {
       type: 'string',
+      format: 'uri',
       maxLength: LONGEST_URL,
       description: 'of http or https; a login in it is sent as Basic authorization',
     },
@@ -105,7 +105,12 @@ export const SentSub = shape({
     prefixOf,
   ),
   updateInterval: read(
-    { type: 'integer', description: `seconds; ${USUAL_INTERVAL} for a new one and for 0` },
+    {
+      type: 'integer',
+      minimum: LEAST_INTERVAL,
+      maximum: MOST_INTERVAL,
+      description: `seconds; ${USUAL_INTERVAL} for a new one`,
+    },
     secondsOf,
   ),
   prepend: flag(
@@ -121,9 +126,7 @@ export const SentMove = shape({
   dir: optional(word().max(16).description('`up`; anything else is down')),
 }).example({ dir: 'up' });
 
-export const OutboundList = list(jsonRecord<JsonObject>()).description(
-  'outbounds of the core, with their tags',
-);
+export const OutboundList = list(openObject()).description('outbounds of the core, with their tags');
 
 export const SubReply = shape({
   id: int(),

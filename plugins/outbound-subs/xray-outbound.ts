@@ -71,7 +71,7 @@ const WAY: Rule = { ...XHTTP, downloadSettings: download, extra: { ...XHTTP, dow
 const HTTP: Rule = keys('path', 'host', 'headers', 'heartbeatPeriod', 'ed');
 const TCP: Rule = { header: true };
 const OUTBOUND: Rule = {
-  ...keys('tag', 'protocol'),
+  protocol: true,
   settings: SETTINGS,
   mux: keys('enabled', 'concurrency', 'xudpConcurrency', 'xudpProxyUDP443'),
   streamSettings: {
@@ -133,6 +133,8 @@ export function xrayOutbound(value: Readonly<Record<string, unknown>>): JsonObje
   const protocol = String(value['protocol'] ?? '').toLowerCase();
   if (!PROTOCOLS.includes(protocol))
     throw new ListProblem(`protocol: a list may have ${PROTOCOLS.join(', ')}, not ${protocol || 'none'}`);
-  const outbound = checked(value, OUTBOUND, '') as JsonObject;
+  // The list's name of it is only shown.
+  const { tag: _, ...words } = value;
+  const outbound = checked(words, OUTBOUND, '') as JsonObject;
   return { ...outbound, protocol };
 }

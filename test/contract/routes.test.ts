@@ -264,6 +264,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
+  // Nobody serves a list there either.
+  ['POST /panel/api/engine/outbound-subs/parse', [422, 'OUTBOUND_SUBS_NOT_FETCHED']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);
