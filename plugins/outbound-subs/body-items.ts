@@ -40,7 +40,7 @@ function isDeep(value: unknown, left = DEEPEST): boolean {
 }
 
 function* linesOf(text: string): Iterable<string> {
-  const end = /[\r\n\u2028\u2029]+/g;
+  const end = /\r\n|[\n\r\u2028\u2029]/g;
   let from = 0;
   for (let found = end.exec(text); found; found = end.exec(text)) {
     yield text.slice(from, found.index);

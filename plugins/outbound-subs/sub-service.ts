@@ -12,6 +12,7 @@ import type { LiveNews } from './live-news.js';
 import type { Refresher } from './refresher.js';
 import { outboundOf } from './stored-outbound.js';
 import type { Sub, SubStore } from './sub-store.js';
+import { withPrefix } from './tags.js';
 
 interface Needs {
   readonly clock: Clock;
@@ -96,27 +97,22 @@ export class SubService {
   /** Changes what is sent and leaves the rest. Resolves with what is to be said of it. */
   update(id: number, sent: SentSub): Promise<string> {
     return this.#applied('the subscription is saved', async () => {
-      const { store, clock } = this.#needs;
+      const { store, clock, parts } = this.#needs;
       await store.change(id, (before) => {
         const given = Object.entries(sent).filter(([, value]) => value !== undefined);
         const fields = Object.fromEntries(given) as Partial<Sub>;
         const { url = before.url, tagPrefix = before.tagPrefix, prepend = before.prepend } = fields;
         const isOther = url !== before.url;
         const isAsked = isOther || fields.allowPrivate !== undefined || fields.allowInsecure !== undefined;
-        const taken = new Set(
-          store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds.map((one) => one.tag))),
-        );
-        const renamed = (tag: string): string => {
-          const other = tag.startsWith(before.tagPrefix)
-            ? tagPrefix + tag.slice(before.tagPrefix.length)
-            : tag;
-          return taken.has(other) ? tag : other;
-        };
+        const others = store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds));
+        const taken = new Set([...others.map(({ tag }) => tag), ...parts.templateTags()]);
         const outbounds =
           tagPrefix === before.tagPrefix
             ? before.outbounds
-            : before.outbounds.map((outbound) => ({ ...outbound, tag: renamed(outbound.tag) }));
-        const standard = before.defaultTag === '' ? (outbounds[0]?.tag ?? '') : renamed(before.defaultTag);
+            : withPrefix(before.outbounds, { from: before.tagPrefix, to: tagPrefix, taken });
+        // The same outbound, under its new tag.
+        const at = before.outbounds.findIndex(({ tag }) => tag === before.defaultTag);
+        const standard = outbounds[Math.max(at, 0)]?.tag ?? '';
         return {
           ...fields,
           ...(outbounds !== before.outbounds && { outbounds }),

@@ -13,6 +13,12 @@ export const slugOf = (name: string): string =>
     .join('')
     .replaceAll(/^-+|-+$/g, '');
 
+/** A prefix and a name together may begin like a tag of the panel. */
+function beginning(prefix: string, slug: string): string {
+  const base = `${prefix}${slug}`;
+  return base.toLowerCase().startsWith(RESERVED) ? `${prefix}-${slug}` : base;
+}
+
 interface Before {
   readonly prefix: string;
   readonly previous: readonly StoredOutbound[];
@@ -47,15 +53,11 @@ export function withTags(
     if (tag !== pinned) give(at, tag);
   }
   const isFree = (tag: string): boolean =>
-    !given.has(tag) &&
-    !taken.has(tag) &&
-    tag !== pinned &&
-    !OWN_OUTBOUNDS.includes(tag) &&
-    !tag.toLowerCase().startsWith(RESERVED);
+    !given.has(tag) && !taken.has(tag) && tag !== pinned && !OWN_OUTBOUNDS.includes(tag);
   const numbers = new Map<string, number>();
   return list.map((candidate, at) => {
     if (tags[at] === undefined) {
-      const base = `${prefix}${slugOf(candidate.name) || String(at + 1)}`;
+      const base = beginning(prefix, slugOf(candidate.name) || String(at + 1));
       let number = numbers.get(base) ?? 1;
       let tag = base;
       while (!isFree(tag)) tag = `${base}-${++number}`;
@@ -63,5 +65,29 @@ export function withTags(
       give(at, tag);
     }
     return { ...candidate, tag: tags[at] ?? '' };
+  });
+}
+
+interface Renaming {
+  readonly from: string;
+  readonly to: string;
+  /** tags that others have */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** The same outbounds under another prefix; one whose new tag is not free keeps the old one. */
+export function withPrefix(list: readonly StoredOutbound[], { from, to, taken }: Renaming): StoredOutbound[] {
+  const given = new Set(list.map(({ tag }) => tag));
+  return list.map((outbound) => {
+    const { tag } = outbound;
+    const next = tag.startsWith(from) ? to + tag.slice(from.length) : tag;
+    const isFree =
+      !given.has(next) &&
+      !taken.has(next) &&
+      !OWN_OUTBOUNDS.includes(next) &&
+      !next.toLowerCase().startsWith(RESERVED);
+    if (!isFree) return outbound;
+    given.add(next);
+    return { ...outbound, tag: next };
   });
 }
