@@ -1207,7 +1207,7 @@ export type EngineCreateOutboundSubInput = {
     allowInsecure?: boolean | null;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
     tagPrefix?: string | null;
-    /** seconds; 600 for a new one and for 0 */
+    /** seconds; 600 for a new one */
     updateInterval?: number | null;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
     prepend?: boolean | null;
@@ -1259,6 +1259,8 @@ export type EngineParseOutboundSubInput = {
   };
 };
 
+export type EngineParseOutboundSubReply = Record<string, unknown>[];
+
 export type EngineDeleteOutboundSubInput = {
   id: number;
 };
@@ -1278,7 +1280,7 @@ export type EngineUpdateOutboundSubInput = {
     allowInsecure?: boolean | null;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
     tagPrefix?: string | null;
-    /** seconds; 600 for a new one and for 0 */
+    /** seconds; 600 for a new one */
     updateInterval?: number | null;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
     prepend?: boolean | null;
@@ -1300,6 +1302,8 @@ export type EngineMoveOutboundSubInput = {
 export type EngineRefreshOutboundSubInput = {
   id: number;
 };
+
+export type EngineRefreshOutboundSubReply = Record<string, unknown>[];
 
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
@@ -3915,7 +3919,7 @@ export class Weir extends Transport {
     createOutboundSub: (input?: EngineCreateOutboundSubInput): Promise<EngineCreateOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, input),
     /** Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing. — POST /panel/api/engine/outbound-subs/parse */
-    parseOutboundSub: (input?: EngineParseOutboundSubInput): Promise<unknown[]> =>
+    parseOutboundSub: (input?: EngineParseOutboundSubInput): Promise<EngineParseOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/parse', gives: 'obj' }, input),
     /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
     deleteOutboundSub: (input: EngineDeleteOutboundSubInput): Promise<string> =>
@@ -3930,7 +3934,7 @@ export class Weir extends Transport {
     moveOutboundSub: (input: EngineMoveOutboundSubInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/move', gives: 'msg' }, input),
     /** Fetches the list now and returns the outbounds in force. If that fails, the previous ones stay. — POST /panel/api/engine/outbound-subs/{id}/refresh */
-    refreshOutboundSub: (input: EngineRefreshOutboundSubInput): Promise<unknown[]> =>
+    refreshOutboundSub: (input: EngineRefreshOutboundSubInput): Promise<EngineRefreshOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/refresh', gives: 'obj' }, input),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>

@@ -10,10 +10,10 @@ const keys = (...names: readonly string[]): Record<string, Rule> =>
   Object.fromEntries(names.map((name) => [name, true]));
 
 const user = keys(
-  ...['id', 'flow', 'encryption', 'security', 'level', 'user', 'pass', 'password', 'email', 'alterId'],
+  ...['id', 'flow', 'encryption', 'security', 'user', 'pass', 'password', 'email', 'alterId'],
 );
 const server = {
-  ...keys('address', 'port', 'method', 'password', 'uot', 'UoTVersion', 'ota', 'email', 'flow', 'level'),
+  ...keys('address', 'port', 'method', 'password', 'uot', 'UoTVersion', 'ota', 'email', 'flow'),
   users: user,
 };
 const SETTINGS: Rule = {
@@ -117,6 +117,8 @@ function checked(value: unknown, rule: Rule, path: string): Json | undefined {
   for (const [key, one] of Object.entries(value)) {
     const here = path === '' ? key : `${path}.${key}`;
     if (CONTROL.test(key)) throw new ListProblem(`${path}: a name in it contains control characters`);
+    // It belongs to the policy of the other config.
+    if (rule !== true && key === 'level') continue;
     const inside = rule === true ? true : Object.hasOwn(rule, key) ? rule[key] : undefined;
     if (inside === undefined) {
       if (saysNothing(one)) continue;

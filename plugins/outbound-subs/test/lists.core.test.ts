@@ -174,3 +174,37 @@ test('a tag of the template is the template’s, whichever came first', async (t
   t.is(tags.length, 3);
   t.false(tags.includes('sub1-Two'), String(tags));
 });
+
+test('a list survives a restart of the panel, is fetched by schedule with a pause after failures, and takes another prefix', async (t) => {
+  const { panel, server, user } = await boot(t);
+  const exit = await openExit(t);
+  const lists = await openLists(t, `${exit.link}#One`);
+  const sub = await create(panel, { url: lists.url, updateInterval: 60 });
+  const job = (of: CorePanel) => of.call('/panel/api/system/jobs/outbound-subs/refresh', { method: 'POST' });
+  t.is((await job(panel)).status, 200);
+  t.like(await shown(panel, sub.id), { outboundCount: 1, lastError: '' });
+  await job(panel);
+  t.is(lists.requests.length, 1, 'it is not due');
+  await route(panel, server.port, 'sub1-One');
+  t.true(await user.served());
+  const said = await panel.call(`${API}/${sub.id}`, { body: { tagPrefix: 'out-' } });
+  t.is(said.status, 200, said.text);
+  t.false(await user.served(), 'a rule for a tag that is gone blocks');
+  await route(panel, server.port, 'out-One');
+  t.true(await user.served());
+  lists.answer = (_, response) => void response.writeHead(503).end();
+  await panel.call(`${API}/${sub.id}`, { body: { url: lists.url.replace('secret', 'other') } });
+  await job(panel);
+  await job(panel);
+  t.is(lists.requests.length, 2, 'a failure waits too');
+  t.regex((await shown(panel, sub.id)).lastError, /status 503/);
+  t.like(await shown(panel, sub.id), { outboundCount: 1 });
+  await panel.leave();
+  const next = await openPanel(t, { dataDirectory: panel.dataDirectory });
+  t.like(await shown(next, sub.id), { outboundCount: 1, tagPrefix: 'out-' });
+  const before = exit.connections();
+  t.true(await user.served());
+  t.is(exit.connections(), before + 1);
+  t.is((await next.call(`${API}/${sub.id}`, { body: { enabled: false } })).status, 200);
+  t.false(await user.served());
+});
