@@ -40,7 +40,7 @@ test('the same outbound has its tag again, then the same server, then the same p
     'p-B',
     'p-C',
   ]);
-  const moved = [server('C', 'c', { mux: { enabled: true } }), server('A', 'a')];
+  const moved = [server('renamed', 'c', { mux: { enabled: true } }), server('A', 'a')];
   t.deepEqual(tagsOf(given(moved, before)), ['p-C', 'p-A'], 'another way to the same server');
   t.deepEqual(tagsOf(given([server('Z', 'z'), server('B', 'b')], before)), ['p-A', 'p-B'], 'the same place');
   t.deepEqual(tagsOf(given([server('Z', 'z'), server('B', 'b')], before, { pinned: 'p-A' })), ['p-Z', 'p-B']);
