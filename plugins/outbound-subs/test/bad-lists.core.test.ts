@@ -207,9 +207,9 @@ test.serial(
     t.log(
       `${Math.round(performance.now() - began)} ms; the loop was blocked ${Math.round(delay.max / 1e6)} ms at most, ${Math.round(delay.percentile(99) / 1e6)} ms in 99 %`,
     );
-    t.true(delay.percentile(99) / 1e6 < 50);
-    // 45 ms on a quiet machine.
-    t.true(delay.max / 1e6 < 200);
+    t.true(delay.percentile(99) / 1e6 < 100);
+    // 45 ms and 27 ms on a quiet machine; 340 ms where the engine checks all parts in one go.
+    t.true(delay.max / 1e6 < 250);
 
     const second = await openLists(t, `${link(20_000)}\n${link(20_001)}`);
     const other = await panel.get<{ id: number }>(API, { body: { url: second.url, allowPrivate: true } });
