@@ -1173,6 +1173,20 @@ export type EngineBalancerStatusReply = Record<string, {
   selected: string[] | null;
 }>;
 
+export type EngineEdgetunnelInput = {
+  action: 'data' | 'del' | 'config' | 'reg' | 'license' | 'changeIp' | 'interval';
+  body?: {
+    /** reg: base64; without both keys the panel generates them */
+    privateKey?: string;
+    /** reg: follows from the private key */
+    publicKey?: string;
+    /** license */
+    license?: string;
+    /** interval: days; 0 is never */
+    interval?: number;
+  };
+};
+
 export type EngineDefaultTemplateReply = Record<string, unknown>;
 
 export type EngineOutboundsTrafficReply = {
@@ -1183,6 +1197,152 @@ export type EngineOutboundsTrafficReply = {
   down: number;
   total: number;
 }[];
+
+export type EngineOutboundSubsReply = {
+  id: number;
+  remark: string;
+  url: string;
+  enabled: boolean;
+  allowPrivate: boolean;
+  allowInsecure: boolean;
+  tagPrefix: string;
+  /** seconds */
+  updateInterval: number;
+  priority: number;
+  prepend: boolean;
+  /** Unix seconds of the last list that was taken; 0 for none */
+  lastUpdated: number;
+  /** why the last fetch failed, or what of the list is not used */
+  lastError: string;
+  /** empty; `refresh` returns the outbounds */
+  lastFetchedOutbounds: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  outboundCount: number;
+  /** tag of the outbound for what no rule takes, if it is of this list */
+  defaultOutbound: string;
+  /** entries that are not used */
+  leftOutCount: number;
+  /** the first of them */
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+}[];
+
+export type EngineCreateOutboundSubInput = {
+  body?: {
+    /** text of one line without control characters */
+    remark?: string;
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** whether its outbounds are in the core */
+    enabled?: boolean | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+    /** begins the tags; without one, `sub1-`, `sub2-` … */
+    tagPrefix?: string | null;
+    /** seconds; 600 for a new one */
+    updateInterval?: number | null;
+    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
+    prepend?: boolean | null;
+  };
+};
+
+export type EngineCreateOutboundSubReply = {
+  id: number;
+  remark: string;
+  url: string;
+  enabled: boolean;
+  allowPrivate: boolean;
+  allowInsecure: boolean;
+  tagPrefix: string;
+  /** seconds */
+  updateInterval: number;
+  priority: number;
+  prepend: boolean;
+  /** Unix seconds of the last list that was taken; 0 for none */
+  lastUpdated: number;
+  /** why the last fetch failed, or what of the list is not used */
+  lastError: string;
+  /** empty; `refresh` returns the outbounds */
+  lastFetchedOutbounds: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  outboundCount: number;
+  /** tag of the outbound for what no rule takes, if it is of this list */
+  defaultOutbound: string;
+  /** entries that are not used */
+  leftOutCount: number;
+  /** the first of them */
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
+
+export type EngineParseOutboundSubInput = {
+  body?: {
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+  };
+};
+
+export type EngineParseOutboundSubReply = Record<string, unknown>[];
+
+export type EngineDeleteOutboundSubInput = {
+  id: number;
+};
+
+export type EngineUpdateOutboundSubInput = {
+  id: number;
+  body?: {
+    /** text of one line without control characters */
+    remark?: string;
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string | null;
+    /** whether its outbounds are in the core */
+    enabled?: boolean | null;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean | null;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean | null;
+    /** begins the tags; without one, `sub1-`, `sub2-` … */
+    tagPrefix?: string | null;
+    /** seconds; 600 for a new one */
+    updateInterval?: number | null;
+    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
+    prepend?: boolean | null;
+  };
+};
+
+export type EngineDelOutboundSubInput = {
+  id: number;
+};
+
+export type EngineMoveOutboundSubInput = {
+  id: number;
+  body?: {
+    /** `up`; anything else is down */
+    dir?: string;
+  };
+};
+
+export type EngineRefreshOutboundSubInput = {
+  id: number;
+};
+
+export type EngineRefreshOutboundSubReply = Record<string, unknown>[];
 
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
@@ -1366,6 +1526,18 @@ export type EngineUpdateInput = {
     /** the config of the core, as JSON text or as an object; inbounds belong to the panel */
     engineSetting: string | Record<string, unknown>;
     outboundTestUrl?: string;
+  };
+};
+
+export type EngineVpnproviderInput = {
+  action: 'data' | 'countries' | 'servers' | 'reg' | 'setKey' | 'del';
+  body?: {
+    /** servers: the id of a country, from countries */
+    countryId?: number;
+    /** reg: an access token of the account */
+    token?: string;
+    /** setKey: the private key */
+    key?: string;
   };
 };
 
@@ -2530,6 +2702,104 @@ export type ServerLogsInput = {
   };
 };
 
+export type ServerScanRealityTargetInput = {
+  body: {
+    /** host or host:port; without a port, 443 */
+    target: string;
+    /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
+    sni?: string;
+  };
+};
+
+export type ServerScanRealityTargetReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+};
+
+export type ServerScanRealityTargetsInput = {
+  body?: {
+    /** host:port, addresses and networks, as a list or comma-separated; blank: those of the setting realityScanCandidates */
+    targets?: string | string[];
+  };
+};
+
+export type ServerScanRealityTargetsReply = {
+  /** host:port. For an address: the name in its certificate, with the port. For an entry that is not a target: the entry */
+  target: string;
+  /** the name that was asked for, the name in the certificate, or the address */
+  host: string;
+  /** the address that was connected to; blank if there is no connection, or if a proxy made it */
+  ip: string;
+  /** 0 for an entry that is not a target */
+  port: number;
+  /** the address is not public; without an entry in WEIR_OUTGOING_ALLOW it is not connected to */
+  privateTarget: boolean;
+  /** such as 1.3; blank without a handshake */
+  tlsVersion: string;
+  tls13: boolean;
+  /** h2, http/1.1, or blank */
+  alpn: string;
+  h2: boolean;
+  /** the key exchange: X25519, X25519MLKEM768, P-256, P-384, P-521, or blank */
+  curveID: string;
+  /** X25519 or X25519MLKEM768 */
+  x25519: boolean;
+  certSubject: string;
+  certIssuer: string;
+  /** end of the certificate, ISO 8601 */
+  notAfter: string;
+  /** names in the certificate without wildcards, the first 100 */
+  serverNames: string[];
+  /** it is trusted and in time, whatever its names are */
+  certChainValid: boolean;
+  /** it is that, and for this name */
+  certValid: boolean;
+  /** size of all certificates that the server sends */
+  certChainBytes: number;
+  /** until the handshake is over, with the look-up of the name; 0 without a handshake */
+  latencyMs: number;
+  /** REALITY can use it: TLS 1.3, h2, X25519 and a valid certificate */
+  feasible: boolean;
+  /** why it is not feasible; blank if it is */
+  reason: string;
+}[];
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2805,6 +3075,14 @@ export type SettingsAllReply = {
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
+  /** the registered device, as JSON text; never shown */
+  edgetunnel: '';
+  /** whether edgetunnel is set */
+  hasEdgetunnel: boolean;
+  /** days until the device is replaced by a new one; 0: never */
+  edgetunnelUpdateInterval: number;
+  /** when the present device was registered, in Unix seconds; 0: unknown */
+  edgetunnelLastUpdate: number;
   /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -2819,6 +3097,8 @@ export type SettingsAllReply = {
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
   outboundDownThreshold: number;
+  /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+  realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
   subAltEnable: boolean;
   /** path prefix of the YAML of mihomo */
@@ -2867,6 +3147,10 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** private key and token at the VPN provider, as JSON text; never shown */
+  vpnprovider: '';
+  /** whether vpnprovider is set */
+  hasVpnprovider: boolean;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3147,6 +3431,14 @@ export type SettingsUpdateInput = {
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
+    /** the registered device, as JSON text */
+    edgetunnel?: string;
+    /** true clears edgetunnel */
+    clearEdgetunnel?: boolean;
+    /** days until the device is replaced by a new one; 0: never */
+    edgetunnelUpdateInterval?: number;
+    /** when the present device was registered, in Unix seconds; 0: unknown */
+    edgetunnelLastUpdate?: number;
     /** address of the releases of the core; an archive is at <address>/v<version>/Xray-<system>-<machine>.zip */
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
@@ -3161,6 +3453,8 @@ export type SettingsUpdateInput = {
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
     outboundDownThreshold?: number;
+    /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
+    realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
     subAltEnable?: boolean;
     /** path prefix of the YAML of mihomo */
@@ -3209,6 +3503,10 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** private key and token at the VPN provider, as JSON text */
+    vpnprovider?: string;
+    /** true clears vpnprovider */
+    clearVpnprovider?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3446,6 +3744,14 @@ export type CoreTemplateRestoreInput = {
   id: number;
 };
 
+export type EdgetunnelApplyReply = {
+  tag: string;
+  /** whether the outbound was there before */
+  replaced: boolean;
+  /** host and port of the far end */
+  endpoint: string;
+};
+
 export type EngineVersionsInstalledReply = {
   /** blank without a core */
   running: string;
@@ -3617,6 +3923,33 @@ export type TrafficPreviewReply = {
     at: number;
     times: number;
   }[];
+};
+
+export type VpnproviderApplyInput = {
+  body?: {
+    /** an entry of the action servers */
+    server?: {
+      hostname: string;
+      station: string;
+      technologies: {
+        id: number;
+        metadata?: {
+          name: string;
+          value?: unknown;
+        }[];
+      }[];
+    };
+    hostname?: string;
+    countryId?: number;
+  };
+};
+
+export type VpnproviderApplyReply = {
+  tag: string;
+  /** whether the outbound was there before */
+  replaced: boolean;
+  /** host and port of the far end */
+  endpoint: string;
 };
 
 export type ServerGetCpuHistoryByBucketInput = {
@@ -3905,6 +4238,9 @@ export class Weir extends Transport {
     /** What balancers of the running core choose from, and their overrides. — POST /panel/api/engine/balancerStatus */
     balancerStatus: (input?: EngineBalancerStatusInput): Promise<EngineBalancerStatusReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/balancerStatus', gives: 'obj' }, input),
+    /** The device of this panel at Cloudflare WARP. data: what is stored; config: what the service says of it; reg: registers one; license: sets its licence; changeIp: replaces it by a new one, in the template too; interval: does so every so many days; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/edgetunnel/{action} */
+    edgetunnel: (input: EngineEdgetunnelInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/edgetunnel/{action}', gives: 'obj' }, input),
     /** The template of a new panel. — GET /panel/api/engine/getDefaultJsonConfig */
     defaultTemplate: (): Promise<EngineDefaultTemplateReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getDefaultJsonConfig', gives: 'obj' }),
@@ -3914,6 +4250,30 @@ export class Weir extends Transport {
     /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
     outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
+    /** The subscriptions to lists of outbounds, in their order. — GET /panel/api/engine/outbound-subs */
+    outboundSubs: (): Promise<EngineOutboundSubsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/outbound-subs', gives: 'obj' }),
+    /** Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`. — POST /panel/api/engine/outbound-subs */
+    createOutboundSub: (input?: EngineCreateOutboundSubInput): Promise<EngineCreateOutboundSubReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, input),
+    /** Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing. — POST /panel/api/engine/outbound-subs/parse */
+    parseOutboundSub: (input?: EngineParseOutboundSubInput): Promise<EngineParseOutboundSubReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/parse', gives: 'obj' }, input),
+    /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
+    deleteOutboundSub: (input: EngineDeleteOutboundSubInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
+    /** Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags. — POST /panel/api/engine/outbound-subs/{id} */
+    updateOutboundSub: (input: EngineUpdateOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
+    /** Deletes a subscription; its outbounds leave the core. — POST /panel/api/engine/outbound-subs/{id}/del */
+    delOutboundSub: (input: EngineDelOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/del', gives: 'msg' }, input),
+    /** Changes places with the previous or next subscription. — POST /panel/api/engine/outbound-subs/{id}/move */
+    moveOutboundSub: (input: EngineMoveOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/move', gives: 'msg' }, input),
+    /** Fetches the list now and returns the outbounds in force. If that fails, the previous ones stay. — POST /panel/api/engine/outbound-subs/{id}/refresh */
+    refreshOutboundSub: (input: EngineRefreshOutboundSubInput): Promise<EngineRefreshOutboundSubReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/refresh', gives: 'obj' }, input),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
@@ -3935,6 +4295,9 @@ export class Weir extends Transport {
     /** Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back. — POST /panel/api/engine/update */
     update: (input: EngineUpdateInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/update', gives: 'msg' }, input),
+    /** The account of this panel at NordVPN. countries and servers: what the provider has; reg: asks it for the private key of an account; setKey: stores a private key; data: what is stored; del: forgets it. `obj` is JSON text, or blank. — POST /panel/api/engine/vpnprovider/{action} */
+    vpnprovider: (input: EngineVpnproviderInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/vpnprovider/{action}', gives: 'obj' }, input),
   } as const;
 
   readonly hosts = {
@@ -4099,6 +4462,12 @@ export class Weir extends Transport {
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
+    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
+    scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
+    /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
+    scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
@@ -4199,6 +4568,12 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),
   } as const;
 
+  readonly edgetunnel = {
+    /** Puts the device into the outbound `warp` of the template: into the one that is there, whose other keys stay, or into a new one at the end. The core tests the template first, as `engine/update` does. — POST /panel/api/x/edgetunnel/apply */
+    apply: (): Promise<EdgetunnelApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/edgetunnel/apply', gives: 'obj' }),
+  } as const;
+
   readonly engineVersions = {
     /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
     installed: (): Promise<EngineVersionsInstalledReply> =>
@@ -4248,6 +4623,12 @@ export class Weir extends Transport {
     /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
     preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
+  } as const;
+
+  readonly vpnprovider = {
+    /** Puts a server into the outbound `nord-<hostname>` of the template: into the one that is there, whose other keys stay, or into a new one at the end. Send `server` as the action servers lists it, or its `hostname` with `countryId`. The core tests the template first, as `engine/update` does. — POST /panel/api/x/vpnprovider/apply */
+    apply: (input?: VpnproviderApplyInput): Promise<VpnproviderApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/vpnprovider/apply', gives: 'obj' }, input),
   } as const;
 
   readonly realtime = {

@@ -27,7 +27,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
-//   @weir-panel/weir/plugins/sub-json: 5 names
+//   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -4435,6 +4435,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     /** `follow` by default; `error` rejects, `manual` returns the redirect */
     readonly redirect?: 'follow' | 'error' | 'manual';
     readonly limits?: Partial<CallLimits>;
+    /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
+    readonly allowPrivate?: boolean;
+    /** Any certificate is taken: only where an admin has permitted it for this server. */
+    readonly allowInsecure?: boolean;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
@@ -5091,6 +5095,11 @@ declare module '@weir-panel/weir/plugins/settings' {
 declare module '@weir-panel/weir/plugins/sub-json' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+  import type { ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
+
+  // The outbound of an entry that belongs to no client, for the config of a core here.
+  /** Returns the outbound of the core for an entry with all its values, or a sentence that says why there is none. The tag in it is a placeholder. */
+  export function coreOutbound({ name, ...entry }: ProxyEntry): JsonObject | string;
 
   // The JSON format: documents that contain several entries, which other plugins add.
   /** One of the outbounds of a group. */

@@ -24,7 +24,7 @@ function parsed(text: string): unknown {
 }
 
 /** Of an indented template: each in the history has them, and each answer. */
-const MOST_BLANKS = 10_000_000;
+const MOST_BLANKS = 2_000_000;
 /** Characters that indent this value, two for each level. */
 function blanks(value: unknown, level = 1): number {
   if (typeof value !== 'object' || value === null) return 0;

@@ -25,10 +25,17 @@ export class AddressGuard {
   readonly #listeners: Pick<ListenersApi, 'places'>;
   readonly #allowed: readonly Pattern[];
   readonly #plugin: string;
+  readonly #allowPrivate: boolean;
 
-  constructor(listeners: Pick<ListenersApi, 'places'>, allowed: readonly Allowed[], plugin: string) {
+  constructor(
+    listeners: Pick<ListenersApi, 'places'>,
+    allowed: readonly Allowed[],
+    plugin: string,
+    allowPrivate = false,
+  ) {
     this.#listeners = listeners;
     this.#plugin = plugin;
+    this.#allowPrivate = allowPrivate;
     this.#allowed = allowed
       .filter((entry) => entry.plugin === undefined || entry.plugin === plugin)
       .map(({ pattern }) => pattern)
@@ -46,7 +53,7 @@ export class AddressGuard {
       host === plain ? `${nameOf({ host, port })} is` : `${host} leads to ${nameOf({ host: plain, port })},`;
     if (own) return `${to} the panel's own listener ${own.name}, which no plugin may call`;
     const destination: Destination = { host: plain, isAddress: true, port };
-    if (this.#allowed.some((pattern) => fits(pattern, destination))) return undefined;
+    if (this.#allowPrivate || this.#allowed.some((pattern) => fits(pattern, destination))) return undefined;
     const kind = reach === 'own' ? 'an address of this machine' : 'an address that is not public';
     return `${to} ${kind}; if that is meant, add ${this.#plugin}=${nameOf({ host: plain, port })} to WEIR_OUTGOING_ALLOW and restart the panel`;
   }

@@ -40,6 +40,10 @@ export interface CallOptions {
   /** `follow` by default; `error` rejects, `manual` returns the redirect */
   readonly redirect?: 'follow' | 'error' | 'manual';
   readonly limits?: Partial<CallLimits>;
+  /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
+  readonly allowPrivate?: boolean;
+  /** Any certificate is taken: only where an admin has permitted it for this server. */
+  readonly allowInsecure?: boolean;
 }
 /**
  * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading

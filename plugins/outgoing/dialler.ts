@@ -12,6 +12,8 @@ export interface Way {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
   readonly proxy: ProxyServer | undefined;
+  /** Any certificate is taken. */
+  readonly allowInsecure?: boolean;
   /** ends an attempt that takes too long */
   readonly signal: AbortSignal;
   /** as the URL has it, without brackets */
@@ -31,8 +33,9 @@ function watched(socket: Socket, { guard, host, destination }: Way): Socket {
   });
 }
 
-const tlsNames = (host: string) => ({
+const tlsOptions = ({ host, allowInsecure = false }: Way) => ({
   ...(isIP(host) === 0 && { servername: host }),
+  ...(allowInsecure && { rejectUnauthorized: false }),
   ALPNProtocols: ['http/1.1'],
 });
 
@@ -41,7 +44,7 @@ function direct(isSecure: boolean, way: Way): Socket {
   const { port } = destination;
   if (isIP(host) !== 0) guard.check(host, host, port);
   const place = { host, port, lookup: guard.lookup(resolve, port, signal) };
-  return watched(isSecure ? connectTls({ ...place, ...tlsNames(host) }) : connect(place), way);
+  return watched(isSecure ? connectTls({ ...place, ...tlsOptions(way) }) : connect(place), way);
 }
 
 /** If the proxy takes only addresses, the name is resolved and checked here. */
@@ -63,7 +66,7 @@ function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | und
   const { proxy, host } = way;
   if (!proxy) return direct(isSecure, way);
   const wrap = (socket: Socket): Duplex =>
-    isSecure ? connectTls({ socket, host, ...tlsNames(host) }) : socket;
+    isSecure ? connectTls({ socket, host, ...tlsOptions(way) }) : socket;
   void proxied(proxy, way)
     .then(wrap)
     .then(

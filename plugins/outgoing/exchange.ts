@@ -20,6 +20,8 @@ export interface Way {
   readonly resolve: Resolve;
   readonly proxy: ProxyServer | undefined;
   readonly limits: CallLimits;
+  /** Any certificate is taken. */
+  readonly allowInsecure?: boolean;
   /** aborted when the whole call is over, with the reason */
   readonly signal: AbortSignal;
 }

@@ -104,7 +104,7 @@ export class OutgoingCalls implements OutgoingApi {
   async #admit(
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
-    options: Pick<CallOptions, 'limits' | 'signal'>,
+    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure'>,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -130,8 +130,10 @@ export class OutgoingCalls implements OutgoingApi {
     try {
       giveBack = await this.#quotaOf(plugin).take(signal);
       const { allow, proxy } = this.#needs.config;
-      const guard = new AddressGuard(this.#needs.listeners, allow, plugin);
-      return { way: { guard, resolve: this.#lookups.resolve, proxy, limits, signal }, over };
+      const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
+      const { allowInsecure = false } = options;
+      const { resolve } = this.#lookups;
+      return { way: { guard, resolve, proxy, limits, signal, allowInsecure }, over };
     } catch (error) {
       over();
       throw error;

@@ -2,6 +2,8 @@
 import { extensionPoint } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
 
+export { coreOutbound } from './core-outbound.js';
+
 /** One of the outbounds of a group. */
 export interface GroupMember {
   readonly tag: string;

@@ -33,7 +33,7 @@ interface Words {
 
 export const TAG = 'proxy';
 /** A level of the document's policy, with times that suit a phone. */
-const LEVEL = 8;
+export const LEVEL = 8;
 
 const text = (value: ByClient<string>): JsonTemplate =>
   typeof value === 'function' ? ({ client }) => valueFor(value, client) : value;

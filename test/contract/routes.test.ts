@@ -271,6 +271,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
   // No key of an account is stored.
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
+  // Nobody serves a list there either.
+  ['POST /panel/api/engine/outbound-subs/parse', [422, 'OUTBOUND_SUBS_NOT_FETCHED']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

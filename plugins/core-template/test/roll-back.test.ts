@@ -31,6 +31,7 @@ function boot(rows: readonly StoredTemplate[], state: string) {
     store,
     log: { error: () => undefined } as never,
     self: { name: 'test' } as Principal,
+    settings: { read: () => ({ outboundTestUrl: '' }) },
   });
   return { service, store, added };
 }

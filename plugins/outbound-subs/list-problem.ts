@@ -1,0 +1,4 @@
+/** A list cannot be used; the message is a sentence without secrets. */
+export class ListProblem extends Error {
+  override readonly name = 'ListProblem';
+}

@@ -1,0 +1,11 @@
+// Word of changes for pages that show outbound subscriptions.
+import type { LiveOutput } from '../realtime/contract.js';
+
+export class LiveNews {
+  /** undefined while no plugin sends live messages */
+  output: LiveOutput | undefined;
+
+  changed(): void {
+    this.output?.invalidate('outbound-subs');
+  }
+}

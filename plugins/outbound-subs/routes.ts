@@ -1,0 +1,100 @@
+import { list, message, once, payload, route, type Route, withMessage } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
+import { errors } from './errors.js';
+import { OutboundList, SentMove, SentSource, SentSub, SubId, SubReply } from './fields.js';
+import type { SubService } from './sub-service.js';
+import type { Sub } from './sub-store.js';
+
+const PATH = '/panel/api/engine/outbound-subs';
+
+export const routes = ({ service }: { service: SubService }): Route[] => {
+  const remove = (method: 'DELETE' | 'POST', path: string, name: string): Route =>
+    route({
+      method,
+      path,
+      name,
+      doc: 'Deletes a subscription; its outbounds leave the core.',
+      params: SubId,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: ({ params: { id } }) => service.delete(id),
+    });
+  return [
+    route({
+      method: 'GET',
+      path: PATH,
+      name: 'engine.outboundSubs',
+      doc: 'The subscriptions to lists of outbounds, in their order.',
+      reply: payload(list(SubReply)),
+      handle: () => service.list(),
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/parse`,
+      name: 'engine.parseOutboundSub',
+      form: true,
+      doc: 'Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing.',
+      body: SentSource,
+      reply: payload(OutboundList),
+      errors: [errors.NOT_FETCHED],
+      handle: async ({ body, reply }) => [
+        ...(await holdingOpen(reply.progressed, () =>
+          service.look(body as Parameters<SubService['look']>[0]),
+        )),
+      ],
+    }),
+    route({
+      method: 'POST',
+      path: PATH,
+      name: 'engine.createOutboundSub',
+      form: true,
+      doc: 'Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`.',
+      body: SentSub,
+      reply: payload(SubReply),
+      errors: [errors.TOO_MANY],
+      handle: async (input) => {
+        const sub = await once<Sub>(input, (note) => service.create(input.body, note));
+        return withMessage('subscription added', service.shown(sub));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}`,
+      name: 'engine.updateOutboundSub',
+      form: true,
+      doc: 'Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags.',
+      params: SubId,
+      body: SentSub,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: ({ params: { id }, body }) => service.update(id, body),
+    }),
+    remove('DELETE', `${PATH}/{id}`, 'engine.deleteOutboundSub'),
+    remove('POST', `${PATH}/{id}/del`, 'engine.delOutboundSub'),
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}/refresh`,
+      name: 'engine.refreshOutboundSub',
+      doc: 'Fetches the list now and returns the outbounds in force. If that fails, the previous ones stay.',
+      params: SubId,
+      reply: payload(OutboundList),
+      errors: [errors.NOT_FOUND, errors.NOT_FETCHED],
+      handle: async ({ params: { id }, reply }) => {
+        const refreshed = await holdingOpen(reply.progressed, () => service.refresh(id));
+        return withMessage(refreshed.message, refreshed.outbounds);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}/move`,
+      name: 'engine.moveOutboundSub',
+      form: true,
+      doc: 'Changes places with the previous or next subscription.',
+      params: SubId,
+      body: SentMove,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: ({ params: { id }, body }) => service.move(id, body.dir === 'up' ? -1 : 1),
+    }),
+  ];
+};
