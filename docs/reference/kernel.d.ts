@@ -6,7 +6,7 @@
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
-//   @weir-panel/weir/plugins/core-guard: 17 names
+//   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 2 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 79 names
@@ -2267,6 +2267,10 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   export const isSocket: (listen: string) => boolean;
   /** Returns one spelling of a socket: the mode after a path (`/path,0660`) is cut off, and so is the second `@` of a padded name (`@@name`). Undefined for any other text. */
   export function socketName(text: unknown): string | undefined;
+
+  // Walks through every key and value of a part of the core's config, as the core does.
+  /** Go's encoding/json matches keys in any case, and takes U+017F for s and U+212A for k. */
+  export const foldKey: (key: string) => string;
 
   // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
   /** Prefix of tags that are reserved for the panel. */
