@@ -1,5 +1,6 @@
 // Leaves out the parts of the config that core-guard or a check of another plugin rejects; checked each time that the
 // config is composed.
+import { TimeSlice } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import { nowhere, type Openness } from './base-config.js';
 import type { Part } from './claims.js';
@@ -32,7 +33,9 @@ export async function withoutBlocked(
   const inbounds = composed.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
   const parts: Part[] = [];
   const blocked: Blocked[] = [];
+  const slice = new TimeSlice();
   for (const part of composed) {
+    if (slice.isOver) await slice.next();
     const { name, config } = namedPart(part.entry);
     const reason =
       (await guard.problem(config, { inbounds })) ??
