@@ -25,24 +25,35 @@ export function packetPools(
   const passing = new Set<string>();
   const pools: JsonObject[] = [];
   const tags = new Set<string>();
+  /** Many balancers name the same beginnings. */
+  const known = new Map<string, { readonly isWide: boolean; readonly chosen: readonly string[] }>();
+  const beginning = (text: string) => {
+    const found = known.get(text) ?? {
+      isWide: freedoms.some((freedom) => freedom.startsWith(text)),
+      chosen: outbounds.filter((one) => one.startsWith(text)),
+    };
+    known.set(text, found);
+    return found;
+  };
   const forOne = (tag: string): string => {
     if (direct.has(tag)) return packetsOf(tag);
     // The core chooses by beginnings: this tag alone would take the freedom in.
-    if (!freedoms.some((freedom) => freedom.startsWith(tag))) return tag;
+    if (!beginning(tag).isWide) return tag;
     passing.add(tag);
     return packetsOf(tag);
   };
   for (const balancer of balancers) {
     const { tag, selector, fallbackTag } = balancer as Readonly<Record<string, Json>>;
-    const wide = listOf(selector).filter((text) => freedoms.some((freedom) => freedom.startsWith(text)));
+    const wide = new Set(listOf(selector).filter((text) => beginning(text).isWide));
     const fallsBack = typeof fallbackTag === 'string' && direct.has(fallbackTag);
-    if (wide.length === 0 && !fallsBack) continue;
-    const narrow = outbounds.filter((one) => wide.some((text) => one.startsWith(text))).map(forOne);
+    if (wide.size === 0 && !fallsBack) continue;
+    const chosen = new Set([...wide].flatMap((text) => beginning(text).chosen));
+    const narrow = outbounds.filter((one) => chosen.has(one)).map(forOne);
     tags.add(String(tag));
     pools.push({
       ...balancer,
       tag: packetsOf(String(tag)),
-      selector: [...listOf(selector).filter((text) => !wide.includes(text)), ...narrow],
+      selector: [...listOf(selector).filter((text) => !wide.has(text)), ...narrow],
       ...(fallsBack && { fallbackTag: packetsOf(fallbackTag) }),
     });
   }

@@ -103,9 +103,9 @@ async function tryAll(socksPort: number, servers: Awaited<ReturnType<typeof star
   };
 }
 
-const SAVES = 200;
+const SAVES = 100;
 /** Of users at once. */
-const AT_ONCE = 4;
+const AT_ONCE = 16;
 
 async function tryWhileChanging(
   save: (template: JsonObject) => Promise<string>,

@@ -8,7 +8,7 @@ import type { Found } from './reachable-by-template.js';
 const run = promisify(execFile);
 const PROGRAM = fileURLToPath(new URL('./reachable-by-template.js', import.meta.url));
 const OWN_NETWORK = ['--user', '--map-root-user', '--net', '--mount'];
-const LIMIT_MS = 400_000;
+const LIMIT_MS = 600_000;
 
 /** Why this machine allows no separate network namespace; empty where it does. */
 const obstacle = await run('unshare', [...OWN_NETWORK, 'ip', 'link', 'set', 'lo', 'up']).then(
@@ -29,8 +29,8 @@ testUnless(obstacle)(
       t.deepEqual(inside, [], `${name}: ${msg}`);
       t.is(status, REFUSED.has(name) ? 422 : 200, `${name}: ${msg}`);
     }
-    t.like(changing, { saves: 200, refused: [], inside: [] });
-    t.true(changing.streams > 1000 && changing.packets > 100, JSON.stringify(changing));
+    t.like(changing, { saves: 100, refused: [], inside: [] });
+    t.true(changing.streams > 200 && changing.packets > 100, JSON.stringify(changing));
     for (const name of ['plain', 'a balancer of freedoms', 'a balancer that pings freedoms'])
       t.deepEqual(found[name]?.outside, [true, true], `${name}: streams and packets reach the internet`);
   },

@@ -66,6 +66,13 @@ test('an outbound may lead to other programs of this machine, and nowhere into t
     ] as const)
       t.is(await problem(way(host, port)), undefined, JSON.stringify(way(host, port)));
   }
+  for (const part of [
+    { webhook: { url: 'http://127.0.0.1:2053/x' } },
+    { burstObservatory: { pingConfig: { connectivity: 'http://localhost:2053/' } } },
+    { burstObservatory: { pingConfig: { destination: 'http://[::1]:2053/' } } },
+    { observatory: { probeURL: 'http://127.0.0.1:2053/' } },
+  ])
+    t.regex((await problem(part)) ?? '', /the panel's own/, JSON.stringify(part));
   t.is(await problem({ settings: { redirect: ':2053' } }), undefined, 'the port alone');
   for (const settings of [
     { redirect: '127.0.0.1:0' },
