@@ -7,9 +7,9 @@
 //   @weir-panel/weir/plugins/clients: 34 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
-//   @weir-panel/weir/plugins/core-template: 2 names
+//   @weir-panel/weir/plugins/core-template: 7 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 79 names
+//   @weir-panel/weir/plugins/engine: 88 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -18,6 +18,7 @@
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/notifications: 3 names
+//   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
@@ -26,7 +27,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
-//   @weir-panel/weir/plugins/sub-json: 5 names
+//   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
@@ -2313,11 +2314,45 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 }
 
 declare module '@weir-panel/weir/plugins/core-template' {
-  import type { Principal, Token } from '@weir-panel/weir/kernel';
+  import type { ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+
+  export const templateErrors: {
+    readonly INVALID: ErrorFactory;
+    readonly NOT_FOUND: ErrorFactory;
+    readonly NOT_TESTED: ErrorFactory;
+    readonly TAG_TAKEN: ErrorFactory;
+    readonly ROLLED_BACK: ErrorFactory;
+  };
+
+  // WireGuard outbounds of a template, for plugins of tunnel services: a service names keys, addresses and the far end, and
+  // everything else of the outbound stays as the admin has it.
+  export interface WireguardTunnel {
+    /** private key of this end, in base64 */
+    readonly secretKey: string;
+    /** of this end, as prefixes such as `172.16.0.2/32` */
+    readonly addresses: readonly string[];
+    /** three bytes that the far end expects in each packet */
+    readonly reserved?: readonly number[];
+    /** public key of the far end, in base64 */
+    readonly publicKey: string;
+    /** `host:port` of the far end */
+    readonly endpoint: string;
+  }
+  /** Returns a key of WireGuard as base64 with its padding; undefined for a text that is not a key. Reads base64, base64url and hexadecimal, as the core does. */
+  export function wireguardKey(text: string): string | undefined;
+  /** Returns the tags of the WireGuard outbounds of this template; with a private key, of those that use it. */
+  export function wireguardTags(template: JsonObject, secretKey?: string): string[];
+  /**
+   * Returns the template with this tunnel: in the outbound with the tag, at its place, or in a new outbound at the end. Throws
+   * CORE_TEMPLATE_TAG_TAKEN where the tag belongs to an outbound of another protocol.
+   */
+  export function withWireguard(template: JsonObject, tag: string, tunnel: WireguardTunnel): JsonObject;
 
   // API of core-template: the admin's part of the core's config.
   export interface CoreTemplateApi {
+    /** What tests of outbounds fetch: the setting `outboundTestUrl`. */
+    testUrl(): string;
     /** The template in force, as an admin wrote it. */
     read(): JsonObject;
     /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
@@ -2468,6 +2503,25 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly lastSeen: number;
     readonly lastTry: number;
   }
+  /** A connection, to ask where it would leave; '' and 0 for what is not known of it. */
+  export interface RouteQuestion {
+    readonly network: 'tcp' | 'udp';
+    readonly inboundTag: string;
+    readonly domain: string;
+    readonly ip: string;
+    readonly port: number;
+    /** as the core sniffs it: `http`, `tls`, `bittorrent` … */
+    readonly protocol: string;
+    /** the core's name of the user, see userName */
+    readonly user: string;
+  }
+  /** A balancer of the running core. */
+  export interface BalancerState {
+    /** tag of the outbound that takes everything; '' for none */
+    readonly override: string;
+    /** tags of the outbounds that its strategy chooses from, or has chosen */
+    readonly selected: readonly string[];
+  }
   /** The core rejected the config; `message` is its reason, shortened to the last cause. */
   export class CoreRefused extends Error {
     readonly name = "CoreRefused";
@@ -2476,6 +2530,55 @@ declare module '@weir-panel/weir/plugins/engine' {
   export class ProtocolRefused extends CoreRefused {
 
   }
+
+  // Part of the contract: where connections leave the running core, and its balancers.
+  /** Where a connection would leave. */
+  export interface FoundRoute {
+    /** false: no rule takes it, and it leaves by the first outbound */
+    readonly matched: boolean;
+    /** '' when no rule takes it */
+    readonly outboundTag: string;
+    /** whether that outbound is one of the panel's, which blocks private targets or asks name servers */
+    readonly isOwn: boolean;
+    readonly groupTags: readonly string[];
+  }
+  /** Rules and balancers of the running core; tags are those of the config. All reject when the core does not answer. */
+  export interface CoreRoutesApi {
+    /** Undefined while no core runs. What no rule of a plugin takes is taken by the panel's last rule, and so matched. */
+    route(question: RouteQuestion): Promise<FoundRoute | undefined>;
+    /** Returns the tags of the balancers in the config, which the core may not have yet. Composes the config. */
+    balancers(): Promise<ReadonlySet<string>>;
+    /** Undefined while no core runs, and when it does not have the balancer. */
+    balancer(tag: string): Promise<BalancerState | undefined>;
+    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
+    override(tag: string, target: string): Promise<boolean>;
+  }
+  export const CoreRoutes: Token<CoreRoutesApi>;
+  /** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
+  export const coreRulesChanged: Event<{
+    readonly balancers: readonly string[];
+  }>;
+
+  // The environment of the core and of its short commands.
+  /**
+   * With splicing on, most downloads are counted only when they end.
+   * @param directory the engine's folder in the data folder
+   */
+  export const coreEnvironment: (directory: string) => Record<string, string>;
+
+  // The binary's short commands: version, config test, conversion.
+  export interface Command {
+    readonly binary: string;
+    readonly directory: string;
+    readonly args: readonly string[];
+    /** ms, then SIGKILL */
+    readonly timeout: number;
+  }
+  /**
+   * Resolves with stdout. Rejects with CoreRefused when the command exited with a failure,
+   * with CoreUnreachable when it could not be run, could not write or took too long.
+   */
+  export function runCommand({ binary, directory, args, timeout }: Command): Promise<string>;
 
   // The core's config without inbounds: where traffic leaves, and what users of the core must not reach.
   /** Parts of the config of which there is one each. */
@@ -2733,6 +2836,8 @@ declare module '@weir-panel/weir/plugins/engine' {
   export interface CoreOutboundsApi {
     /** Returns their tags without the panel's own (`weir.…`). Composes the config, so it is nothing for each request of a user. */
     tags(): Promise<ReadonlySet<string>>;
+    /** Returns the outbounds themselves, without the panel's own; one that the guard blocks is a blackhole. As costly. */
+    all(): Promise<readonly JsonObject[]>;
   }
   export const CoreOutbounds: Token<CoreOutboundsApi>;
   /** Figures of the runtime of one core process. With a new `epoch` counts begin at zero again. */
@@ -4260,6 +4365,27 @@ declare module '@weir-panel/weir/plugins/notifications' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/outbounds' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // Tests of outbounds: what other plugins may follow.
+  /** An outbound that is tested on a schedule failed as often in a row as `outboundDownThreshold` says. Emitted once until it works again. */
+  export const outboundDown: Event<{
+    readonly tag: string;
+    /** in a row */
+    readonly failures: number;
+    readonly error: string;
+  }>;
+  /** An outbound that was down works again. */
+  export const outboundUp: Event<{
+    readonly tag: string;
+    /** ms */
+    readonly delay: number;
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
   import type { ConnectionOptions, TLSSocket } from 'node:tls';
@@ -4309,6 +4435,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     /** `follow` by default; `error` rejects, `manual` returns the redirect */
     readonly redirect?: 'follow' | 'error' | 'manual';
     readonly limits?: Partial<CallLimits>;
+    /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
+    readonly allowPrivate?: boolean;
+    /** Any certificate is taken: only where an admin has permitted it for this server. */
+    readonly allowInsecure?: boolean;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
@@ -4317,7 +4447,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
   export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
     readonly signal?: AbortSignal;
-    /** `connectMs` is the time until the handshake is over, and `wholeMs` that until the socket is closed. */
+    /**
+     * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
+     * time until the socket is closed.
+     */
     readonly limits?: Partial<CallLimits>;
   }
   export interface OutgoingApi {
@@ -4962,6 +5095,11 @@ declare module '@weir-panel/weir/plugins/settings' {
 declare module '@weir-panel/weir/plugins/sub-json' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
+  import type { ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
+
+  // The outbound of an entry that belongs to no client, for the config of a core here.
+  /** Returns the outbound of the core for an entry with all its values, or a sentence that says why there is none. The tag in it is a placeholder. */
+  export function coreOutbound({ name, ...entry }: ProxyEntry): JsonObject | string;
 
   // The JSON format: documents that contain several entries, which other plugins add.
   /** One of the outbounds of a group. */
@@ -5752,7 +5890,7 @@ declare module '@weir-panel/weir/testing' {
   /** The call fails as described and nothing has changed by it. */
   export function refused(t: ExecutionContext, panel: PanelApi, path: string, options: CallOptions, { status, code, field, says }: Refused): Promise<void>;
 
-  // A certificate and its key for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
+  // Certificates and their keys for loopback, made on the spot: nothing secret lies in the tree and nothing runs out. RFC 5280, 4.1.
   interface SelfSigned {
     readonly cert: string;
     readonly key: string;

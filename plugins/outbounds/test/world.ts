@@ -16,20 +16,27 @@ export interface Target {
   readonly server: Server;
   /** requests so far */
   readonly count: () => number;
+  /** most requests at once */
+  readonly most: () => number;
 }
 /** @param waitMs before each reply */
 export async function openTarget(t: ExecutionContext, waitMs = 0): Promise<Target> {
-  let requests = 0;
+  let [requests, open, most] = [0, 0, 0];
   const server = createServer((_, reply) => {
     requests += 1;
-    setTimeout(() => reply.writeHead(204).end(), waitMs);
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      reply.writeHead(204).end();
+    }, waitMs);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => void server.close());
   server.unref();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/generate`;
-  return { url, server, count: () => requests };
+  return { url, server, count: () => requests, most: () => most };
 }
 
 /** Saves a template, and what tests fetch. */
