@@ -4,7 +4,7 @@ import type { BalancerState, CoreRoutesApi, FoundRoute, RouteQuestion } from './
 import type { DriverRoutes, JsonObject } from './driver.js';
 import { plainBalancerTag } from './routing-tags.js';
 import type { Supervisor } from './supervisor.js';
-import { plainOutboundTag } from './udp-outbounds.js';
+import { packetsOf, plainOutboundTag } from './udp-outbounds.js';
 
 type Needs = { supervisor: Pick<Supervisor, 'parts' | 'watched'> };
 interface Routing {
@@ -19,7 +19,8 @@ export class RunningRoutes implements CoreRoutesApi {
   }
 
   async balancers(): Promise<ReadonlySet<string>> {
-    return new Set((await this.#tags(true)).keys());
+    const tags = [...(await this.#tags(true)).keys()];
+    return new Set(tags.filter((tag) => !tag.startsWith(OWN_TAG_PREFIX)));
   }
 
   /** Tags in the core, by those of the config. */
@@ -56,11 +57,23 @@ export class RunningRoutes implements CoreRoutesApi {
     return known === undefined ? undefined : this.#core?.balancer(known);
   }
 
+  /** Packets have a balancer of their own, and those of a freedom an outbound of their own. */
+  async #overridePackets(core: DriverRoutes, tag: string, target: string): Promise<void> {
+    const packets = (await this.#tags()).get(packetsOf(tag));
+    if (packets === undefined) return;
+    const { outbounds = [] } = (this.#supervisor.parts().applied.base ?? {}) as {
+      readonly outbounds?: readonly JsonObject[];
+    };
+    const own = packetsOf(target);
+    await core.override(packets, outbounds.some((outbound) => outbound['tag'] === own) ? own : target);
+  }
+
   async override(tag: string, target: string): Promise<boolean> {
     const known = (await this.#tags()).get(tag);
     const core = this.#core;
     if (known === undefined || !core || !(await core.balancer(known))) return false;
     await core.override(known, target);
+    await this.#overridePackets(core, tag, target);
     return true;
   }
 }

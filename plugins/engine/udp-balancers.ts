@@ -1,5 +1,5 @@
-// UDP of balancers: a balancer that may choose a freedom has a second one for packets, which chooses the outbound for
-// packets of that freedom instead (see udp-outbounds.ts).
+// UDP of balancers: each has a second one for packets, which chooses the outbound for packets of a freedom instead of the
+// freedom (see udp-outbounds.ts). Also one that chooses no freedom: an admin may override its choice.
 import type { CoreBase, Json, JsonObject } from './driver.js';
 import { packetsOf } from './udp-outbounds.js';
 
@@ -42,11 +42,10 @@ export function packetPools(
     passing.add(tag);
     return packetsOf(tag);
   };
-  for (const balancer of balancers) {
+  for (const balancer of freedoms.length > 0 ? balancers : []) {
     const { tag, selector, fallbackTag } = balancer as Readonly<Record<string, Json>>;
     const wide = new Set(listOf(selector).filter((text) => beginning(text).isWide));
     const fallsBack = typeof fallbackTag === 'string' && direct.has(fallbackTag);
-    if (wide.size === 0 && !fallsBack) continue;
     const chosen = new Set([...wide].flatMap((text) => beginning(text).chosen));
     const narrow = outbounds.filter((one) => chosen.has(one)).map(forOne);
     tags.add(String(tag));

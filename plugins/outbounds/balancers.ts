@@ -108,9 +108,7 @@ export class Balancers {
   async #apply(tag: string, target: string): Promise<boolean> {
     const { coreRoutes } = this.#needs;
     try {
-      const now = await coreRoutes?.balancer(tag);
-      if (now === undefined) return false;
-      return now.override === target || ((await coreRoutes?.override(tag, target)) ?? false);
+      return (await coreRoutes?.override(tag, target)) ?? false;
     } catch (error) {
       this.#note(tag, messageOf(error));
       return false;

@@ -136,7 +136,7 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
   );
 });
 
-test('packets of a balancer that may choose a freedom go by a balancer for packets', (t) => {
+test('packets of a balancer go by a balancer for packets, also where it chooses no freedom: an override may', (t) => {
   const far = { tag: 'far', protocol: 'socks' };
   const odd = { tag: 'dir', protocol: 'socks' };
   const found = base({
@@ -170,7 +170,8 @@ test('packets of a balancer that may choose a freedom go by a balancer for packe
       ['2', 'tcp', 'last'],
       ['3', 'udp', 'weir.udp.last'],
       ['3', 'tcp', 'last'],
-      ['4', undefined, 'away'],
+      ['4', 'udp', 'weir.udp.away'],
+      ['4', 'tcp', 'away'],
       ['5', undefined, 'mixed'],
     ],
   );
@@ -182,6 +183,7 @@ test('packets of a balancer that may choose a freedom go by a balancer for packe
       ['away', ['far'], undefined],
       ['weir.udp.mixed', ['fa', 'weir.udp.direct', 'weir.udp.dir'], undefined],
       ['weir.udp.last', ['far'], 'weir.udp.direct'],
+      ['weir.udp.away', ['far'], undefined],
     ],
     'the core chooses by beginnings, and dir would take direct in',
   );

@@ -52,3 +52,19 @@ test('without a core nothing is asked', async (t) => {
   t.false(await routes.override('a@b', 'x'));
   t.deepEqual(calls, []);
 });
+
+test('an override reaches the balancer for packets too, with the outbound for packets of a freedom', async (t) => {
+  const { routes, calls } = world(true, {
+    outbounds: [{ tag: 'direct' }, { tag: 'weir.udp.direct' }, { tag: 'far' }],
+    routing: { balancers: [{ tag: 'a@12345678' }, { tag: 'weir.udp.a@12345678' }] },
+  });
+  for (const target of ['direct', 'far', '']) t.true(await routes.override('a', target));
+  t.deepEqual(calls, [
+    ['a@12345678', 'direct'],
+    ['weir.udp.a@12345678', 'weir.udp.direct'],
+    ['a@12345678', 'far'],
+    ['weir.udp.a@12345678', 'far'],
+    ['a@12345678', ''],
+    ['weir.udp.a@12345678', ''],
+  ]);
+});
