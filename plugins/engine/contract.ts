@@ -1,14 +1,14 @@
 // API of the engine: one core process that runs what other plugins describe.
 import { draft, event, extensionPoint, guard, token } from '../../kernel/index.js';
-import { type AccountType, accountTypeProblem } from './account-type.js';
-import type { SectionName } from './base-config.js';
-import type { CoreChange } from './core-change.js';
+import { type AccountType, accountTypeProblem } from './users/account-type.js';
+import type { SectionName } from './config/base-config.js';
+import type { CoreChange } from './config/core-change.js';
 import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
-import { partShape } from './part-shape.js';
-import type { SwapStep } from './core-swap.js';
+import { partShape } from './config/part-shape.js';
+import type { SwapStep } from './life/core-swap.js';
 
 export { assetFolder, SYSTEM_ASSETS } from './asset-folder.js';
-export type { SwapStep } from './core-swap.js';
+export type { SwapStep } from './life/core-swap.js';
 export { installedCore, coresFolder, isVersion } from './install/chosen-core.js';
 export { digestIn } from './install/download.js';
 export { assetOf, CORE_VERSION, PROGRAM, RELEASES, thisMachine } from './install/release.js';
@@ -16,13 +16,13 @@ export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export type { BalancerState, RouteQuestion } from './driver.js';
-export { CoreRoutes, type CoreRoutesApi, coreRulesChanged, type FoundRoute } from './core-routes.js';
+export { CoreRoutes, type CoreRoutesApi, coreRulesChanged, type FoundRoute } from './apply/core-routes.js';
 export { coreEnvironment } from './xray/environment.js';
 export { type Command, runCommand } from './xray/command.js';
-export { OWN_OUTBOUNDS, type SectionName } from './base-config.js';
-export { type CoreChange, coreChangeFields } from './core-change.js';
-export { userName, userOf } from './user-name.js';
-export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './account-type.js';
+export { OWN_OUTBOUNDS, type SectionName } from './config/base-config.js';
+export { type CoreChange, coreChangeFields } from './config/core-change.js';
+export { userName, userOf } from './users/user-name.js';
+export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './users/account-type.js';
 
 /** running; stop: stopped or absent; error: it failed and is retried */
 export type EngineState = 'running' | 'stop' | 'error';

@@ -20,12 +20,12 @@ import {
 } from '../../kernel/index.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
-import { Accesses } from './accesses.js';
-import { Online } from './online.js';
-import { Accounts } from './accounts.js';
-import { ConfiguredOutbounds } from './configured-outbounds.js';
-import { ConnectionLog } from './connection-log.js';
-import { AfterOutage } from './after-outage.js';
+import { Accesses } from './logs/accesses.js';
+import { Online } from './logs/online.js';
+import { Accounts } from './users/accounts.js';
+import { ConfiguredOutbounds } from './config/configured-outbounds.js';
+import { ConnectionLog } from './logs/connection-log.js';
+import { AfterOutage } from './life/after-outage.js';
 import {
   beforeCoreReload,
   beforeCoreStop,
@@ -47,19 +47,19 @@ import {
   usersRemoved,
 } from './contract.js';
 import { Invariants } from '../invariants/contract.js';
-import { HangWatch } from './hang-watch.js';
+import { HangWatch } from './life/hang-watch.js';
 import { coreHasUsers } from './invariants.js';
-import { MemoryWatch } from './memory-watch.js';
-import { Monitor } from './monitor.js';
-import { PluginConfigCheck } from './plugin-config-check.js';
+import { MemoryWatch } from './life/memory-watch.js';
+import { Monitor } from './life/monitor.js';
+import { PluginConfigCheck } from './config/plugin-config-check.js';
 import { comesFromOurAddress } from './own-address.js';
-import { logLimits, logSettings } from './log-settings.js';
+import { logLimits, logSettings } from './logs/log-settings.js';
 import { routes } from './routes.js';
-import { RunningRoutes } from './running-routes.js';
-import { ChosenProgram } from './chosen-program.js';
+import { RunningRoutes } from './apply/running-routes.js';
+import { ChosenProgram } from './life/chosen-program.js';
 import { RELEASES } from './install/release.js';
 import { engineSettings } from './settings.js';
-import { Supervisor } from './supervisor.js';
+import { Supervisor } from './life/supervisor.js';
 
 export default definePlugin({
   name: 'engine',

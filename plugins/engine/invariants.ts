@@ -1,10 +1,10 @@
 // Compares the running core with what the database wants of it.
 import type { Findings, Invariant } from '../invariants/contract.js';
-import type { Accounts } from './accounts.js';
-import type { Applied } from './applied.js';
+import type { Accounts } from './users/accounts.js';
+import type { Applied } from './apply/applied.js';
 import type { CoreDriver } from './driver.js';
-import type { InboundReconciler } from './inbound-reconciler.js';
-import type { UserReconciler } from './user-reconciler.js';
+import type { InboundReconciler } from './apply/inbound-reconciler.js';
+import type { UserReconciler } from './users/user-reconciler.js';
 
 interface Running {
   readonly driver: CoreDriver | undefined;

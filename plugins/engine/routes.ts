@@ -9,11 +9,11 @@ import {
   type Route,
   text,
 } from '../../kernel/index.js';
-import { CoreChangeReply } from './core-change.js';
-import { configJson } from './config-json.js';
+import { CoreChangeReply } from './config/core-change.js';
+import { configJson } from './config/config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
-import type { Supervisor } from './supervisor.js';
+import type { Supervisor } from './life/supervisor.js';
 
 export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
   const requireCore = (): void => {

@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { createLog } from '../../panel/log.js';
 import { Cutter } from '../../plugins/connection-cut/cutter.js';
 import { Sockets } from '../../plugins/connection-cut/sockets.js';
-import { Accesses } from '../../plugins/engine/accesses.js';
+import { Accesses } from '../../plugins/engine/logs/accesses.js';
 import type { JsonObject, UserRef } from '../../plugins/engine/contract.js';
 import { userName } from '../../plugins/engine/contract.js';
 import { runCommand } from '../../plugins/engine/xray/command.js';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { contribute, openObject, type Plugin, definePlugin } from '../../kernel/index.js';
 import { PresenceSources } from '../../plugins/clients/contract.js';
-import { containedSource } from '../../plugins/engine/contained-source.js';
+import { containedSource } from '../../plugins/engine/users/contained-source.js';
 import { type Protocol, Protocols } from '../../plugins/inbounds/contract.js';
 import { Channels } from '../../plugins/notifications/contract.js';
 import { Formats } from '../../plugins/subscription/contract.js';

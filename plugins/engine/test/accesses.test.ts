@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createLog } from '../../../panel/log.js';
-import { Accesses } from '../accesses.js';
+import { Accesses } from '../logs/accesses.js';
 import type { AcceptedPeer } from '../contract.js';
 import { World } from './world.js';
 

@@ -1,7 +1,7 @@
 // What plugins may declare as an account type, and what an account may say.
 import test from 'ava';
-import { type AccountType, accountJson, accountProblem, accountTypeProblem } from '../account-type.js';
-import { Accounts } from '../accounts.js';
+import { type AccountType, accountJson, accountProblem, accountTypeProblem } from '../users/account-type.js';
+import { Accounts } from '../users/accounts.js';
 import type { CoreAccount } from '../driver.js';
 import { AccountCodecs } from '../xray/account-codecs.js';
 import { socksLike, vlessLike } from './world.js';

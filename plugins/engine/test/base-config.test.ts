@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { BlockList, isIPv6 } from 'node:net';
 import os from 'node:os';
 import test from 'ava';
-import { baseConfig, type BaseParts } from '../base-config.js';
+import { baseConfig, type BaseParts } from '../config/base-config.js';
 import { comesFromOurAddress } from '../own-address.js';
 import { PRIVATE_RANGES } from '../../core-guard/contract.js';
 

@@ -1,9 +1,9 @@
 // What of a composed config the guard keeps from the core, and what takes its place.
 import test from 'ava';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
-import type { Part } from '../claims.js';
+import type { Part } from '../config/claims.js';
 import type { CorePart, JsonObject } from '../contract.js';
-import { withoutBlocked } from '../blocked-parts.js';
+import { withoutBlocked } from '../config/blocked-parts.js';
 import { unguarded } from './world.js';
 
 const part = (entry: CorePart): Part => ({ plugin: 'test', entry });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { CrashSeries } from '../crash-series.js';
+import { CrashSeries } from '../life/crash-series.js';
 import { World } from './world.js';
 
 test('the first reason of a loop stays, with its time, the number, and the latest reason where it differs', async (t) => {

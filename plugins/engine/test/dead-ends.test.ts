@@ -1,9 +1,9 @@
 // Rules and balancers that lead nowhere, and parts of which the core tells nothing but bytes.
 import test from 'ava';
-import type { Part } from '../claims.js';
+import type { Part } from '../config/claims.js';
 import type { CorePart } from '../contract.js';
-import { findCulprits } from '../culprits.js';
-import { deadEnds, withoutDeadEnds } from '../dead-ends.js';
+import { findCulprits } from '../config/culprits.js';
+import { deadEnds, withoutDeadEnds } from '../config/dead-ends.js';
 import { runningParts } from '../xray/running-parts.js';
 
 const part = (entry: CorePart): Part => ({ plugin: 'test', entry });

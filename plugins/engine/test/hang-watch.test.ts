@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { tap } from '../../../kernel/index.js';
 import { beforeCountersGo, type CoreCounters } from '../contract.js';
-import { HangWatch } from '../hang-watch.js';
+import { HangWatch } from '../life/hang-watch.js';
 import { World } from './world.js';
 
 const EVERY = 3000;

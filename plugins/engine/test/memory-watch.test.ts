@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { tap } from '../../../kernel/index.js';
 import { coreMemoryHigh } from '../contract.js';
-import { MemoryWatch } from '../memory-watch.js';
-import { availableBytes, residentBytes } from '../process-memory.js';
+import { MemoryWatch } from '../life/memory-watch.js';
+import { availableBytes, residentBytes } from '../life/process-memory.js';
 import { World } from './world.js';
 
 const MIB = 1 << 20;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Online } from '../online.js';
+import { Online } from '../logs/online.js';
 import type { CoreApi } from '../xray/api.js';
 import { readOnline } from '../xray/online.js';
 

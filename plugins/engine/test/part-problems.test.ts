@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { PluginContext } from '../../../kernel/index.js';
 import type { PartCheck } from '../contract.js';
-import { PartProblems } from '../part-problems.js';
+import { PartProblems } from '../config/part-problems.js';
 
 function problems(...checks: PartCheck['problem'][]) {
   const faults: string[] = [];

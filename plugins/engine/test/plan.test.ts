@@ -1,5 +1,5 @@
 import test from 'ava';
-import { baseDifference, difference, planOf, digestsOf } from '../plan.js';
+import { baseDifference, difference, planOf, digestsOf } from '../config/plan.js';
 import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
 import { tap } from '../../../kernel/index.js';

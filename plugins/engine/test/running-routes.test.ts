@@ -1,8 +1,8 @@
 // Tags of the config and those of the running core.
 import test from 'ava';
 import type { RouteQuestion } from '../driver.js';
-import { balancerTags } from '../routing-tags.js';
-import { RunningRoutes } from '../running-routes.js';
+import { balancerTags } from '../config/routing-tags.js';
+import { RunningRoutes } from '../apply/running-routes.js';
 
 const QUESTION = { network: 'tcp', domain: 'a.example' } as unknown as RouteQuestion;
 const pool = { tag: 'a@b', selector: ['x'] };

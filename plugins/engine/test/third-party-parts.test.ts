@@ -1,7 +1,7 @@
 // What third-party plugins add to the core's config, and the core rejects or another plugin's name forbids.
 import test from 'ava';
 import type { CorePart } from '../contract.js';
-import { findCulprits } from '../culprits.js';
+import { findCulprits } from '../config/culprits.js';
 import { World } from './world.js';
 
 const outbound = (tag: string): CorePart => ({ outbound: { tag, protocol: 'freedom' } });

@@ -5,7 +5,7 @@ import { HookRegistry } from '../../../kernel/hooks/registry.js';
 import type { EventQueue } from '../../../timing/event-queue.js';
 import { type Hooks, type Log, type PluginContext, stage, type Tap, tap } from '../../../kernel/index.js';
 import type { CoreGuardApi } from '../../core-guard/contract.js';
-import { Accounts } from '../accounts.js';
+import { Accounts } from '../users/accounts.js';
 import {
   AccountTypes,
   type ApiAccountType,
@@ -23,7 +23,7 @@ import {
 } from '../contract.js';
 import type { CoreInbound, CoreUser } from '../driver.js';
 import engine from '../index.js';
-import { Supervisor } from '../supervisor.js';
+import { Supervisor } from '../life/supervisor.js';
 import { FakeDriver } from './fake-driver.js';
 
 export const account = (id: string): CoreUser['account'] => ({ protocol: 'vless', id, flow: '' });

@@ -2,8 +2,8 @@
 // panic, so only this file encodes accounts.
 import protobuf from 'protobufjs/light.js';
 import { messageOf } from '../../../kernel/index.js';
-import { accountJson, type AccountField, type ApiAccountType } from '../account-type.js';
-import type { Accounts } from '../accounts.js';
+import { accountJson, type AccountField, type ApiAccountType } from '../users/account-type.js';
+import type { Accounts } from '../users/accounts.js';
 import {
   type AccountValue,
   CoreRefused,

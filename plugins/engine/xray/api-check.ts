@@ -1,6 +1,6 @@
 // Checks that the API of a running core answers as the driver needs it, for versions that the driver was not written for.
 import { CoreUnreachable, CoreRefused } from '../driver.js';
-import type { Accounts } from '../accounts.js';
+import type { Accounts } from '../users/accounts.js';
 import type { CoreApi } from './api.js';
 import { API_TAG } from './config-text.js';
 import type { RunningInbounds } from './inbounds.js';

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import type { ProcessesApi } from '../../processes/contract.js';
-import type { ApiAccountType } from '../account-type.js';
-import type { Accounts } from '../accounts.js';
+import type { ApiAccountType } from '../users/account-type.js';
+import type { Accounts } from '../users/accounts.js';
 import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
 import {
   type AppliedDigests,

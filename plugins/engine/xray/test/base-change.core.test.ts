@@ -1,7 +1,7 @@
 // Outbounds, rules and balancers of a real core change while a user's download goes on.
 import test, { type ExecutionContext } from 'ava';
-import { baseConfig } from '../../base-config.js';
-import { baseDifference, planOf } from '../../plan.js';
+import { baseConfig } from '../../config/base-config.js';
+import { baseDifference, planOf } from '../../config/plan.js';
 import type { CorePart } from '../../contract.js';
 import { type BaseChange, type CoreBase, CoreRefused, type JsonObject, NeedsRestart } from '../../driver.js';
 import type { XrayDriver } from '../xray-driver.js';

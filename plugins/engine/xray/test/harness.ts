@@ -15,7 +15,7 @@ import {
 import { trojanAccounts } from '../../../inbounds/protocols/trojan.js';
 import { vlessAccounts } from '../../../inbounds/protocols/vless.js';
 import { vmessAccounts } from '../../../inbounds/protocols/vmess.js';
-import { Accounts } from '../../accounts.js';
+import { Accounts } from '../../users/accounts.js';
 import type { AccountType } from '../../contract.js';
 import type { CoreInbound, AppliedDigests, CoreUser, JsonObject } from '../../driver.js';
 import { XrayDriver } from '../xray-driver.js';

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { openPackets } from '../../../../test/engine/socks.js';
-import { baseConfig } from '../../base-config.js';
-import { countersOf } from '../../counters.js';
+import { baseConfig } from '../../config/base-config.js';
+import { countersOf } from '../../logs/counters.js';
 import type { JsonObject } from '../../driver.js';
 import {
   base,
