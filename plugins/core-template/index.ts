@@ -1,7 +1,7 @@
 // The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
-import { definePlugin, job, maybe, messageOf, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
-import { composeCoreConfig, coreStateChanged, Engine } from '../engine/contract.js';
+import { composeCoreConfig, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
 import { CoreTemplate } from './contract.js';
@@ -22,20 +22,12 @@ export default definePlugin({
   migrations,
   services: { store: singleton(TemplateStore), service: singleton(TemplateService) },
   provides: ({ service }) => [provide(CoreTemplate, service)],
-  taps: ({ store, service, log }) => [
+  taps: ({ store }) => [
     // Behind other plugins: their rules are narrower than an admin's.
     tap(composeCoreConfig, (add) => add(...store.parts.parts.map(({ part }) => part)), {
       stage: stage.LATE,
     }),
-    tap(coreStateChanged, ({ to, reason }) => {
-      if (to === 'error')
-        void service
-          .coreFailed(reason)
-          .catch((error: unknown) =>
-            log.error('the previous template could not be brought back', { reason: messageOf(error) }),
-          );
-    }),
   ],
-  jobs: ({ service }) => [job('prove', '10s', () => service.prove())],
+  jobs: ({ service }) => [job('settle', '10s', () => service.settle())],
   routes,
 });

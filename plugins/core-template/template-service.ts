@@ -41,6 +41,8 @@ export class TemplateService implements CoreTemplateApi {
   readonly #needs: Needs;
   /** Two templates at once would both be tested against the same one. */
   readonly #queue = new SerialQueue();
+  /** the template with which the core had failed when `settle` looked last */
+  #failedWith: number | undefined;
 
   constructor({ db, engine, store, log, self, settings }: Needs) {
     this.#needs = { db, engine, store, log, self, settings };
@@ -103,26 +105,26 @@ export class TemplateService implements CoreTemplateApi {
     return said(applied, notes, tested);
   }
 
-  /** Notes that a core runs with the template, when it took it later than it was saved; a job calls it. */
-  prove(): Promise<void> {
+  /**
+   * Settles a template that has not been seen in a running core: notes that it is in force, or brings back the last one
+   * that was, when the core has failed twice in a row. A job calls it; between two calls the engine has tried again to
+   * start the core, so its first failure may be that of a core without this template.
+   */
+  settle(): Promise<void> {
     return this.#queue.run(async () => {
       const { db, engine, store } = this.#needs;
       const { current } = store;
-      if (current.proved || engine.status().state !== 'running') return;
+      if (current.proved) return;
+      const { state, errorMsg } = engine.status();
+      const hadFailed = this.#failedWith === current.id;
+      this.#failedWith = state === 'error' ? current.id : undefined;
+      if (state === 'error' && hadFailed) return this.#rollBack(await store.lastProved(), errorMsg);
+      if (state !== 'running') return;
       const { change } = await engine.preview(
         PLUGIN,
         store.parts.parts.map(({ part }) => part),
       );
       if (change === 'none') await db.write((tx) => store.prove(tx, current));
-    });
-  }
-
-  /** The core failed; when it has never run with the template in force, the last one that it ran with comes back. */
-  coreFailed(reason: string): Promise<void> {
-    return this.#queue.run(async () => {
-      const { store, engine } = this.#needs;
-      if (store.current.proved || engine.status().state !== 'error') return;
-      await this.#rollBack(await store.lastProved(), reason);
     });
   }
 

@@ -27,7 +27,11 @@ function boot(rows: readonly StoredTemplate[], state: string) {
   };
   const service = new TemplateService({
     db: { write: async (run: (tx: unknown) => unknown) => run({}) } as never,
-    engine: { status: () => ({ state }), reconcileConfig: async () => ({ pending: false }) } as never,
+    engine: {
+      status: () => ({ state, errorMsg: 'it crashed' }),
+      preview: async () => ({ change: 'hot' }),
+      reconcileConfig: async () => ({ pending: false }),
+    } as never,
     store,
     log: { error: () => undefined } as never,
     self: { name: 'test' } as Principal,
@@ -38,7 +42,9 @@ function boot(rows: readonly StoredTemplate[], state: string) {
 
 test('the last template that ran comes back after a failure with one that never did', async (t) => {
   const { service, added } = boot([stored(3, false), stored(2, false), stored(1, true)], 'error');
-  await service.coreFailed('it crashed');
+  await service.settle();
+  t.deepEqual(added, [], 'the core that failed may have had the previous template');
+  await service.settle();
   t.deepEqual(added, [stored(1, true).body]);
   const { store } = boot([stored(3, false)], 'error');
   t.is((await store.lastProved()).id, 0, 'or that of a new panel');
@@ -50,7 +56,8 @@ test('a template that ran stays whatever happens to the core, and so does one wi
     [[stored(3, false), stored(2, true)], 'running'],
   ] as const) {
     const { service, added } = boot(rows, state);
-    await service.coreFailed('it crashed');
+    await service.settle();
+    await service.settle();
     t.deepEqual(added, []);
   }
 });
