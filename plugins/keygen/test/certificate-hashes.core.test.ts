@@ -91,7 +91,7 @@ test('the certificate of a server, and sentences for those that cannot be asked'
   }
   await using alone = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
-    without: ['outgoing', 'external-links', 'remote-texts'],
+    without: ['outgoing', 'external-links', 'remote-texts', 'outbound-subs', 'edgetunnel', 'vpnprovider'],
   });
   t.regex((await ask(alone, place)).body.msg, /the plugin outgoing, .* is off; enable it/);
   await using strict = await boot();
