@@ -36,18 +36,20 @@ test('a name leads to our endpoint', async (t) => {
 });
 
 test('a name without an endpoint is missing, and answers by itself once its plugin is there', async (t) => {
-  await using old = await OldProgram.boot();
+  const without = ['outbound-subs'];
+  await using old = await OldProgram.boot({ without });
   const { status, body } = await old.call('/panel/api/xray/outbound-subs');
   t.is(status, 404);
   t.is(body.code, 'KERNEL_NOT_FOUND');
-  await using next = await OldProgram.boot({ plugins: [later('GET /panel/api/engine/outbound-subs')] });
+  const plugins = [later('GET /panel/api/engine/outbound-subs')];
+  await using next = await OldProgram.boot({ without, plugins });
   const found = await next.call('/panel/api/xray/outbound-subs');
   t.is(found.body.obj, 'GET /panel/api/engine/outbound-subs');
 });
 
 test('a route wins over another name', async (t) => {
   const both = later('GET /panel/api/engine/outbound-subs', 'GET /panel/api/xray/outbound-subs');
-  await using old = await OldProgram.boot({ plugins: [both] });
+  await using old = await OldProgram.boot({ without: ['outbound-subs'], plugins: [both] });
   const { body } = await old.call('/panel/api/xray/outbound-subs');
   t.is(body.obj, 'GET /panel/api/xray/outbound-subs');
   t.true((await old.post('/panel/api/inbounds/onlines')).body.success, 'all other names are there');
