@@ -1,4 +1,4 @@
-// Which template comes back after a failure of the core, and when none does.
+// Which template comes back after a failure of the core, when none does, and when one counts as one that ran.
 import test from 'ava';
 import type { Principal } from '../../../kernel/index.js';
 import { TemplateService } from '../template-service.js';
@@ -14,8 +14,9 @@ const stored = (id: number, proved: boolean): StoredTemplate => ({
   body: `{"outbounds":[{"tag":"t${id}"}]}`,
 });
 
-function boot(rows: readonly StoredTemplate[], state: string) {
+function boot(rows: readonly StoredTemplate[], state: string, change: 'none' | 'hot' = 'hot') {
   const added: string[] = [];
+  const proved: number[] = [];
   const store = new TemplateStore({
     db: { projection: () => ({ state: { current: rows[0] } }) } as never,
     tables: { templates: { findAll: async () => rows.map((row) => ({ get: () => row })) } } as never,
@@ -25,11 +26,12 @@ function boot(rows: readonly StoredTemplate[], state: string) {
     added.push(body);
     return stored(99, true);
   };
+  store.prove = async (_tx, { id }) => void proved.push(id);
   const service = new TemplateService({
     db: { write: async (run: (tx: unknown) => unknown) => run({}) } as never,
     engine: {
       status: () => ({ state, errorMsg: 'it crashed' }),
-      preview: async () => ({ change: 'hot' }),
+      preview: async () => ({ change }),
       reconcileConfig: async () => ({ pending: false }),
     } as never,
     store,
@@ -37,7 +39,7 @@ function boot(rows: readonly StoredTemplate[], state: string) {
     self: { name: 'test' } as Principal,
     settings: { read: () => ({ outboundTestUrl: '' }) },
   });
-  return { service, store, added };
+  return { service, store, added, proved };
 }
 
 test('the last template that ran comes back after a failure with one that never did', async (t) => {
@@ -59,5 +61,17 @@ test('a template that ran stays whatever happens to the core, and so does one wi
     await service.settle();
     await service.settle();
     t.deepEqual(added, []);
+  }
+});
+
+test('a template counts as one that ran when the running core has all of it, and not before', async (t) => {
+  for (const [state, change, expected] of [
+    ['running', 'none', [3]],
+    ['running', 'hot', []],
+    ['stopped', 'none', []],
+  ] as const) {
+    const { service, proved } = boot([stored(3, false)], state, change);
+    await service.settle();
+    t.deepEqual(proved, expected, `${state}, ${change}`);
   }
 });

@@ -1,10 +1,14 @@
 // Runs on every database.
 // What a template may be, and its history; what the core makes of it is in template.core.test.ts.
 import test, { type ExecutionContext } from 'ava';
+import type { Principal } from '../../../kernel/index.js';
 import { FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
+import type { JsonObject } from '../../engine/contract.js';
 import { DEFAULT_TEMPLATE } from '../default-template.js';
 import plugin from '../index.js';
+import { partsOf } from '../template-parts.js';
+import type { TemplateService } from '../template-service.js';
 import type { TemplateStore } from '../template-store.js';
 
 const API = '/panel/api/engine';
@@ -17,11 +21,13 @@ interface Template {
 }
 
 async function boot(t: ExecutionContext) {
-  const observed = servicesOf<{ readonly store: TemplateStore }>(plugin);
+  const observed = servicesOf<{ readonly store: TemplateStore; readonly service: TemplateService }>(plugin);
   const panel = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin] });
   t.teardown(() => panel[Symbol.asyncDispose]());
   return {
     panel,
+    /** the service of the panel */
+    service: () => observed.services.service,
     read: () => panel.get<Template>(`${API}/`, { method: 'POST' }),
     save: (engineSetting: unknown) => panel.call(`${API}/update`, { body: { engineSetting } }),
     /** memory is the database */
@@ -204,4 +210,39 @@ test('the last ten are kept, can be read and compared, and come back', async (t)
     t.is((await panel.call(path)).body.code, 'CORE_TEMPLATE_NOT_FOUND');
   t.is((await panel.call(`${HISTORY}/restore/99`, { method: 'POST' })).status, 404);
   await isTrue();
+});
+
+test('changes at the same time are made one after another, and none is lost', async (t) => {
+  const { read, service, isTrue } = await boot(t);
+  const who: Principal = { kind: 'session', name: 'admin' };
+  const add = (tag: string) =>
+    service().change(
+      (template) => ({
+        ...template,
+        outbounds: [...(template['outbounds'] as JsonObject[]), { tag, protocol: 'blackhole' }],
+      }),
+      who,
+      tag,
+    );
+  const sent = { outbounds: [direct, { tag: 'sent', protocol: 'blackhole' }] };
+  const tags = async () =>
+    (JSON.parse((await read()).engineSetting) as { outbounds: { tag: string }[] }).outbounds.map(
+      ({ tag }) => tag,
+    );
+  const saving = service().save({ template: sent, note: '' }, who);
+  await Promise.all([saving, ...['one', 'two', 'three'].map(add)]);
+  t.deepEqual(await tags(), ['direct', 'sent', 'one', 'two', 'three']);
+  await isTrue();
+});
+
+test('what no rule takes leaves by the first outbound', (t) => {
+  const { parts } = partsOf({ outbounds: ['a', 'b', 'c'].map((tag) => ({ ...direct, tag })) });
+  t.deepEqual(
+    parts.map(({ part }) => 'outbound' in part && [part.outbound['tag'], part.isDefault]),
+    [
+      ['a', true],
+      ['b', false],
+      ['c', false],
+    ],
+  );
 });
