@@ -115,7 +115,9 @@ export class TunnelDevices {
       const { account } = this;
       if (!account) return { text: '', said: 'there is no device' };
       await db.write(async (tx) => {
-        await settings.change(tx, { edgetunnelSecret: '', edgetunnelLastUpdate: 0 }, who);
+        // A device that is registered later is not replaced because of this one.
+        const none = { edgetunnelSecret: '', edgetunnelLastUpdate: 0, edgetunnelUpdateInterval: 0 };
+        await settings.change(tx, none, who);
         await store.add(tx, account, 'retired');
       });
       forgetting.begin();

@@ -73,7 +73,9 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   });
   t.is((await tunnel.currentTemplate()).outbounds.at(-1)?.tag, 'warp', 'the default outbound is another one');
 
+  await tunnel.act('interval', { interval: 7 });
   const gone = await tunnel.act('del');
+  t.is(await tunnel.setting('edgetunnelUpdateInterval'), 0, 'the next device is not replaced because of it');
   t.regex(gone.body.msg, /warp in the template still uses it/);
   t.is(gone.body.obj, '');
   t.is(await tunnel.stored(), undefined);
