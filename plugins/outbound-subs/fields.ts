@@ -145,6 +145,7 @@ export const SubReply = shape({
   createdAt: int().description('Unix ms'),
   updatedAt: int().description('Unix ms'),
   outboundCount: int(),
+  outboundTags: list(text()).description('tags of its outbounds, for rules and balancers'),
   defaultOutbound: text().description('tag of the outbound for what no rule takes, if it is of this list'),
   leftOutCount: int().description('entries that are not used'),
   leftOut: list(shape({ name: text(), reason: text() })).description('the first of them'),
