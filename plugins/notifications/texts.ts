@@ -61,7 +61,9 @@ export const outboundsDown = (outbounds: readonly Down[]): Told => ({
   data: { outbounds: outbounds.map(({ tag, failures, error }) => ({ tag, failures, error })) },
 });
 
-export const outboundsUp = (outbounds: readonly { readonly tag: string; readonly delay: number }[]): Told => ({
+export const outboundsUp = (
+  outbounds: readonly { readonly tag: string; readonly delay: number }[],
+): Told => ({
   event: 'outboundUp',
   text: `outbounds work again: ${named(outbounds.map(({ tag, delay }) => `${tag} (${delay} ms)`))}`,
   data: { outbounds: outbounds.map(({ tag, delay }) => ({ tag, delay })) },

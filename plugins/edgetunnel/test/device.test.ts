@@ -41,7 +41,10 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   t.is(config.id, 'device-1');
   t.deepEqual(await tunnel.stored(), data);
   t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
-  t.deepEqual([await tunnel.setting('edgetunnelSecret'), await tunnel.setting('hasEdgetunnelSecret')], ['', true]);
+  t.deepEqual(
+    [await tunnel.setting('edgetunnelSecret'), await tunnel.setting('hasEdgetunnelSecret')],
+    ['', true],
+  );
 
   const shown = await tunnel.act('config');
   t.like(JSON.parse(shown.body.obj), { id: 'device-1', account: { license: 'q1w2e3r4', quota: 0 } });
