@@ -11,7 +11,6 @@ import {
   shape,
   type Static,
   text,
-  word,
 } from '../../kernel/index.js';
 import { LONGEST_URL, urlProblem } from './list-fetcher.js';
 import { RESERVED } from './tags.js';
@@ -123,7 +122,7 @@ export const SentSource = shape({ url: url(), ...fetchFlags }).example({ url: EX
 
 export const SubId = shape({ id: int().min(1).example(1) });
 export const SentMove = shape({
-  dir: optional(word().max(16).description('`up`; anything else is down')),
+  dir: optional(text().max(16).description('`up`; anything else is down')),
 }).example({ dir: 'up' });
 
 export const OutboundList = list(openObject()).description('outbounds of the core, with their tags');

@@ -89,6 +89,9 @@ const EXAMPLE = {
   protocol: 'socks',
   settings: { servers: [{ address: '127.0.0.1', port: 1080 }] },
 };
+/** A blank field of a form counts as missing. */
+const readOthers = (sent: unknown) =>
+  sent === undefined || sent === '' ? undefined : readOutbounds(sent, 'allOutbounds');
 const blank = (most: number) => withDefault(text().max(most).allow(''), '');
 
 export const routes = ({
@@ -115,7 +118,7 @@ export const routes = ({
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
     handle: async ({ body: { outbound, allOutbounds, mode } }) => {
       const outbounds = [readOutbound(outbound, 'outbound', (await configured?.all()) ?? [])];
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
+      const all = readOthers(allOutbounds);
       const [result] = await tester.test({ outbounds, all, mode, egress: true });
       if (!result) throw new Error('a test has no result');
       return result;
@@ -138,7 +141,7 @@ export const routes = ({
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
     handle: async ({ body: { outbounds, allOutbounds, mode } }) => {
       const tested = readTested(outbounds, 'outbounds', (await configured?.all()) ?? []);
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
+      const all = readOthers(allOutbounds);
       return tester.test({ outbounds: tested, all, mode, egress: true });
     },
   }),

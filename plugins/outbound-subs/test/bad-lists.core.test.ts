@@ -236,5 +236,7 @@ test.serial(
       moved.map(({ leftOutCount }) => leftOutCount),
       [0, 9002],
     );
+    t.is((await panel.call(`${API}/${other.id}/move`, { body: { dir: '' } })).status, 200);
+    t.is((await panel.get<{ id: number }[]>(API))[0]?.id, sub.id, 'anything but up is down');
   },
 );
