@@ -5,17 +5,26 @@ import type { Json, JsonObject } from '../driver.js';
 const textsOf = (value: Json | undefined): string[] =>
   [value].flat().filter((text): text is string => typeof text === 'string');
 
-/** Returns the balancers; one without an outbound to choose, and without a fallback, chooses `nowhere`. An override still applies. */
+/** They choose only among outbounds that are observed, and need no more than that for a fallback. */
+const observes = (strategy: Json | undefined): boolean => {
+  const { type } = Object(strategy) as { readonly type?: unknown };
+  return ['leastping', 'leastload'].includes(String(type).toLowerCase());
+};
+
+/**
+ * Returns the balancers; one without an outbound to choose, and without a fallback, chooses `nowhere`. An override still
+ * applies. The strategy stays, so that the core tests it.
+ */
 export function withoutLeaks(
   balancers: readonly JsonObject[],
   outbounds: readonly string[],
   nowhere: string,
 ): readonly JsonObject[] {
   return balancers.map((balancer) => {
-    const { selector, fallbackTag, strategy: _, ...rest } = balancer as Readonly<Record<string, Json>>;
+    const { selector, fallbackTag, strategy } = balancer as Readonly<Record<string, Json>>;
     const falls = fallbackTag !== undefined && fallbackTag !== '';
     const chooses = textsOf(selector).some((text) => outbounds.some((tag) => tag.startsWith(text)));
-    // Strategies that observe outbounds would not choose one that they do not observe.
-    return falls || chooses ? balancer : { ...rest, selector: [nowhere], strategy: { type: 'random' } };
+    if (falls || chooses) return balancer;
+    return { ...balancer, selector: [nowhere], ...(observes(strategy) && { fallbackTag: nowhere }) };
   });
 }

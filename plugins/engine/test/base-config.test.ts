@@ -141,6 +141,7 @@ test('a balancer that chooses from nothing blocks, and does not let its traffic 
     { tag: 'full', selector: ['exit-'], strategy: { type: 'leastPing' } },
     { tag: 'empty', selector: ['gone-', 'other-'], strategy: { type: 'leastPing' } },
     { tag: 'bare' },
+    { tag: 'odd', selector: ['gone-'], strategy: { type: 'no such' } },
     { tag: 'falling', selector: ['gone-'], fallbackTag: 'exit-1' },
   ];
   const outbounds = [{ tag: 'exit-1', protocol: 'socks', settings: {} }];
@@ -149,17 +150,31 @@ test('a balancer that chooses from nothing blocks, and does not let its traffic 
     const found = base({ outbounds, balancers, rules, open: { private: open, udp: 'single' } });
     t.is(outbound(found, 'weir.blocked')?.protocol, 'blackhole');
     const { balancers: made } = found.routing as unknown as {
-      balancers: readonly { readonly tag: string; readonly selector: unknown; readonly strategy?: unknown }[];
+      balancers: readonly (Readonly<Record<'selector' | 'strategy' | 'fallbackTag', unknown>> & {
+        tag: string;
+      })[];
     };
     const chosen = (name: string) => {
       const ones = made.filter(({ tag }) => new RegExp(`^(?:weir\\.udp\\.)?${name}@`).test(tag));
       t.is(ones.length, open === 'block' ? 2 : 1, name);
-      return [...new Set(ones.map(({ selector, strategy }) => JSON.stringify([selector, strategy])))];
+      return [
+        ...new Set(
+          ones.map(({ selector, strategy, fallbackTag }) =>
+            JSON.stringify([selector, strategy, fallbackTag]),
+          ),
+        ),
+      ];
     };
-    t.deepEqual(chosen('full'), [JSON.stringify([['exit-'], { type: 'leastPing' }])]);
-    for (const name of ['empty', 'bare'])
-      t.deepEqual(chosen(name), [JSON.stringify([['weir.blocked'], { type: 'random' }])]);
-    t.deepEqual(chosen('falling'), [JSON.stringify([['gone-'], undefined])]);
+    const leastPing = { type: 'leastPing' };
+    for (const [name, ...expected] of [
+      ['full', ['exit-'], leastPing, undefined],
+      ['empty', ['weir.blocked'], leastPing, 'weir.blocked'],
+      ['bare', ['weir.blocked'], undefined, undefined],
+      // The core refuses it.
+      ['odd', ['weir.blocked'], { type: 'no such' }, undefined],
+      ['falling', ['gone-'], undefined, 'exit-1'],
+    ] as const)
+      t.deepEqual(chosen(name), [JSON.stringify(expected)], name);
   }
   t.is(outbound(base({ open: { private: 'allow', udp: 'single' } }), 'weir.blocked'), undefined);
 });
