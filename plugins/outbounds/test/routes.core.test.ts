@@ -72,9 +72,9 @@ test('an override is in force after a change of its balancer, a restart, and wit
 
   // The core has another balancer then, without the override.
   await configure(panel, URL, (template) => pool(template, ['pool-a', 'pool-b']));
-  await inForce(panel, 'pool-b');
+  t.is((await status(panel))['pool']?.override, 'pool-b', 'at once');
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
-  await inForce(panel, 'pool-b');
+  t.is((await status(panel))['pool']?.override, 'pool-b', 'at once');
   t.is((await routed()).outboundTag, 'pool-b');
 
   await configure(panel, URL, (template) => ({
