@@ -3071,6 +3071,10 @@ export type SettingsAllReply = {
   subAppIHeaders: Record<string, string>;
   /** make encrypted links to subscriptions, which only the app can read */
   appLinkEnable: boolean;
+  /** days for which the record of changes is kept; 0: until it has too many changes */
+  auditDays: number;
+  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+  auditMostChanges: number;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
@@ -3427,6 +3431,10 @@ export type SettingsUpdateInput = {
     subAppIHeaders?: Record<string, string>;
     /** make encrypted links to subscriptions, which only the app can read */
     appLinkEnable?: boolean;
+    /** days for which the record of changes is kept; 0: until it has too many changes */
+    auditDays?: number;
+    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+    auditMostChanges?: number;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
@@ -3690,6 +3698,62 @@ export type SystemPluginsSetEnableReply = {
   enable: boolean;
   /** false: nothing had to change */
   restarting: boolean;
+};
+
+export type AuditChangesInput = {
+  query?: {
+    /** kind of the record: client, inbound, setting … */
+    area?: string;
+    kind?: 'added' | 'updated' | 'deleted';
+    /** name of the record: an email, a tag, the name of a setting */
+    name?: string;
+    /** what stays of a record that gets another name: its id */
+    subject?: string;
+    /** name of the admin, the API token, the command or the plugin */
+    who?: string;
+    ip?: string;
+    /** Unix ms, from this one on */
+    from?: number;
+    /** Unix ms, before this one */
+    to?: number;
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type AuditChangesReply = {
+  id: number;
+  /** changes of one call have the same */
+  entry: number;
+  /** Unix ms */
+  at: number;
+  who: string;
+  /** session, token, command or plugin */
+  whoKind: string;
+  /** blank if no request asked for it */
+  ip: string;
+  area: string;
+  kind: string;
+  name: string;
+  subject: string;
+  /** by path of the field, the value before and after; of secrets only that they changed */
+  fields: Record<string, unknown>;
+}[];
+
+export type AuditVerifyInput = {
+  body?: {
+    /** the head of an earlier verification */
+    head?: string;
+  };
+};
+
+export type AuditVerifyReply = {
+  entries: number;
+  changes: number;
+  /** sentences, at most 20; none: all entries are those that were written */
+  problems: string[];
+  /** number and hash of the newest entry */
+  head: string;
 };
 
 export type CoreTemplateCompareInput = {
@@ -4551,6 +4615,15 @@ export class Weir extends Transport {
     /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
     del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
+  } as const;
+
+  readonly audit = {
+    /** Who changed what, the newest change first. For the next page, send the id of the last change as `before`. — GET /panel/api/x/audit/changes */
+    changes: (input?: AuditChangesInput): Promise<AuditChangesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/audit/changes', gives: 'obj' }, input),
+    /** Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too. — POST /panel/api/x/audit/verify */
+    verify: (input?: AuditVerifyInput): Promise<AuditVerifyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/audit/verify', gives: 'obj' }, input),
   } as const;
 
   readonly coreTemplate = {
