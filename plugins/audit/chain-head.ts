@@ -17,8 +17,8 @@ const idOf = ({ t }: Tx): string => (t as unknown as { readonly id: string }).id
 export class ChainHead {
   readonly #chainKey: ChainKey;
   readonly #memory: Projection<Memory, Written>;
-  /** written last, perhaps in a transaction that is still open, or was rolled back */
-  #last: Written | undefined;
+  /** the transaction that wrote last; it may be open, or rolled back */
+  #lastBy = '';
   /** the transaction that memory follows */
   #followed = '';
   /** false until memory is loaded: plugins that start earlier write too */
@@ -37,24 +37,22 @@ export class ChainHead {
 
   /** The newest entry, from the view of this write. */
   async of(tx: Tx): Promise<Link> {
-    const last = this.#last;
-    if (last && last.by === idOf(tx)) return last.link;
     // Memory follows a moment after the commit, and never after a rollback.
-    if (this.isReady && (last === undefined || last.by === this.#followed)) return this.#memory.state.link;
+    const isCurrent = this.#lastBy === '' || this.#lastBy === this.#followed;
+    if (this.isReady && isCurrent) return this.#memory.state.link;
     return this.#read(tx);
   }
 
   moved(tx: Tx, link: Link): void {
-    const head = { link, by: idOf(tx) };
-    this.#last = head;
-    tx.apply(this.#memory, head);
+    this.#lastBy = idOf(tx);
+    tx.apply(this.#memory, { link, by: this.#lastBy });
   }
 
   async #read(db: Pick<Database, 'query'>): Promise<Link> {
-    const [row] = await db.query<Link>(
-      'SELECT entry AS id, hash FROM audit_changes ORDER BY id DESC LIMIT 1',
+    const [row] = await db.query<{ readonly entry: number; readonly hash: string }>(
+      'SELECT entry, hash FROM audit_changes ORDER BY id DESC LIMIT 1',
     );
-    if (row) return { id: Number(row.id), hash: row.hash };
+    if (row) return { id: Number(row.entry), hash: row.hash };
     const removed = await this.#chainKey.removed(db);
     return removed.id > 0 ? removed : BEGINNING;
   }

@@ -4,6 +4,8 @@ import test, { type ExecutionContext } from 'ava';
 import { FakeEngine, TestPanel, weirCommand } from '../../../test/harness/index.js';
 import { editDatabase, withDatabase } from '../../../test/harness/edit-database.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
+import { definePlugin, Refusal, stage, tap } from '../../../kernel/index.js';
+import { duringClientSave } from '../../clients/contract.js';
 import plugin from '../index.js';
 import type { Retention } from '../retention.js';
 
@@ -15,6 +17,24 @@ interface Verified {
   readonly problems: readonly string[];
   readonly head: string;
 }
+
+const REFUSED = 'refused';
+/** Rolls changes back that were recorded. */
+const refusing = definePlugin({
+  name: 'refusing',
+  version: '1.0.0',
+  api: 1,
+  about: 'Refuses a comment.',
+  taps: () => [
+    tap(
+      duringClientSave,
+      ({ changes }) => {
+        if (changes.some(({ after }) => after?.comment === REFUSED)) throw new Refusal('no');
+      },
+      { stage: stage.LAST },
+    ),
+  ],
+});
 
 async function boot(t: ExecutionContext) {
   let now = Date.UTC(2026, 0, 15);
@@ -169,4 +189,64 @@ test('a key that is gone is an error, and not a chain that holds', async (t) => 
   const { status, body } = await panel.call(`${API}/verify`, { method: 'POST' });
   t.is(status, 409, JSON.stringify(body));
   t.regex(body.msg, /without its key/);
+});
+
+test('a new panel, and a write after one that was rolled back, go on behind the last entry', async (t) => {
+  const options = { plugins: [new FakeEngine().plugin], outside: [refusing] };
+  const first = await TestPanel.boot(options);
+  const inbound = await first.addInbound();
+  const items = ['x', 'y', 'z'].map((email) => ({ client: { email }, inboundIds: [inbound] }));
+  await first.get('/panel/api/clients/bulkCreate', { body: items });
+  await first.stop();
+  await using panel = await TestPanel.boot({ ...options, dataDirectory: first.dataDirectory });
+  for (const comment of ['one', REFUSED, 'two', REFUSED, REFUSED, 'three'])
+    t.is(
+      (await panel.call('/panel/api/clients/update/y', { body: { comment } })).status,
+      comment === REFUSED ? 422 : 200,
+    );
+  const { problems } = await panel.get<Verified>(`${API}/verify`, { method: 'POST' });
+  t.deepEqual(problems, []);
+  const found = await panel.get<{ fields: { comment: unknown[] } }[]>(`${API}/changes?name=y&kind=updated`);
+  t.deepEqual(
+    found.map(({ fields }) => fields.comment),
+    [
+      ['two', 'three'],
+      ['one', 'two'],
+      ['', 'one'],
+    ],
+  );
+});
+
+test('changes at the same time follow each other', async (t) => {
+  const { comment, verify } = await boot(t);
+  const emails = ['a', 'b', 'c', 'd'];
+  await Promise.all(Array.from({ length: 80 }, (_, i) => comment(emails[i % 4] as string, `c${i}`)));
+  const { problems, entries } = await verify();
+  t.deepEqual(problems, []);
+  t.true(entries > 80);
+});
+
+test('an entry of another past does not fit, although its hash was right', async (t) => {
+  const options = { plugins: [new FakeEngine().plugin] };
+  const first = await TestPanel.boot(options);
+  const inbound = await first.addInbound();
+  for (const email of ['a', 'b']) await first.addClient(email, [inbound]);
+  await first.stop();
+  // What a backup brings back, and what happens then instead.
+  const { dataDirectory } = first;
+  const newest = (of: string): string => `(SELECT id FROM (SELECT MAX(id) AS id FROM ${of}) AS newest)`;
+  await editDatabase(dataDirectory, [
+    'CREATE TABLE kept AS SELECT * FROM audit_changes',
+    `DELETE FROM audit_changes WHERE id = ${newest('audit_changes')}`,
+  ]);
+  await using panel = await TestPanel.boot({ ...options, dataDirectory });
+  const verify = async () => (await panel.get<Verified>(`${API}/verify`, { method: 'POST' })).problems;
+  for (const email of ['c', 'd']) await panel.addClient(email, [inbound]);
+  t.deepEqual(await verify(), []);
+  await editDatabase(dataDirectory, [
+    'DELETE FROM audit_changes WHERE entry = (SELECT MAX(entry) FROM kept)',
+    `INSERT INTO audit_changes SELECT * FROM kept WHERE id = ${newest('kept')}`,
+    'DROP TABLE kept',
+  ]);
+  t.regex((await verify())[0] ?? '', NOT_WRITTEN);
 });

@@ -128,6 +128,8 @@ test('fallbacks, links of elsewhere and balancers are recorded, and who signed i
     ['added', 'updated', 'deleted'],
   );
   t.deepEqual(balancers[1]?.fields, { strategy: ['random', 'roundRobin'] });
+  const wrong = { username: 'nobody', password: 'not this one' };
+  t.false((await panel.call('/login', { body: wrong, anonymous: true })).body.success);
   await panel.login();
   await panel.login();
   await until(async () => (await changes('&area=session')).length > 0, 'the login is recorded');
@@ -288,7 +290,11 @@ const shelf = (describe: (change: Shelf) => never = (() => undefined) as never) 
             { books: 1, place: 'here' },
             { books: 2, place: body.place },
           ];
-          await db.write((tx) => tx.during(duringShelfSave, { changes: [{ before, after }], who }));
+          // Two entries of one write.
+          await db.write(async (tx) => {
+            await tx.during(duringShelfSave, { changes: [{ before, after }], who });
+            await tx.during(duringShelfSave, { changes: [{ before: after, after: before }], who });
+          });
           return 'done';
         },
       }),
@@ -301,8 +307,10 @@ test('a third-party plugin has its changes recorded; one that cannot describe th
   t.like((await changes('&area=shelf'))[0], {
     name: 'books',
     who: 'admin',
-    fields: { books: [1, 2], place: ['(secret)', '(secret)'] },
+    fields: { books: [2, 1], place: ['(secret)', '(secret)'] },
   });
+  const { problems } = await panel.get<{ problems: string[] }>(`${API}/verify`, { method: 'POST' });
+  t.deepEqual(problems, []);
   const broken = await boot(t, {
     outside: [
       shelf(() => {
