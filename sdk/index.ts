@@ -1221,6 +1221,8 @@ export type EngineOutboundSubsReply = {
   /** Unix ms */
   updatedAt: number;
   outboundCount: number;
+  /** tags of its outbounds, for rules and balancers */
+  outboundTags: string[];
   /** tag of the outbound for what no rule takes, if it is of this list */
   defaultOutbound: string;
   /** entries that are not used */
@@ -1276,6 +1278,8 @@ export type EngineCreateOutboundSubReply = {
   /** Unix ms */
   updatedAt: number;
   outboundCount: number;
+  /** tags of its outbounds, for rules and balancers */
+  outboundTags: string[];
   /** tag of the outbound for what no rule takes, if it is of this list */
   defaultOutbound: string;
   /** entries that are not used */
@@ -1451,7 +1455,7 @@ export type EngineRouteTestReply = {
 
 export type EngineTestOutboundInput = {
   body: {
-    /** an outbound of the core, as JSON text or as an object */
+    /** an outbound of the core, as JSON text or as an object; or the tag of one of the config */
     outbound: string | Record<string, unknown>;
     /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
     allOutbounds?: string | unknown[];
@@ -1483,11 +1487,22 @@ export type EngineTestOutboundReply = {
     delay: number;
     error?: string;
   }[];
+  /** how the far end sees the outbound, in mode http; missing where nothing answered */
+  egress?: {
+    /** blank where nothing answered over IPv4 */
+    ipv4: string;
+    /** blank where nothing answered over IPv6 */
+    ipv6: string;
+    /** two letters, or blank */
+    country: string;
+    /** `off`, `on` or `plus`: whether it leaves through Cloudflare WARP */
+    warp: string;
+  };
 };
 
 export type EngineTestOutboundsInput = {
   body: {
-    /** at most 50 outbounds, as JSON text or as a list */
+    /** at most 50 outbounds, or tags of those of the config, as JSON text or as a list */
     outbounds: string | unknown[];
     /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
     allOutbounds?: string | unknown[];
@@ -1519,6 +1534,17 @@ export type EngineTestOutboundsReply = {
     delay: number;
     error?: string;
   }[];
+  /** how the far end sees the outbound, in mode http; missing where nothing answered */
+  egress?: {
+    /** blank where nothing answered over IPv4 */
+    ipv4: string;
+    /** blank where nothing answered over IPv6 */
+    ipv6: string;
+    /** two letters, or blank */
+    country: string;
+    /** `off`, `on` or `plus`: whether it leaves through Cloudflare WARP */
+    warp: string;
+  };
 }[];
 
 export type EngineUpdateInput = {
@@ -2708,6 +2734,10 @@ export type ServerScanRealityTargetInput = {
     target: string;
     /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
     sni?: string;
+    /** version of the PROXY protocol that the server expects, as `xver` of REALITY; 0: none */
+    xver?: number;
+    /** true: also at an address that is not public */
+    allowPrivate?: boolean;
   };
 };
 
@@ -3080,9 +3110,9 @@ export type SettingsAllReply = {
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
   /** the registered device, as JSON text; never shown */
-  edgetunnel: '';
-  /** whether edgetunnel is set */
-  hasEdgetunnel: boolean;
+  edgetunnelSecret: '';
+  /** whether edgetunnelSecret is set */
+  hasEdgetunnelSecret: boolean;
   /** days until the device is replaced by a new one; 0: never */
   edgetunnelUpdateInterval: number;
   /** when the present device was registered, in Unix seconds; 0: unknown */
@@ -3096,11 +3126,13 @@ export type SettingsAllReply = {
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
   /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp')[];
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
   outboundDownThreshold: number;
+  /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
+  outboundTestEgress: boolean;
   /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
   realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
@@ -3152,9 +3184,9 @@ export type SettingsAllReply = {
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
   /** private key and token at the VPN provider, as JSON text; never shown */
-  vpnprovider: '';
-  /** whether vpnprovider is set */
-  hasVpnprovider: boolean;
+  vpnproviderSecret: '';
+  /** whether vpnproviderSecret is set */
+  hasVpnproviderSecret: boolean;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3440,9 +3472,9 @@ export type SettingsUpdateInput = {
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
     /** the registered device, as JSON text */
-    edgetunnel?: string;
-    /** true clears edgetunnel */
-    clearEdgetunnel?: boolean;
+    edgetunnelSecret?: string;
+    /** true clears edgetunnelSecret */
+    clearEdgetunnelSecret?: boolean;
     /** days until the device is replaced by a new one; 0: never */
     edgetunnelUpdateInterval?: number;
     /** when the present device was registered, in Unix seconds; 0: unknown */
@@ -3456,11 +3488,13 @@ export type SettingsUpdateInput = {
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
     /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp')[];
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
     outboundDownThreshold?: number;
+    /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
+    outboundTestEgress?: boolean;
     /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
     realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
@@ -3512,9 +3546,9 @@ export type SettingsUpdateInput = {
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
     /** private key and token at the VPN provider, as JSON text */
-    vpnprovider?: string;
-    /** true clears vpnprovider */
-    clearVpnprovider?: boolean;
+    vpnproviderSecret?: string;
+    /** true clears vpnproviderSecret */
+    clearVpnproviderSecret?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -4526,7 +4560,7 @@ export class Weir extends Transport {
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
-    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
+    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. — POST /panel/api/server/scanRealityTarget */
     scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
     /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */

@@ -4476,18 +4476,23 @@ declare module '@weir-panel/weir/plugins/outbounds' {
   import type { Event } from '@weir-panel/weir/kernel';
 
   // Tests of outbounds: what other plugins may follow.
-  /** An outbound that is tested on a schedule failed as often in a row as `outboundDownThreshold` says. Emitted once until it works again. */
+  /** Outbounds that are tested on a schedule and failed as often in a row as `outboundDownThreshold` says. Each is reported once until it works again. */
   export const outboundDown: Event<{
-    readonly tag: string;
-    /** in a row */
-    readonly failures: number;
-    readonly error: string;
+    /** up to fifty, as many as are tested at once */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** in a row */
+      readonly failures: number;
+      readonly error: string;
+    }[];
   }>;
-  /** An outbound that was down works again. */
+  /** Outbounds that were down and work again. */
   export const outboundUp: Event<{
-    readonly tag: string;
-    /** ms */
-    readonly delay: number;
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** ms */
+      readonly delay: number;
+    }[];
   }>;
 
   export {};
@@ -4495,6 +4500,7 @@ declare module '@weir-panel/weir/plugins/outbounds' {
 
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { Socket } from 'node:net';
   import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
   // Hosts that callers name: each may be called only while somebody waits for its answer.
@@ -4552,8 +4558,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
-  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate'> {
     readonly signal?: AbortSignal;
+    /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
+    readonly before?: (connection: Socket) => Uint8Array;
     /**
      * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
      * time until the socket is closed.

@@ -1,10 +1,11 @@
 import { bool, definePlugin, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
+import { outboundDown, outboundUp } from '../outbounds/contract.js';
 import { clientDepleted } from '../traffic/contract.js';
 import { Notifier } from './notifier.js';
 import { notificationSettings } from './settings.js';
-import { coreState, depleted } from './texts.js';
+import { coreState, depleted, outboundsDown, outboundsUp } from './texts.js';
 
 export default definePlugin({
   name: 'notifications',
@@ -20,6 +21,8 @@ export default definePlugin({
       for (const { ip, username, reason } of attempts)
         if (reason === BLOCKED) notifier.loginBlocked(ip, username);
     }),
+    tap(outboundDown, ({ outbounds }) => notifier.tell(outboundsDown(outbounds))),
+    tap(outboundUp, ({ outbounds }) => notifier.tell(outboundsUp(outbounds))),
   ],
   routes: ({ notifier }) => [
     route({

@@ -11,7 +11,6 @@ import {
   shape,
   type Static,
   text,
-  word,
 } from '../../kernel/index.js';
 import { LONGEST_URL, urlProblem } from './list-fetcher.js';
 import { RESERVED } from './tags.js';
@@ -123,7 +122,7 @@ export const SentSource = shape({ url: url(), ...fetchFlags }).example({ url: EX
 
 export const SubId = shape({ id: int().min(1).example(1) });
 export const SentMove = shape({
-  dir: optional(word().max(16).description('`up`; anything else is down')),
+  dir: optional(text().max(16).description('`up`; anything else is down')),
 }).example({ dir: 'up' });
 
 export const OutboundList = list(openObject()).description('outbounds of the core, with their tags');
@@ -145,6 +144,7 @@ export const SubReply = shape({
   createdAt: int().description('Unix ms'),
   updatedAt: int().description('Unix ms'),
   outboundCount: int(),
+  outboundTags: list(text()).description('tags of its outbounds, for rules and balancers'),
   defaultOutbound: text().description('tag of the outbound for what no rule takes, if it is of this list'),
   leftOutCount: int().description('entries that are not used'),
   leftOut: list(shape({ name: text(), reason: text() })).description('the first of them'),

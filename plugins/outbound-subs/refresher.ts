@@ -17,6 +17,11 @@ const LONGEST_ERROR = 1000;
 /** Who asked: only an admin changes the default outbound. */
 export type Asker = 'admin' | 'schedule';
 
+export interface Looked {
+  readonly outbounds: JsonObject[];
+  readonly message: string;
+}
+
 interface Needs {
   readonly clock: Clock;
   readonly log: Log;
@@ -45,13 +50,14 @@ export class Refresher {
     return this.#queue.run(work);
   }
 
-  /** What a list would be; writes nothing. Rejects with a ListProblem. */
-  async look(source: ListSource, prefix: string, signal?: AbortSignal): Promise<JsonObject[]> {
+  /** What a list would be, and what of it is left out; writes nothing. Rejects with a ListProblem. */
+  async look(source: ListSource, prefix: string, signal?: AbortSignal): Promise<Looked> {
     const { candidates, leftOut } = await this.#read(source, signal);
     return this.alone(async () => {
       const taken = await this.#needs.outbounds.tags();
       const list = withTags(candidates, { prefix, previous: [], taken });
-      return this.#usable(await this.#check.accepted(list, leftOut), leftOut).map(outboundOf);
+      const usable = this.#usable(await this.#check.accepted(list, leftOut), leftOut);
+      return { outbounds: usable.map(outboundOf), message: leftOut.sentence };
     });
   }
 
@@ -75,11 +81,9 @@ export class Refresher {
 
   #usable(list: readonly StoredOutbound[], leftOut: LeftOutList): readonly StoredOutbound[] {
     if (list.length > 0) return list;
-    const { count, items } = leftOut.result;
+    const { sentence } = leftOut;
     throw new ListProblem(
-      count === 0
-        ? 'the list has no outbound'
-        : `nothing of the list can be used; ${count} entries are left out, the first one because: ${items[0]?.reason ?? ''}`,
+      sentence === '' ? 'the list has no outbound' : `nothing of the list can be used; ${sentence}`,
     );
   }
 
@@ -120,8 +124,7 @@ export class Refresher {
     }
     if (!store.hasRoom(before.id, usable))
       throw new ListProblem('all lists together are too large; delete a subscription');
-    const { count } = leftOut.result;
-    if (count > 0) notes.push(`${count} entries are left out: ${leftOut.result.items[0]?.reason ?? ''}`);
+    if (leftOut.sentence !== '') notes.push(leftOut.sentence);
     const now = clock.now();
     const wasStandard = parts.standardTag();
     const after = await store.change(before.id, () => ({

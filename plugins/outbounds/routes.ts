@@ -19,11 +19,18 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
-import type { CoreRoutesApi } from '../engine/contract.js';
+import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Balancers } from './balancers.js';
 import { errors } from './errors.js';
-import { MOST_TESTED, OutboundField, OutboundsField, readOutbound, readOutbounds } from './request.js';
+import {
+  MOST_TESTED,
+  OutboundField,
+  OutboundsField,
+  readOutbound,
+  readOutbounds,
+  readTested,
+} from './request.js';
 import { findRoute } from './route-question.js';
 import { MODES, type OutboundTester } from './tester.js';
 import type { OutboundWatch } from './watch.js';
@@ -33,6 +40,7 @@ interface Needs {
   readonly balancers: Balancers;
   readonly watch: OutboundWatch;
   readonly coreRoutes: CoreRoutesApi | undefined;
+  readonly configured: CoreOutboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
   readonly inbounds: InboundsApi | undefined;
 }
@@ -57,6 +65,14 @@ const Result = shape({
   endpoints: optional(
     list(shape({ address: text(), success: bool(), delay: int().min(0), error: optional(text()) })),
   ).description('servers that were dialed, in mode tcp'),
+  egress: optional(
+    shape({
+      ipv4: text().description('blank where nothing answered over IPv4'),
+      ipv6: text().description('blank where nothing answered over IPv6'),
+      country: text().description('two letters, or blank'),
+      warp: text().description('`off`, `on` or `plus`: whether it leaves through Cloudflare WARP'),
+    }),
+  ).description('how the far end sees the outbound, in mode http; missing where nothing answered'),
 });
 const shared = {
   allOutbounds: optional(
@@ -73,9 +89,20 @@ const EXAMPLE = {
   protocol: 'socks',
   settings: { servers: [{ address: '127.0.0.1', port: 1080 }] },
 };
+/** A blank field of a form counts as missing. */
+const readOthers = (sent: unknown) =>
+  sent === undefined || sent === '' ? undefined : readOutbounds(sent, 'allOutbounds');
 const blank = (most: number) => withDefault(text().max(most).allow(''), '');
 
-export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds }: Needs): Route[] => [
+export const routes = ({
+  tester,
+  balancers,
+  watch,
+  coreRoutes,
+  configured,
+  clients,
+  inbounds,
+}: Needs): Route[] => [
   route({
     method: 'POST',
     path: `${API}/testOutbound`,
@@ -90,9 +117,9 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     reply: payload(Result),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
     handle: async ({ body: { outbound, allOutbounds, mode } }) => {
-      const outbounds = [readOutbound(outbound, 'outbound')];
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      const [result] = await tester.test({ outbounds, all, mode });
+      const outbounds = [readOutbound(outbound, 'outbound', (await configured?.all()) ?? [])];
+      const all = readOthers(allOutbounds);
+      const [result] = await tester.test({ outbounds, all, mode, egress: true });
       if (!result) throw new Error('a test has no result');
       return result;
     },
@@ -105,15 +132,17 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     doc: `Tests up to ${MOST_TESTED} outbounds at once, all in one core; the results are in their order. One that the core rejects, or that crashes it, does not touch the others.`,
     bodyLimit: LARGE_BODY,
     body: shape({
-      outbounds: OutboundsField(`at most ${MOST_TESTED} outbounds, as JSON text or as a list`).required(),
+      outbounds: OutboundsField(
+        `at most ${MOST_TESTED} outbounds, or tags of those of the config, as JSON text or as a list`,
+      ).required(),
       ...shared,
     }).example({ outbounds: [EXAMPLE], mode: 'tcp' }),
     reply: payload(list(Result)),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
     handle: async ({ body: { outbounds, allOutbounds, mode } }) => {
-      const tested = readOutbounds(outbounds, 'outbounds', MOST_TESTED);
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      return tester.test({ outbounds: tested, all, mode });
+      const tested = readTested(outbounds, 'outbounds', (await configured?.all()) ?? []);
+      const all = readOthers(allOutbounds);
+      return tester.test({ outbounds: tested, all, mode, egress: true });
     },
   }),
   route({

@@ -41,7 +41,10 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   t.is(config.id, 'device-1');
   t.deepEqual(await tunnel.stored(), data);
   t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
-  t.deepEqual([await tunnel.setting('edgetunnel'), await tunnel.setting('hasEdgetunnel')], ['', true]);
+  t.deepEqual(
+    [await tunnel.setting('edgetunnelSecret'), await tunnel.setting('hasEdgetunnelSecret')],
+    ['', true],
+  );
 
   const shown = await tunnel.act('config');
   t.like(JSON.parse(shown.body.obj), { id: 'device-1', account: { license: 'q1w2e3r4', quota: 0 } });
@@ -73,7 +76,9 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   });
   t.is((await tunnel.currentTemplate()).outbounds.at(-1)?.tag, 'warp', 'the default outbound is another one');
 
+  await tunnel.act('interval', { interval: 7 });
   const gone = await tunnel.act('del');
+  t.is(await tunnel.setting('edgetunnelUpdateInterval'), 0, 'the next device is not replaced because of it');
   t.regex(gone.body.msg, /warp in the template still uses it/);
   t.is(gone.body.obj, '');
   t.is(await tunnel.stored(), undefined);

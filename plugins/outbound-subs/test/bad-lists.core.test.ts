@@ -38,6 +38,9 @@ const endless = (response: ServerResponse): void => {
 
 test.serial('parse writes nothing, and reads what the core takes', async (t) => {
   const answer = await parsed(`${link(1)}\n# a comment\n\n${link(2)}`);
+  t.is(answer.body.msg, '');
+  const partly = await parsed(`${link(1)}\nvless://nonsense`);
+  t.regex(partly.body.msg, /^1 entry is left out because: /, 'nothing is dropped in silence');
   t.is(answer.status, 200, answer.text);
   t.deepEqual(
     answer.body.obj.map(({ tag }) => tag),
@@ -115,7 +118,7 @@ test.serial('redirects are followed to public servers only, and not for ever', a
   };
   t.is((await parse(lists.url)).status, 200);
   const guarded = await parse((await openLists(t, link(1))).url, {});
-  t.regex(guarded.body.msg, /is an address of this machine/);
+  t.regex(guarded.body.msg, /is an address of this machine.*, or set allowPrivate of the subscription$/);
 });
 
 test.serial(
@@ -233,5 +236,7 @@ test.serial(
       moved.map(({ leftOutCount }) => leftOutCount),
       [0, 9002],
     );
+    t.is((await panel.call(`${API}/${other.id}/move`, { body: { dir: '' } })).status, 200);
+    t.is((await panel.get<{ id: number }[]>(API))[0]?.id, sub.id, 'anything but up is down');
   },
 );

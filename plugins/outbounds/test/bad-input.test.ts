@@ -19,6 +19,10 @@ test('bodies that are not outbounds are refused, with the field', async (t) => {
     ['testOutbound', { outbound: '{"tag"' }, 'outbound'],
     ['testOutbound', { outbound: '[]' }, 'outbound'],
     ['testOutbound', { outbound: 'null' }, 'outbound'],
+    ['testOutbound', { outbound: '' }, 'outbound'],
+    ['testOutbound', { outbound: 'x'.repeat(100_000) }, 'outbound'],
+    ['testOutbounds', { outbounds: ['ghost'] }, 'outbounds.0'],
+    ['testOutbound', { outbound: socks('a'), allOutbounds: ['direct'] }, 'allOutbounds.0'],
     ['testOutbound', { outbound: 7 }, 'outbound'],
     ['testOutbound', { outbound: JSON.stringify(nested(300)) }, 'outbound'],
     ['testOutbound', { outbound: socks('a'), mode: 'udp' }, 'mode'],
@@ -82,7 +86,7 @@ test('what cannot be tested says why, beside what can', async (t) => {
     /panel/,
   ].entries())
     t.regex(results[at]?.error ?? '', expected);
-  t.deepEqual(await panel.get(`${API}/testOutbounds`, { body: { outbounds: '[]' } }), []);
+  t.deepEqual(await panel.get(`${API}/testOutbounds`, { body: { outbounds: '[]', allOutbounds: '' } }), []);
 });
 
 test('without a core: nothing is fetched, no route is known, no balancer runs', async (t) => {

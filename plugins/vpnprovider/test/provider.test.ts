@@ -20,7 +20,7 @@ test.serial('countries, servers, the key of an account, and one of another accou
   t.deepEqual(JSON.parse(made.body.obj), { private_key: api.key, token: TOKEN });
   t.is((await act('data')).body.obj, made.body.obj);
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
-  t.deepEqual([all['vpnprovider'], all['hasVpnprovider']], ['', true]);
+  t.deepEqual([all['vpnproviderSecret'], all['hasVpnproviderSecret']], ['', true]);
 
   const key = newKey();
   const set = await act('setKey', { key: Buffer.from(key, 'base64').toString('base64url') });
