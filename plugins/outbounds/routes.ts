@@ -21,6 +21,7 @@ import {
 import type { ClientsApi } from '../clients/contract.js';
 import type { CoreRoutesApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import type { Balancers } from './balancers.js';
 import { errors } from './errors.js';
 import { MOST_TESTED, OutboundField, OutboundsField, readOutbound, readOutbounds } from './request.js';
@@ -73,7 +74,12 @@ const EXAMPLE = {
   protocol: 'socks',
   settings: { servers: [{ address: '127.0.0.1', port: 1080 }] },
 };
-const blank = (most: number) => withDefault(text().max(most).allow(''), '');
+/** A text of one line: the core could not be asked with halves of characters. */
+const line = (most: number) =>
+  text()
+    .max(most)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const blank = (most: number) => withDefault(line(most).allow(''), '');
 
 export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds }: Needs): Route[] => [
   route({
@@ -89,10 +95,10 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     }),
     reply: payload(Result),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbound, allOutbounds, mode } }) => {
+    handle: async ({ body: { outbound, allOutbounds, mode }, reply }) => {
       const outbounds = [readOutbound(outbound, 'outbound')];
       const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      const [result] = await tester.test({ outbounds, all, mode });
+      const [result] = await holdingOpen(reply.progressed, () => tester.test({ outbounds, all, mode }));
       if (!result) throw new Error('a test has no result');
       return result;
     },
@@ -110,10 +116,10 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     }).example({ outbounds: [EXAMPLE], mode: 'tcp' }),
     reply: payload(list(Result)),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbounds, allOutbounds, mode } }) => {
+    handle: async ({ body: { outbounds, allOutbounds, mode }, reply }) => {
       const tested = readOutbounds(outbounds, 'outbounds', MOST_TESTED);
       const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      return tester.test({ outbounds: tested, all, mode });
+      return holdingOpen(reply.progressed, () => tester.test({ outbounds: tested, all, mode }));
     },
   }),
   route({
@@ -165,13 +171,11 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     doc: 'What balancers of the running core choose from, and their overrides.',
     body: shape({
       tags: optional(
-        text()
-          .max(100_000)
-          .custom((value: string) => {
-            if (value.split(',').length > MOST_BALANCERS)
-              throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
-            return value;
-          }),
+        line(100_000).custom((value: string) => {
+          if (value.split(',').length > MOST_BALANCERS)
+            throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
+          return value;
+        }),
       ).description('tags, separated by commas; without it, all of the config'),
     }).example({ tags: 'pool' }),
     reply: payload(
