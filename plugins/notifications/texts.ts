@@ -1,4 +1,5 @@
 // The texts of notifications, by event.
+import type { Alarm } from '../alarms/contract.js';
 import type { Notification } from './contract.js';
 import type { EventName } from './settings.js';
 
@@ -43,3 +44,12 @@ export const blocked = (ip: string, username: string): Told => ({
   text: `logins from ${ip} are blocked for a while after too many failed attempts, the last as ${JSON.stringify(username)}`,
   data: { ip, username },
 });
+
+export const alarmText = (alarm: Alarm): Told => {
+  const { name, isActive, value, limit, text } = alarm;
+  return {
+    event: isActive ? 'alarmRaised' : 'alarmCleared',
+    text: isActive ? text : `the alarm ${name} is over`,
+    data: { alarm: name, value, limit },
+  };
+};
