@@ -16,13 +16,20 @@ import type { Baseline } from './groups/group-store.js';
 import type { RenewalTerms } from './model/renewal.js';
 import type { UniqueField } from './model/fields.js';
 import type { ClientRow } from './model/row.js';
-import { type AddClient, ClientPatch, PART_NAMES, type PartName } from './model/schema.js';
+import {
+  type AddClient,
+  ClientPatch,
+  PART_NAMES,
+  type PartName,
+  type TrafficRecord,
+} from './model/schema.js';
 import type { Schedule } from './model/value-schemas.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
 export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
+export type { TrafficRecord } from './model/schema.js';
 export { errors as clientErrors } from './errors.js';
 
 /** Bytes to add to what a client used through an inbound. */
@@ -80,6 +87,12 @@ export interface ClientChange {
   readonly setsUsage?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** What a client used, with its limits, as `clients/traffic/{email}` shows it. */
+export interface ClientTrafficApi {
+  of(row: ClientRow): TrafficRecord;
+}
+export const ClientTraffic = token<ClientTrafficApi>('clients', 'ClientTraffic');
 
 /** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
 export interface WithheldUsersApi {
