@@ -29,7 +29,6 @@ export { depletionOf, type Depletion } from './model/depletion.js';
 export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
-export type { TrafficRecord } from './model/schema.js';
 export { errors as clientErrors } from './errors.js';
 
 /** Bytes to add to what a client used through an inbound. */

@@ -1,9 +1,10 @@
 // What clients and inbounds have used in all: absolute figures, so a reader that missed a message is right again with the
 // next one about the same client.
-import type { ClientsApi, ClientTrafficApi, ClientUsage, TrafficRecord } from '../clients/contract.js';
+import type { ClientsApi, ClientTrafficApi, ClientUsage } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { MOST_ROWS } from './traffic-message.js';
 
+type TrafficRecord = ReturnType<ClientTrafficApi['of']>;
 export interface StatsNeeds {
   readonly clients: Pick<ClientsApi, 'byId' | 'all'>;
   readonly records: ClientTrafficApi;

@@ -1,4 +1,4 @@
-// What readers are told of the core and of alarms, as a sentence.
+// The notifications about the core and about alarms.
 import type { Alarm } from '../alarms/contract.js';
 import type { EngineState } from '../engine/contract.js';
 

@@ -38,7 +38,7 @@ async function openWorld(t: ExecutionContext, dataDirectory?: string, clock = ne
     name: 'watcher',
     version: '0.0.0',
     api: 1,
-    about: 'Serves a certificate and hears of alarms.',
+    about: 'Serves a certificate and receives alarms.',
     contributes: () => [
       contribute(ServedCertificates, { name: 'mail', validTo: () => machine.validTo as string }),
       contribute(Channels, {
