@@ -1239,19 +1239,19 @@ export type EngineCreateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1294,11 +1294,11 @@ export type EngineCreateOutboundSubReply = {
 export type EngineParseOutboundSubInput = {
   body?: {
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
   };
 };
 
@@ -1314,19 +1314,19 @@ export type EngineUpdateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1431,7 +1431,9 @@ export type EngineResetOutboundsTrafficInput = {
 
 export type EngineRouteTestInput = {
   body?: {
+    /** text of one line without control characters */
     inboundTag?: string;
+    /** text of one line without control characters */
     domain?: string;
     ip?: string;
     port?: number;
@@ -2901,6 +2903,11 @@ export type ServerStatusReply = {
       isHigh: boolean;
     };
   };
+  /** whether an inbound of this protocol is enabled, and whether its program runs; no plugin has the program yet */
+  amneziawg: {
+    configured: boolean;
+    running: boolean;
+  };
   /** threads and memory of the panel; uptime of the core in seconds */
   appStats: {
     threads: number;
@@ -2980,6 +2987,14 @@ export type SettingsAllReply = {
   ipLimitAllowlist: string;
   /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
   ipLimitCut: 'newest' | 'oldest' | 'none';
+  /** percent of the processors above which an alarm is raised; 0 for none */
+  alarmCpu: number;
+  /** percent of the memory above which an alarm is raised; 0 for none */
+  alarmMemory: number;
+  /** percent of a disk above which an alarm is raised; 0 for none */
+  alarmDisk: number;
+  /** days before the end of a certificate from which an alarm is raised; 0 for none */
+  alarmCertificateDays: number;
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -3125,8 +3140,12 @@ export type SettingsAllReply = {
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
+  /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
+  metricsDetail: 'none' | 'inbounds' | 'clients';
+  /** clients that have series at /metrics, those with most bytes */
+  metricsMostClients: number;
   /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp')[];
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -3183,6 +3202,8 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** days for which the usage of each client is stored, today included */
+  usageHistoryDays: number;
   /** private key and token at the VPN provider, as JSON text; never shown */
   vpnproviderSecret: '';
   /** whether vpnproviderSecret is set */
@@ -3342,6 +3363,14 @@ export type SettingsUpdateInput = {
     ipLimitAllowlist?: string;
     /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
     ipLimitCut?: 'newest' | 'oldest' | 'none';
+    /** percent of the processors above which an alarm is raised; 0 for none */
+    alarmCpu?: number;
+    /** percent of the memory above which an alarm is raised; 0 for none */
+    alarmMemory?: number;
+    /** percent of a disk above which an alarm is raised; 0 for none */
+    alarmDisk?: number;
+    /** days before the end of a certificate from which an alarm is raised; 0 for none */
+    alarmCertificateDays?: number;
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -3487,8 +3516,12 @@ export type SettingsUpdateInput = {
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
+    /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
+    metricsDetail?: 'none' | 'inbounds' | 'clients';
+    /** clients that have series at /metrics, those with most bytes */
+    metricsMostClients?: number;
     /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp')[];
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -3545,6 +3578,8 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** days for which the usage of each client is stored, today included */
+    usageHistoryDays?: number;
     /** private key and token at the VPN provider, as JSON text */
     vpnproviderSecret?: string;
     /** true clears vpnproviderSecret */
@@ -3733,6 +3768,17 @@ export type SystemPluginsSetEnableReply = {
   /** false: nothing had to change */
   restarting: boolean;
 };
+
+export type AlarmsListReply = {
+  name: string;
+  isActive: boolean;
+  /** Unix ms of the last change; 0: never */
+  since: number;
+  value: number | null;
+  /** 0: no alarm */
+  limit: number;
+  text: string;
+}[];
 
 export type AuditChangesInput = {
   query?: {
@@ -3973,6 +4019,10 @@ export type KeygenWireguardReply = {
   presharedKey: string;
 };
 
+export type MetricsTokenReply = {
+  createdAt: number | null;
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -4023,6 +4073,43 @@ export type TrafficPreviewReply = {
   }[];
 };
 
+export type UsageByDayClientInput = {
+  email: string;
+  query?: {
+    /** date, like 2026-01-31 */
+    from?: string;
+    /** date, like 2026-01-31 */
+    to?: string;
+  };
+};
+
+export type UsageByDayClientReply = {
+  day: string;
+  up: number;
+  down: number;
+}[];
+
+export type UsageByDayTopInput = {
+  query?: {
+    /** date, like 2026-01-31 */
+    day?: string;
+    limit?: number;
+  };
+};
+
+export type UsageByDayTopReply = {
+  day: string;
+  clients: number;
+  up: number;
+  down: number;
+  top: {
+    id: number;
+    email: string;
+    up: number;
+    down: number;
+  }[];
+};
+
 export type VpnproviderApplyInput = {
   body?: {
     /** an entry of the action servers */
@@ -4060,7 +4147,7 @@ export type ServerGetCpuHistoryByBucketReply = {
 }[];
 
 export type ServerGetHistoryByMetricByBucketInput = {
-  metric: 'cpu' | 'mem' | 'netUp' | 'netDown' | 'online' | 'load1' | 'load5' | 'load15';
+  metric: 'cpu' | 'mem' | 'swap' | 'netUp' | 'netDown' | 'pktUp' | 'pktDown' | 'diskRead' | 'diskWrite' | 'diskUsage' | 'tcpCount' | 'udpCount' | 'online' | 'load1' | 'load5' | 'load15';
   bucket: 2 | 30 | 60 | 120 | 180 | 300;
 };
 
@@ -4165,6 +4252,23 @@ export class Weir extends Transport {
     /** Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result. — POST /panel/api/system/jobs/{plugin}/{job} */
     jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
       this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
+  } as const;
+
+  readonly metrics = {
+    /** Metrics in the text format of Prometheus. It accepts its own token only, as `Authorization: Bearer`. — GET /metrics */
+    scrape: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/metrics', gives: 'response' }),
+    /** Deletes the token of /metrics, so that nobody can read it. — DELETE /panel/api/x/metrics/token */
+    deleteToken: (): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/x/metrics/token', gives: 'msg' }),
+    /** Whether /metrics has a token: Unix ms of its creation, or null. Without one nobody can read /metrics. — GET /panel/api/x/metrics/token */
+    token: (): Promise<MetricsTokenReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/metrics/token', gives: 'obj' }),
+    /** Creates the token of /metrics, in place of the previous one. It is shown here and never again. — POST /panel/api/x/metrics/token */
+    createToken: (): Promise<{
+      token: string;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/metrics/token', gives: 'obj' }),
   } as const;
 
   readonly clients = {
@@ -4651,6 +4755,12 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
   } as const;
 
+  readonly alarms = {
+    /** Every alarm that is measured, active or not: cpu, memory and disk in percent, and certificates in days that are left. — GET /panel/api/x/alarms */
+    list: (): Promise<AlarmsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/alarms', gives: 'obj' }),
+  } as const;
+
   readonly audit = {
     /** Who changed what, the newest change first. For the next page, send the id of the last change as `before`. — GET /panel/api/x/audit/changes */
     changes: (input?: AuditChangesInput): Promise<AuditChangesReply> =>
@@ -4730,6 +4840,15 @@ export class Weir extends Transport {
     /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
     preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
+  } as const;
+
+  readonly usageByDay = {
+    /** Bytes of one client on each day, oldest first, by the calendar of the setting timeLocation. Without `from` and `to`, the last thirty days. A minute may pass until bytes appear. — GET /panel/api/x/usage-by-day/clients/{email} */
+    client: (input: UsageByDayClientInput): Promise<UsageByDayClientReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/usage-by-day/clients/{email}', gives: 'obj' }, input),
+    /** The clients that moved most bytes on a day, today without `day`: those with most up and down first; beside them how many clients moved bytes, and the bytes of all. Deleted clients are not counted. — GET /panel/api/x/usage-by-day/top */
+    top: (input?: UsageByDayTopInput): Promise<UsageByDayTopReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/usage-by-day/top', gives: 'obj' }, input),
   } as const;
 
   readonly vpnprovider = {

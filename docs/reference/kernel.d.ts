@@ -4,8 +4,9 @@
 //   @weir-panel/weir/kernel: 200 names
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
+//   @weir-panel/weir/plugins/alarms: 6 names
 //   @weir-panel/weir/plugins/audit: 5 names
-//   @weir-panel/weir/plugins/clients: 34 names
+//   @weir-panel/weir/plugins/clients: 36 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
@@ -19,12 +20,13 @@
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
+//   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
-//   @weir-panel/weir/plugins/realtime: 3 names
+//   @weir-panel/weir/plugins/realtime: 6 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
@@ -33,8 +35,8 @@
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
-//   @weir-panel/weir/plugins/time-series: 15 names
-//   @weir-panel/weir/plugins/traffic: 10 names
+//   @weir-panel/weir/plugins/time-series: 17 names
+//   @weir-panel/weir/plugins/traffic: 11 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -1667,6 +1669,45 @@ declare module '@weir-panel/weir/plugins/addresses' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/alarms' {
+  import type { Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+
+  // Alarms: levels of the machine and dates of certificates that need an admin.
+  export interface Alarm {
+    /** `cpu`, `memory`, `disk`, or `certificate:` with the name of a served certificate */
+    readonly name: string;
+    readonly isActive: boolean;
+    /** Unix ms of the last change; 0 when it was never active */
+    readonly since: number;
+    /** the last reading: percent, or days that are left; null where there is none yet */
+    readonly value: number | null;
+    /** the setting above which (of days: below which) it becomes active; 0: never */
+    readonly limit: number;
+    /** one sentence for display; blank while it is not active */
+    readonly text: string;
+  }
+  export interface AlarmsApi {
+    list(): readonly Alarm[];
+  }
+  export const Alarms: Token<AlarmsApi>;
+  /** An alarm became active, or is over. Emitted once for each change, not again after a restart of the panel; also while the database fails. */
+  export const alarmChanged: Event<{
+    readonly alarm: Alarm;
+    readonly at: number;
+  }>;
+  /** A certificate that the panel's machine serves. */
+  export interface ServedCertificate {
+    /** short name for display, like `panel` */
+    readonly name: string;
+    /** the date until which it is valid, as text of RFC 3339; blank while none is served */
+    readonly validTo: () => string;
+  }
+  /** Certificates whose end is watched, beside that of the panel; called once an hour. */
+  export const ServedCertificates: ExtensionPoint<ServedCertificate>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/audit' {
   import type { During, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
 
@@ -1813,6 +1854,11 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly setsUsage?: true;
   }
   export const Clients: Token<ClientsApi>;
+  /** What a client used, with its limits, as `clients/traffic/{email}` shows it. */
+  export interface ClientTrafficApi {
+    of(row: ClientRow): TrafficRecord;
+  }
+  export const ClientTraffic: Token<ClientTrafficApi>;
   /** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
   export interface WithheldUsersApi {
     /** Withholds the users of these clients and of these inbounds, and none of before; resolves when the core follows. */
@@ -2241,6 +2287,25 @@ declare module '@weir-panel/weir/plugins/clients' {
     inboundIds: number[];
   }>;
   type AddClient = Static<typeof AddClient>;
+  const TrafficRecord: Joi.ObjectSchema<any> & Typed<{
+    down: number;
+    email: string;
+    enable: boolean;
+    expiryTime: number;
+    id: number;
+    inboundId: number;
+    lastOnline: number;
+    lastSubFetch: number;
+    reset: number;
+    resetCount: number;
+    resetDay: number;
+    resetMax: number;
+    subId: string;
+    total: number;
+    up: number;
+    uuid: string;
+  }>;
+  type TrafficRecord = Static<typeof TrafficRecord>;
 
   // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
   // has a row only after counters of its clients were reset, and then the row is not marked as created.
@@ -4441,6 +4506,31 @@ declare module '@weir-panel/weir/plugins/link-reader' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/metrics' {
+  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+
+  // Metrics for Prometheus: how other plugins add theirs.
+  export interface Sample {
+    readonly value: number;
+    /** values of all `labels` of the metric */
+    readonly labels?: Readonly<Record<string, string>>;
+  }
+  /** A metric. Names follow the conventions of Prometheus: a unit in its base (`_bytes`, `_seconds`, `_ratio`), and `_total` at the end of a counter. */
+  export interface Metric {
+    /** of a third-party plugin: `weir_` and its name with underscores come first */
+    readonly name: string;
+    readonly help: string;
+    readonly type: 'gauge' | 'counter';
+    readonly labels?: readonly string[];
+    /** Called at each scrape, with five seconds; at most 10,000 samples are shown. */
+    readonly collect: () => Iterable<Sample> | Promise<Iterable<Sample>>;
+  }
+  /** Metrics beside those of the panel. */
+  export const Metrics: ExtensionPoint<Metric>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/notifications' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
@@ -4919,11 +5009,26 @@ declare module '@weir-panel/weir/plugins/realtime' {
     readonly type: string;
     /** the part for a reader that has just connected, as `payload.<type>` of the message `snapshot` */
     readonly snapshot?: () => unknown;
+    /** Each message counts, and none may be replaced. Without it, a reader that is slow gets the newest message only. */
+    readonly isEvent?: true;
     /** called once, at the start */
     readonly start?: (out: LiveOutput) => void;
   }
   /** Further message types of the live stream. */
   export const LiveTypes: ExtensionPoint<LiveType>;
+  /** Bytes that outbounds moved. */
+  export interface OutboundBytes {
+    readonly tag: string;
+    readonly up: number;
+    readonly down: number;
+  }
+  /** Counts outbounds for `traffics` of the message `traffic`. */
+  export interface OutboundSource {
+    /** Returns what moved since the previous call. Called after each poll of clients, also while nobody reads. */
+    take(): readonly OutboundBytes[];
+  }
+  /** Sources of the bytes of outbounds. */
+  export const OutboundSources: ExtensionPoint<OutboundSource>;
 
   export {};
 }
@@ -5008,6 +5113,10 @@ declare module '@weir-panel/weir/plugins/server-status' {
 
   // Status of machine, core and panel in one reply.
   const StatusReply: Joi.ObjectSchema<any> & Typed<{
+    amneziawg: {
+      configured: boolean;
+      running: boolean;
+    };
     appStats: {
       mem: number;
       threads: number;
@@ -5121,6 +5230,8 @@ declare module '@weir-panel/weir/plugins/settings' {
   export interface PanelListenerApi {
     readonly port: Configured<number>;
     readonly trustedProxies: Configured<readonly string[]>;
+    /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
+    readonly certificateValidTo: () => string;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
@@ -5691,6 +5802,12 @@ declare module '@weir-panel/weir/plugins/system' {
 declare module '@weir-panel/weir/plugins/time-series' {
   import type { ExtensionPoint, Token, Tx } from '@weir-panel/weir/kernel';
 
+  // Calendar days of a time zone as numbers: days since 1970-01-01 on that calendar.
+  /** Returns the calendar day of the zone at this moment; undefined is the machine's own zone. A day of 23 or 25 hours is one day. */
+  export function dayOf(at: number, zone: string | undefined): number;
+  /** `2026-01-31` */
+  export const nameOfDay: (day: number) => string;
+
   // Numbers over time, stored on disk within limits: how plugins declare, record and read them.
   /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
   export type SeriesKind = 'gauge' | 'counter';
@@ -5792,7 +5909,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
 }
 
 declare module '@weir-panel/weir/plugins/traffic' {
-  import type { Event, Filter, Token } from '@weir-panel/weir/kernel';
+  import type { During, Event, Filter, Token } from '@weir-panel/weir/kernel';
   import type { ClientUsage } from '@weir-panel/weir/plugins/clients';
 
   // Traffic counting: who is online, and the hooks of a poll.
@@ -5808,6 +5925,11 @@ declare module '@weir-panel/weir/plugins/traffic' {
   /** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
+  }>;
+  /** Runs in the transaction that stores the bytes of a poll, after `trafficDeltas`: what a tap writes with its `tx` counts each byte once. `usage` is never empty and has no deleted clients. Of a poll that could not be stored it is not called; the bytes come with the next one. */
+  export const duringTrafficCount: During<{
+    readonly at: number;
+    readonly usage: readonly ClientUsage[];
   }>;
   /** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
   export const depletionCandidates: Filter<readonly {
@@ -5884,6 +6006,8 @@ declare module '@weir-panel/weir/testing' {
     every(ms: number, run: () => void): () => void;
     /** Moves on and runs what came due, in order. What it started may still be under way. */
     tick(ms: number): void;
+    /** Sets the clock as an admin or NTP does: timers go on as before. */
+    jump(ms: number): void;
   }
 
   // An engine without a core: remembers what it was told and counts what a test says.

@@ -181,6 +181,8 @@ test.serial('a caller is not cut off while its test waits for others', async (t)
     const route = all.find((one) => one.name === name);
     const reply = { progressed: () => void progressed++ };
     const answer = route?.handle({ body: { mode: 'http', ...body }, reply } as never);
+    // The outbounds of the config are read first.
+    await new Promise(setImmediate);
     mock.timers.tick(35_000);
     t.is(progressed, 3, name);
     finish([{ tag: 'a' }]);
