@@ -17,6 +17,7 @@ import {
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
   Clients,
+  ClientTraffic,
   WithheldUsers,
   duringClientSave,
   duringGroupSave,
@@ -86,8 +87,9 @@ export default definePlugin({
     importing: singleton(ClientImport),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, usage, periods, coreUsers }) => [
+  provides: ({ store, service, usage, periods, coreUsers, shown }) => [
     provide(Clients, store),
+    provide(ClientTraffic, { of: (row) => shown.traffic(row) }),
     provide(WithheldUsers, coreUsers),
     provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {

@@ -181,7 +181,7 @@ export class TunnelDevices {
   }
 
   async #changeIp(who: Principal, progressed: () => void): Promise<Done> {
-    const { db, service, store, forgetting } = this.#needs;
+    const { db, service, store, forgetting, outbound } = this.#needs;
     const previous = this.needed;
     const { account: fresh, config, tunnel } = await service.register(newKeyPair());
     progressed();
@@ -193,12 +193,17 @@ export class TunnelDevices {
     try {
       const far = tunnel();
       if (previous.license_key.length >= SHORTEST_BOUGHT) {
+        // A panel that is killed now would lose it with the previous device.
+        const licensed = { ...fresh, license_key: previous.license_key };
+        await db.write((tx) => store.replace(tx, id, licensed));
         warning = await this.#takeLicense(fresh, previous.license_key);
-        if (warning === undefined) next = { ...fresh, license_key: previous.license_key };
+        if (warning === undefined) next = licensed;
         progressed();
       }
-      said = await this.#needs.outbound.replace(previous.private_key, far, who);
+      said = await outbound.replace(previous.private_key, far, who);
     } catch (error) {
+      // An error may come after the change; then the next call puts the new device in force.
+      if (outbound.using(fresh.private_key).length > 0) throw error;
       await db.write((tx) => store.retire(tx, id));
       forgetting.begin();
       throw error;

@@ -6,6 +6,8 @@ export const EVENTS = [
   'loginBlocked',
   'outboundDown',
   'outboundUp',
+  'alarmRaised',
+  'alarmCleared',
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 

@@ -1,4 +1,5 @@
 // The texts of notifications, by event.
+import type { Alarm } from '../alarms/contract.js';
 import type { Notification } from './contract.js';
 import type { EventName } from './settings.js';
 
@@ -68,3 +69,12 @@ export const outboundsUp = (
   text: `outbounds work again: ${named(outbounds.map(({ tag, delay }) => `${tag} (${delay} ms)`))}`,
   data: { outbounds: outbounds.map(({ tag, delay }) => ({ tag, delay })) },
 });
+
+export const alarmText = (alarm: Alarm): Told => {
+  const { name, isActive, value, limit, text } = alarm;
+  return {
+    event: isActive ? 'alarmRaised' : 'alarmCleared',
+    text: isActive ? text : `the alarm ${name} is over`,
+    data: { alarm: name, value, limit },
+  };
+};

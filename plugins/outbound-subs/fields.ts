@@ -24,9 +24,10 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   optional(
     custom<T | undefined>(
       describedAs(anything(), description)
-        .allow(null)
+        // joi would keep an allowed null.
+        .empty(null)
         .custom((value: unknown, state) => {
-          if (value === null || value === '') return undefined;
+          if (value === '') return undefined;
           try {
             return reader(value);
           } catch (error) {
@@ -37,7 +38,7 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   );
 
 function flagOf(value: unknown): boolean {
-  const said = String(value).toLowerCase();
+  const said = typeof value === 'object' ? '' : String(value).toLowerCase();
   if (['true', '1', 'on'].includes(said)) return true;
   if (['false', '0', 'off'].includes(said)) return false;
   throw new Error('it must be true or false');

@@ -93,7 +93,8 @@ export class ListFetcher {
     source: ListSource,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | URL> {
-    const isFirst = url.hostname === first.hostname;
+    // Another port is another program: a list must not name those of its own machine.
+    const isFirst = url.host === first.host;
     const plain = new URL(url);
     plain.username = '';
     plain.password = '';

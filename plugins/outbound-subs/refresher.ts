@@ -8,6 +8,7 @@ import type { ListFetcher, ListSource } from './list-fetcher.js';
 import { ListProblem } from './list-problem.js';
 import type { ListReader, ReadList } from './list-reader.js';
 import type { LiveNews } from './live-news.js';
+import { Places } from './places.js';
 import { outboundOf, type StoredOutbound } from './stored-outbound.js';
 import type { Sub, SubStore } from './sub-store.js';
 import { withTags } from './tags.js';
@@ -39,6 +40,7 @@ export class Refresher {
   readonly #check: CoreCheck;
   /** Two lists at once could choose the same tags. */
   readonly #queue = new SerialQueue();
+  readonly #places = new Places();
 
   constructor({ clock, log, engine, outbounds, store, parts, fetcher, lists, news }: Needs) {
     this.#needs = { clock, log, engine, outbounds, store, parts, fetcher, lists, news };
@@ -74,9 +76,11 @@ export class Refresher {
     }
   }
 
-  async #read(source: ListSource, signal: AbortSignal | undefined): Promise<ReadList> {
-    const body = await this.#needs.fetcher.fetch(source, signal);
-    return this.#needs.lists.read(body, { allowPrivate: source.allowPrivate, signal });
+  #read(source: ListSource, signal: AbortSignal | undefined): Promise<ReadList> {
+    return this.#places.run(async () => {
+      const body = await this.#needs.fetcher.fetch(source, signal);
+      return this.#needs.lists.read(body, { allowPrivate: source.allowPrivate, signal });
+    });
   }
 
   #usable(list: readonly StoredOutbound[], leftOut: LeftOutList): readonly StoredOutbound[] {
@@ -91,6 +95,8 @@ export class Refresher {
     const { store, clock, engine, log, news, parts } = this.#needs;
     const before = store.find(asked.id);
     if (before.url !== asked.url) throw new ListProblem('its URL was changed while it was fetched');
+    if (before.allowPrivate !== asked.allowPrivate || before.allowInsecure !== asked.allowInsecure)
+      throw new ListProblem('what it permits was changed while it was fetched');
     const others = store.list().flatMap(({ id, outbounds }) => (id === before.id ? [] : outbounds));
     const own = new Set(before.outbounds.map(({ tag }) => tag));
     const taken = new Set([...(await this.#needs.outbounds.tags())].filter((tag) => !own.has(tag)));

@@ -1,11 +1,19 @@
 // Reads the outbounds of a request: JSON as text, as forms send it, or as it is.
-import { custom, describedAs, type Issue, kernelErrors, text, whyNotJson } from '../../kernel/index.js';
+import {
+  custom,
+  describedAs,
+  inspect,
+  type Issue,
+  jsonObject,
+  kernelErrors,
+  text,
+} from '../../kernel/index.js';
 import Joi from 'joi';
 import type { JsonObject } from '../engine/contract.js';
-import { tagOf } from './outbound-json.js';
+import { MOST_VALUES, tagOf, valuesIn } from './outbound-json.js';
 
 /** An outbound with certificates in it has some KiB. */
-const LONGEST_TEXT = 4_000_000;
+const LONGEST_TEXT = 2_000_000;
 export const MOST_TESTED = 50;
 /** as many as a template may have, and those of other plugins */
 const MOST_OUTBOUNDS = 5_000;
@@ -36,19 +44,19 @@ const refuse = (path: string, message: string) => {
   return kernelErrors.INVALID(`${path}: ${message}`, { issues });
 };
 
+const WRAPPED = jsonObject();
+
+/** A text has the limits of a body: nothing else runs while it is parsed. */
 function parsed(value: unknown, path: string): unknown {
   if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch (cause) {
-    throw refuse(path, `this is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
+  const read = inspect(WRAPPED, `{"sent":${value}}`, { first: true });
+  if ('value' in read) return read.value['sent'];
+  throw refuse(path, (read.issues[0]?.message ?? '').replace(/^.*?\bit /, 'it '));
 }
 
 function checked(value: unknown, path: string): JsonObject {
   if (!isObject(value)) throw refuse(path, 'it must be a JSON object, an outbound of the core');
-  const problem = whyNotJson(value);
-  if (problem !== undefined) throw refuse(path, problem);
+  if (valuesIn(value) > MOST_VALUES) throw refuse(path, `it holds more than ${MOST_VALUES} values`);
   return value;
 }
 

@@ -21,6 +21,7 @@ import {
 import type { ClientsApi } from '../clients/contract.js';
 import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import type { Balancers } from './balancers.js';
 import { errors } from './errors.js';
 import {
@@ -92,7 +93,12 @@ const EXAMPLE = {
 /** A blank field of a form counts as missing. */
 const readOthers = (sent: unknown) =>
   sent === undefined || sent === '' ? undefined : readOutbounds(sent, 'allOutbounds');
-const blank = (most: number) => withDefault(text().max(most).allow(''), '');
+/** A text of one line: the core could not be asked with halves of characters. */
+const line = (most: number) =>
+  text()
+    .max(most)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const blank = (most: number) => withDefault(line(most).allow(''), '');
 
 export const routes = ({
   tester,
@@ -116,10 +122,12 @@ export const routes = ({
     }),
     reply: payload(Result),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbound, allOutbounds, mode } }) => {
+    handle: async ({ body: { outbound, allOutbounds, mode }, reply }) => {
       const outbounds = [readOutbound(outbound, 'outbound', (await configured?.all()) ?? [])];
       const all = readOthers(allOutbounds);
-      const [result] = await tester.test({ outbounds, all, mode, egress: true });
+      const [result] = await holdingOpen(reply.progressed, () =>
+        tester.test({ outbounds, all, mode, egress: true }),
+      );
       if (!result) throw new Error('a test has no result');
       return result;
     },
@@ -139,10 +147,10 @@ export const routes = ({
     }).example({ outbounds: [EXAMPLE], mode: 'tcp' }),
     reply: payload(list(Result)),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbounds, allOutbounds, mode } }) => {
+    handle: async ({ body: { outbounds, allOutbounds, mode }, reply }) => {
       const tested = readTested(outbounds, 'outbounds', (await configured?.all()) ?? []);
       const all = readOthers(allOutbounds);
-      return tester.test({ outbounds: tested, all, mode, egress: true });
+      return holdingOpen(reply.progressed, () => tester.test({ outbounds: tested, all, mode, egress: true }));
     },
   }),
   route({
@@ -194,13 +202,11 @@ export const routes = ({
     doc: 'What balancers of the running core choose from, and their overrides.',
     body: shape({
       tags: optional(
-        text()
-          .max(100_000)
-          .custom((value: string) => {
-            if (value.split(',').length > MOST_BALANCERS)
-              throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
-            return value;
-          }),
+        line(100_000).custom((value: string) => {
+          if (value.split(',').length > MOST_BALANCERS)
+            throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
+          return value;
+        }),
       ).description('tags, separated by commas; without it, all of the config'),
     }).example({ tags: 'pool' }),
     reply: payload(

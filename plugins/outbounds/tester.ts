@@ -1,11 +1,11 @@
-// Tests outbounds: chooses what can be tested, and how. Tests through a core run one batch after another.
+// Tests outbounds: chooses what can be tested, and how. Of both kinds of tests one batch runs after another.
 import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import type { CoreGuardApi } from '../core-guard/contract.js';
 import type { CoreTemplateApi } from '../core-template/contract.js';
 import type { CoreOutboundsApi, JsonObject } from '../engine/contract.js';
 import { Batch, type Measured } from './batch.js';
 import { type Candidate, candidatesOf, isDialedDirectly } from './candidates.js';
-import { dial, type Endpoint } from './dial.js';
+import { dialAll, type Endpoint } from './dial.js';
 import { TRACES, type Traces } from './egress.js';
 import { errors } from './errors.js';
 import { serversOf, usesUdp } from './outbound-json.js';
@@ -42,10 +42,10 @@ const MOST_WAITING = 4;
 
 export class OutboundTester {
   readonly #needs: Needs;
-  readonly #queue = new SerialQueue();
+  readonly #fetches = new Batches();
+  readonly #dials = new Batches();
   readonly #stopped = new AbortController();
   readonly #traces: Traces;
-  #waiting = 0;
 
   /** `traces` is for tests. */
   constructor({ log, guard, template, configured, core, settings }: Needs, traces: Traces = TRACES) {
@@ -68,7 +68,7 @@ export class OutboundTester {
     const fetched = candidates.filter((one) => !dialed.includes(one));
     const fetchMode = mode === 'tcp' ? 'http' : mode;
     const [endpoints, figures] = await Promise.all([
-      Promise.all(dialed.map(dialServers)),
+      dialed.length > 0 ? this.#dials.run(() => dialServers(dialed)) : [],
       fetched.length > 0 ? this.#fetch(fetched, fetchMode, egress) : new Map<string, Measured>(),
     ]);
     const byTag = new Map(dialed.map(({ tag }, at) => [tag, endpoints[at]]));
@@ -89,16 +89,31 @@ export class OutboundTester {
   ): Promise<Map<string, Measured>> {
     const { core, template, log, settings } = this.#needs;
     if (!core.isThere) throw errors.NO_CORE();
+    return this.#fetches.run(async () => {
+      try {
+        const url = new URL(template.testUrl());
+        const warm = mode === 'http';
+        const isAsked = warm && egress && settings.read().outboundTestEgress;
+        const fetch = { url, warm, ...(isAsked && { traces: this.#traces }) };
+        return await new Batch(core, fetch, this.#stopped.signal).run(candidates);
+      } catch (cause) {
+        log.warn('outbounds could not be tested', { reason: messageOf(cause) });
+        throw errors.CANNOT_TEST(`${errors.CANNOT_TEST.text}: ${messageOf(cause)}`, { cause });
+      }
+    });
+  }
+}
+
+class Batches {
+  readonly #queue = new SerialQueue();
+  #waiting = 0;
+
+  /** Rejects with BUSY when others wait already. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) throw errors.BUSY();
-    const warm = mode === 'http';
-    const isAsked = warm && egress && settings.read().outboundTestEgress;
-    const fetch = { url: new URL(template.testUrl()), warm, ...(isAsked && { traces: this.#traces }) };
     this.#waiting += 1;
     try {
-      return await this.#queue.run(() => new Batch(core, fetch, this.#stopped.signal).run(candidates));
-    } catch (cause) {
-      log.warn('outbounds could not be tested', { reason: messageOf(cause) });
-      throw errors.CANNOT_TEST(`${errors.CANNOT_TEST.text}: ${messageOf(cause)}`, { cause });
+      return await this.#queue.run(work);
     } finally {
       this.#waiting -= 1;
     }
@@ -109,8 +124,12 @@ export class OutboundTester {
 const isDialable = (candidate: Candidate): boolean =>
   isDialedDirectly(candidate) && !usesUdp(candidate.outbound) && serversOf(candidate.outbound).length > 0;
 
-const dialServers = ({ outbound }: Candidate): Promise<Endpoint[]> =>
-  Promise.all(serversOf(outbound).map((server) => dial(server)));
+/** Resolves with the servers of each. */
+async function dialServers(dialed: readonly Candidate[]): Promise<Endpoint[][]> {
+  const servers = dialed.map(({ outbound }) => serversOf(outbound));
+  const endpoints = (await dialAll(servers.flat())).values();
+  return servers.map((own) => own.flatMap(() => endpoints.next().value ?? []));
+}
 
 function summaryOf(servers: readonly Endpoint[]): Pick<Tested, 'success' | 'delay' | 'error'> {
   const delays = servers.flatMap(({ success, delay }) => (success ? [delay] : []));

@@ -2,7 +2,7 @@
 import type { Clock, Hooks, Log } from '../../kernel/index.js';
 import type { CoreOutboundsApi } from '../engine/contract.js';
 import { outboundDown, outboundUp } from './contract.js';
-import { protocolOf, tagOf } from './outbound-json.js';
+import { isReverse, protocolOf, tagOf } from './outbound-json.js';
 import { MOST_TESTED } from './request.js';
 import type { OutboundTester, Tested } from './tester.js';
 
@@ -67,7 +67,8 @@ export class OutboundWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { configured, tester } = this.#needs;
     const all = (await configured?.all()) ?? [];
-    const tested = all.filter((outbound) => !UNTESTED.has(protocolOf(outbound)));
+    // A reverse proxy cannot be tested either, which does not mean that it is down.
+    const tested = all.filter((outbound) => !UNTESTED.has(protocolOf(outbound)) && !isReverse(outbound));
     const tags = new Set(tested.map(tagOf));
     for (const tag of this.#health.keys()) if (!tags.has(tag)) this.#health.delete(tag);
     for (let at = 0; at < tested.length && !signal.aborted; at += MOST_TESTED) {

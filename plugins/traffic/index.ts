@@ -19,6 +19,7 @@ import {
   clientRenewed,
   clientTrafficReset,
   depletionCandidates,
+  duringTrafficCount,
   inboundDepleted,
   Presence,
   trafficCounted,
@@ -56,6 +57,7 @@ export default definePlugin({
   },
   hooks: [
     trafficDeltas,
+    duringTrafficCount,
     depletionCandidates,
     trafficCounted,
     clientDepleted,

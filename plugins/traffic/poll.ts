@@ -15,7 +15,13 @@ import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import type { ClientWatch } from './client-watch.js';
-import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+import {
+  clientDepleted,
+  depletionCandidates,
+  duringTrafficCount,
+  trafficCounted,
+  trafficDeltas,
+} from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { LimitsInMemory } from './limits-in-memory.js';
@@ -160,6 +166,7 @@ export class Poll {
       await this.#clients.addKeptUsage(tx, [...kept, ...late], at);
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       await this.#baselines.save(tx, readings);
+      if (live.length > 0) await tx.during(duringTrafficCount, { at, usage: live });
     });
     try {
       await write;

@@ -224,6 +224,27 @@ test.serial(
   },
 );
 
+test.serial('an error after the template has the new device leaves that one in force', async (t) => {
+  const api = openService();
+  const tunnel = await openTunnelPanel(t);
+  await tunnel.act('reg');
+  await tunnel.apply();
+  const { outbounds } = tunnel;
+  const replace = outbounds.replace.bind(outbounds);
+  outbounds.replace = async (...given) => {
+    await replace(...given);
+    throw new Error('the database fails');
+  };
+  t.is((await tunnel.act('changeIp')).status, 500);
+  outbounds.replace = replace;
+  t.deepEqual([...api.devices.keys()], ['device-1', 'device-2'], 'neither is deleted');
+  await tunnel.apply();
+  await tunnel.run('forget');
+  t.deepEqual([...api.devices.keys()], ['device-2'], 'the next call retires the previous one');
+  t.is((await tunnel.stored())?.device_id, 'device-2');
+  t.is((await tunnel.outbound())?.settings.secretKey, (await tunnel.stored())?.private_key);
+});
+
 test.serial('a reply that names no tunnel changes nothing, and its device is removed again', async (t) => {
   const api = openService();
   const tunnel = await openTunnelPanel(t);
@@ -324,6 +345,7 @@ test.serial(
     for (const isApplied of [false, true]) {
       const first = await openTunnelPanel(t);
       await first.act('reg');
+      await first.act('license', { license: BOUGHT });
       await first.apply();
       const before = await first.stored();
       const { outbounds } = first;
@@ -345,6 +367,7 @@ test.serial(
       const after = await second.stored();
       if (isApplied) t.not(after?.device_id, before?.device_id);
       else t.deepEqual(after, before);
+      t.is(after?.license_key, BOUGHT, 'what was bought is not lost');
       t.is((await second.outbound())?.settings.secretKey, after?.private_key);
       await second.run('forget');
       t.true(api.devices.has(after?.device_id ?? ''));

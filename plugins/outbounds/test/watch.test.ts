@@ -21,6 +21,7 @@ function world(threshold = 3) {
       tags: async () => new Set(state.outbounds),
       all: async () => [
         { tag: 'direct', protocol: 'freedom' },
+        { tag: 'bridge', protocol: 'vless', settings: { reverse: { tag: 'r' } } },
         ...state.outbounds.map((tag) => ({ tag, protocol: 'vless' })),
       ],
     },

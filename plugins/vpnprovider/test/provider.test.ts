@@ -177,12 +177,13 @@ test.serial('whatever the provider answers, what is stored stays', async (t) => 
   const wrong = (technologies: unknown) => listOf([{ ...one, technologies }]);
   const single: readonly [call: keyof typeof calls, body: unknown, status: number, says: RegExp][] = [
     ['countries', { countries: [] }, 502, /not a list of countries/],
+    ['countries', ['x'.repeat(600_000)], 502, /larger than 524288 bytes/],
     ['servers', [], 502, /no list servers/],
     ['servers', { servers: {} }, 502, /no list servers/],
     ['servers', { other: { servers: [] } }, 502, /no list servers/],
     ['servers', { servers: [1] }, 502, /no object/],
     ['servers', { servers: [{ text: 'x'.repeat(70_000) }] }, 502, /64 KiB/],
-    ['servers', { other: 'x'.repeat(2_200_000), servers: [] }, 502, /2 MiB/],
+    ['servers', { other: 'x'.repeat(2_200_000), servers: [] }, 502, /256 KiB/],
     ['reg', {}, 502, /no nordlynx_private_key; this account may have no subscription/],
     ['reg', { nordlynx_private_key: 7 }, 502, /not a key/],
     ['reg', { nordlynx_private_key: 'x' }, 502, /not a key/],
