@@ -166,6 +166,13 @@ test.serial(
         }),
       ],
       ['names no server', { ...good, settings: {} }],
+      ...['https://127.0.0.1:1/x', 'a.example+h2c://[::1]:1', 'udp://u@10.0.0.1'].map(
+        (echConfigList) =>
+          [
+            'is not a public address',
+            stream({ security: 'tls', tlsSettings: { serverName: 'a.example', echConfigList } }),
+          ] as const,
+      ),
       [
         'is a name: the core crashes',
         {
@@ -190,6 +197,7 @@ test.serial(
     t.deepEqual(tags, ['xweir.api', 'xdirect-x']);
     const [view] = await panel.get<{ leftOut: { name: string; reason: string }[] }[]>(API);
     const reasons = view?.leftOut.map(({ reason }) => reason).join('\n') ?? '';
+    t.is(view?.leftOut.length, bad.length + 1);
     for (const [says] of bad) t.true(reasons.includes(says), `${says} is not in ${reasons}`);
     t.regex(reasons, /it is in the list already/);
     await panel.get(`${API}/${open.id}`, { method: 'DELETE' });
