@@ -1237,19 +1237,19 @@ export type EngineCreateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1290,11 +1290,11 @@ export type EngineCreateOutboundSubReply = {
 export type EngineParseOutboundSubInput = {
   body?: {
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
   };
 };
 
@@ -1310,19 +1310,19 @@ export type EngineUpdateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1427,7 +1427,9 @@ export type EngineResetOutboundsTrafficInput = {
 
 export type EngineRouteTestInput = {
   body?: {
+    /** text of one line without control characters */
     inboundTag?: string;
+    /** text of one line without control characters */
     domain?: string;
     ip?: string;
     port?: number;
