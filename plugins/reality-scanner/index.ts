@@ -14,7 +14,7 @@ import {
   text,
   withMessage,
 } from '../../kernel/index.js';
-import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import { ScanResult } from './scan-result.js';
 import { RealityScanner } from './scanner.js';
@@ -47,8 +47,9 @@ export default definePlugin({
         ),
       }).example({ target: 'site.example:8443' }),
       reply: payload(ScanResult),
-      errors: [errors.TARGET, errors.NO_OUTGOING],
-      handle: ({ body: { target, sni = '' }, signal }) => scanner.one(target, sni, signal),
+      errors: [errors.TARGET, errors.BUSY, errors.NO_OUTGOING],
+      handle: ({ body: { target, sni = '' }, signal, reply }) =>
+        holdingOpen(reply.progressed, () => scanner.one(target, sni, signal)),
     }),
     route({
       method: 'POST',
