@@ -260,6 +260,17 @@ test.serial('what a subscription permits must be the same before and after the f
   t.is((await panel.call(`${API}/${id}`, { body: { allowPrivate: false } })).status, 200);
   answer();
   t.regex((await refreshed).body.msg, /what it permits was changed/);
+  const again = new Promise<void>((resolve) => {
+    lists.answer = (_, response) => {
+      answer = () => void response.end(link(1));
+      resolve();
+    };
+  });
+  const other = panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+  await again;
+  await panel.call(`${API}/${id}`, { body: { url: `${lists.url}&other` } });
+  answer();
+  t.regex((await other).body.msg, /its URL was changed/);
   const [view] = await panel.get<{ outboundCount: number }[]>(API);
   t.is(view?.outboundCount, 0);
 });
@@ -309,6 +320,31 @@ test.serial('null and blank are not sent; other values than those of a field are
       t.regex(answer.body.msg, /^url: it is required/);
     }
   await panel.call(`${API}/${made.body.obj.id}/del`, { method: 'POST' });
+});
+
+test.serial('all lists together have at most 16 MiB', async (t) => {
+  const headers = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`h${n}`, 'x'.repeat(950)]));
+  const large = (from: number) => ({
+    outbounds: Array.from({ length: 1000 }, (_, n) => ({
+      protocol: 'vless',
+      settings: {
+        vnext: [{ address: '203.0.113.1', port: from + n, users: [{ id: UUID, encryption: 'none' }] }],
+      },
+      streamSettings: { network: 'ws', wsSettings: { path: '/', headers } },
+    })),
+  });
+  const ids: number[] = [];
+  const statuses: number[] = [];
+  for (const from of [1, 2001, 4001]) {
+    lists.answer = JSON.stringify(large(from));
+    const { id } = await panel.get<{ id: number }>(API, { body: { url: lists.url, allowPrivate: true } });
+    ids.push(id);
+    const reply = await panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+    statuses.push(reply.status);
+    if (reply.status !== 200) t.regex(reply.body.msg, /all lists together are too large/);
+  }
+  t.deepEqual(statuses, [200, 200, 422]);
+  for (const id of ids) await panel.call(`${API}/${id}/del`, { method: 'POST' });
 });
 
 test.serial(

@@ -109,6 +109,11 @@ test('an override that has ended does not come back with an earlier form of its 
   t.is((await status(panel))['pool']?.override, '');
   await configure(panel, URL, pool);
   await inForce(panel, '');
+  await configure(panel, URL, (template) => ({
+    ...template,
+    routing: { ...template.routing, rules: [], balancers: [] },
+  }));
+  t.is((await override(panel, 'pool', '')).body.code, 'OUTBOUNDS_NO_BALANCER', 'nothing is stored of it');
 });
 
 test('a target that is a balancer means the outbound that leads back to its rule', async (t) => {
