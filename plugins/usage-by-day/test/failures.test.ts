@@ -1,6 +1,8 @@
 // Failures of the database between the steps, by triggers of SQLite.
 import test from 'ava';
+import { definePlugin, kernelErrors, stage, tap } from '../../../kernel/index.js';
 import { editDatabase } from '../../../test/harness/edit-database.js';
+import { duringTrafficCount } from '../../traffic/contract.js';
 import { openWorld, used } from './world.js';
 
 const HOUR = 3_600_000;
@@ -52,4 +54,46 @@ test('a move that stops halfway goes on where it stopped, and two at once add no
     await settle(600_000);
   }
   t.is(used(await days('ann'))[0]?.down, 117);
+});
+
+test('a database that is away for minutes: each byte counts once, on the day of the poll that is stored', async (t) => {
+  let isAway = false;
+  const away = definePlugin({
+    name: 'away',
+    version: '0.0.0',
+    api: 1,
+    about: 'Fails the write of a poll after all others, as a full disk does.',
+    taps: () => [
+      tap(
+        duringTrafficCount,
+        () => {
+          if (isAway) throw kernelErrors.STORAGE();
+        },
+        { stage: stage.LAST },
+      ),
+    ],
+  });
+  const { engine, panel, poll, minute, inboundId, days, clock } = await openWorld({ plugins: [away] });
+  await using _ = panel;
+  const { id } = await panel.addClient('ann', [inboundId]);
+  engine.move(inboundId, id, 1, 0);
+  await poll();
+  isAway = true;
+  clock.jump(Date.UTC(2026, 0, 16) - clock.now() - 30_000);
+  for (let i = 0; i < 24; i++) {
+    engine.move(inboundId, id, 10, 0);
+    await poll();
+  }
+  isAway = false;
+  await minute();
+  await minute();
+  t.deepEqual(
+    used(await days('ann')).map(({ day, up }) => [day, up]),
+    [
+      ['2026-01-15', 1],
+      ['2026-01-16', 240],
+    ],
+  );
+  t.is((await panel.get<{ up: number }>('/panel/api/clients/traffic/ann')).up, 241);
+  t.deepEqual(panel.faults, []);
 });
