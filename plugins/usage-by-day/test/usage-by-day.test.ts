@@ -157,6 +157,41 @@ test('a clock that jumps: bytes belong to the day of the clock, and a wrong hour
   t.deepEqual(panel.faults, []);
 });
 
+test('a day is that of the calendar of the panel, also for a client that is asked about today', async (t) => {
+  const { engine, panel, minute, inboundId, days, top } = await openWorld();
+  await using _ = panel;
+  const { id } = await panel.addClient('ann', [inboundId]);
+  // Noon in UTC.
+  await panel.get('/panel/api/setting/update', { body: { timeLocation: 'Pacific/Kiritimati' } });
+  engine.move(inboundId, id, 7, 0);
+  await minute();
+  t.deepEqual((await days('ann')).at(-1), { day: '2026-01-16', up: 7, down: 0 });
+  t.is((await top()).day, '2026-01-16');
+  await panel.get('/panel/api/setting/update', { body: { timeLocation: 'UTC' } });
+  t.is((await days('ann')).at(-1)?.day, '2026-01-15');
+});
+
+test('an old day of thousands of clients is removed in portions', async (t) => {
+  const { panel, settle, top } = await openWorld();
+  await using _ = panel;
+  const ann = await panel.addClient('ann', [await panel.addInbound()]);
+  const values = Array.from({ length: 12_000 }, (_, i) => `(20000, ${1_000_000 + i}, 1, 1)`);
+  await editDatabase(panel.dataDirectory, [
+    `INSERT INTO usage_by_day VALUES ${values.join()}`,
+    `INSERT INTO usage_by_day VALUES (20000, ${ann.id}, 1, 1)`,
+    `INSERT INTO usage_by_day VALUES (20468, ${ann.id}, 1, 1)`,
+  ]);
+  await settle(HOUR);
+  const left = await withDatabase(
+    panel.dataDirectory,
+    async (sequelize) =>
+      (await sequelize.query('SELECT day, count(*) AS n FROM usage_by_day GROUP BY day'))[0],
+  );
+  t.deepEqual(left, [{ day: 20468, n: 1 }]);
+  t.is((await top()).clients, 1);
+  t.deepEqual(panel.faults, []);
+});
+
 test('wrong days, ranges, limits and unknown clients are refused by name', async (t) => {
   const { panel } = await openWorld();
   await using _ = panel;
