@@ -325,6 +325,15 @@ test.serial('null and blank are not sent; other values than those of a field are
   await panel.call(`${API}/${made.body.obj.id}/del`, { method: 'POST' });
 });
 
+test.serial('there are fifty subscriptions at most', async (t) => {
+  const ids: number[] = [];
+  for (let n = 0; n < 50; n++)
+    ids.push((await panel.get<{ id: number }>(API, { body: { url: lists.url, enabled: false } })).id);
+  const more = await panel.call(API, { body: { url: lists.url } });
+  t.deepEqual([more.status, more.body.code], [409, 'OUTBOUND_SUBS_TOO_MANY']);
+  for (const id of ids) await panel.call(`${API}/${id}`, { method: 'DELETE' });
+});
+
 test.serial('all lists together have at most 16 MiB', async (t) => {
   const headers = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`h${n}`, 'x'.repeat(950)]));
   const large = (from: number) => ({
