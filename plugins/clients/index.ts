@@ -17,6 +17,7 @@ import {
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
   Clients,
+  ProgramUsers,
   WithheldUsers,
   duringClientSave,
   duringGroupSave,
@@ -89,6 +90,7 @@ export default definePlugin({
   provides: ({ store, service, usage, periods, coreUsers }) => [
     provide(Clients, store),
     provide(WithheldUsers, coreUsers),
+    provide(ProgramUsers, coreUsers.ofPrograms),
     provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),

@@ -1,0 +1,74 @@
+// Programs beside the core that serve users: they learn of every change together with the core.
+import { type Contributed, extensionPoint, messageOf, type PluginContext } from '../../../kernel/index.js';
+import type { Applied, UserRef } from '../contract.js';
+
+/** A program beside the core that serves users of some inbounds. */
+export interface UserServer {
+  /** Whether it serves the users of this inbound, in place of the core; from memory. */
+  serves(inboundId: number): boolean;
+  /** Called by `reconcileUsers` with users of its inbounds that may have changed. Resolves soon, with `pending` where the program does not have the change yet. */
+  reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
+}
+/** Programs beside the core that serve users. */
+export const UserServers = extensionPoint<UserServer>(
+  'engine',
+  'UserServers',
+  ({ serves, reconcileUsers }) =>
+    typeof serves === 'function' && typeof reconcileUsers === 'function'
+      ? undefined
+      : 'it needs the functions serves and reconcileUsers',
+);
+
+const NOTHING: Applied = { pending: false, reason: '' };
+
+export class AllUserServers {
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({ contributions }: Pick<PluginContext, 'contributions'>) {
+    this.#contributions = contributions;
+  }
+
+  /** Gives each program its users and the core the rest; resolves with the first answer that is pending. Rejects only where `core` does. */
+  async reconcile(
+    users: readonly UserRef[],
+    core: (users: readonly UserRef[]) => Promise<Applied>,
+  ): Promise<Applied> {
+    const answers: Promise<Applied>[] = [];
+    let rest = users;
+    for (const server of this.#contributions(UserServers)) {
+      const served = new Map<number, boolean>();
+      const isOwn = ({ inboundId }: UserRef): boolean => {
+        if (!served.has(inboundId)) served.set(inboundId, isServedBy(server, inboundId));
+        return served.get(inboundId) === true;
+      };
+      const own = rest.filter(isOwn);
+      if (own.length === 0) continue;
+      rest = rest.filter((ref) => !isOwn(ref));
+      answers.push(asked(server, own));
+    }
+    if (rest.length > 0 || answers.length === 0) answers.push(core(rest));
+    const all = await Promise.all(answers);
+    return all.find(({ pending }) => pending) ?? all.at(-1) ?? NOTHING;
+  }
+}
+
+function isServedBy({ value, fault }: Contributed<UserServer>, inboundId: number): boolean {
+  try {
+    return value.serves(inboundId);
+  } catch (error) {
+    fault('the inbounds of a program', error);
+    return false;
+  }
+}
+
+async function asked(
+  { value, plugin, fault }: Contributed<UserServer>,
+  users: readonly UserRef[],
+): Promise<Applied> {
+  try {
+    return await value.reconcileUsers(users);
+  } catch (error) {
+    fault('users of a program', error);
+    return { pending: true, reason: `the plugin ${plugin} failed: ${messageOf(error)}` };
+  }
+}
