@@ -99,7 +99,7 @@ export interface SidecarInstance extends ProcessPlace {
   readonly adopted: boolean;
   /** aborted when the process is stopped or has exited */
   readonly signal: AbortSignal;
-  /** Calls the program's HTTP API on one of its ports. Rejects after 5 s, and for a reply over 32 MiB. */
+  /** Calls the program's HTTP API on one of its ports. Rejects after 5 s, and for a reply over 8 MiB. */
   call(
     port: string,
     path: string,
@@ -120,7 +120,7 @@ export interface SidecarControl {
     /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
     change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
   };
-  /** Returns the counters of users; the program's start is their zero. Users may be missing. A reading is at most 32 MiB. */
+  /** Returns the counters of users; the program's start is their zero. Users may be missing. */
   read(): Promise<readonly UserCounters[]>;
   /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal. */
   readonly countersEndWithUsers?: boolean;
@@ -171,7 +171,7 @@ export interface RunningSidecarsApi {
   state(inbound: Inbound): string;
   /** All instances of a protocol, or of all. */
   instances(protocol?: string): readonly SidecarStatus[];
-  /** Plans the protocol again, because something beside its inbounds has changed, such as a setting of your plugin. Resolves when the plan is applied, or after 10 s. */
+  /** Plans the protocol again, because something beside its inbounds has changed, such as a setting of your plugin. Resolves when the plan is applied, or after 8 s. */
   changed(protocol: string): Promise<void>;
 }
 export const RunningSidecars = token<RunningSidecarsApi>('sidecars', 'RunningSidecars');

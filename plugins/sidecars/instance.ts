@@ -1,0 +1,385 @@
+// One process of a sidecar: started as planned, with the users that it should have, its counters read before it stops.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type Log, messageOf, replaceFile, SerialQueue, TimeSlice } from '../../kernel/index.js';
+import type { ProgramUsersApi } from '../clients/contract.js';
+import { type Applied, DONE, userOf, type UserRef } from '../engine/contract.js';
+import {
+  listensOn,
+  type ManagedProcess,
+  type ProcessesApi,
+  type ProcessOptions,
+} from '../processes/contract.js';
+import type { CounterReading, CountingApi } from '../traffic/contract.js';
+import type { InstancePlan, ProcessPlan, Sidecar, SidecarStatus, SidecarUser } from './contract.js';
+import type { FoundProgram } from './find-program.js';
+import type { InstanceRecord, RecordFile } from './instance-record.js';
+import { LiveInstance } from './live-instance.js';
+
+/** A program that reads users at its start is restarted at most this often. */
+const BETWEEN_RESTARTS_MS = 5_000;
+/** Failures in a row after which the process is started again. */
+const FAILURES_UNTIL_RESTART = 3;
+/** How long a stop waits until the bytes before it are written. */
+const SETTLE_MS = 2_000;
+const READY_MS = 15_000;
+const LONGEST_REASON = 300;
+
+export interface InstanceNeeds {
+  readonly sidecar: Sidecar;
+  readonly processes: ProcessesApi;
+  readonly counting: CountingApi;
+  readonly users: ProgramUsersApi;
+  readonly log: Log;
+  readonly record: RecordFile;
+  readonly freePort: () => Promise<number>;
+  /** name of the source of counters */
+  readonly source: string;
+}
+
+export class Instance {
+  readonly name: string;
+  readonly #needs: InstanceNeeds;
+  readonly #queue = new SerialQueue();
+  #plan: InstancePlan;
+  #program: FoundProgram;
+  #record: InstanceRecord | undefined;
+  #process: ManagedProcess | undefined;
+  /** of the process as it was started */
+  #digest = '';
+  #live: LiveInstance | undefined;
+  /** last readings that are on their way to those who count */
+  #settling = 0;
+  /** number of those that ever were */
+  #settled = 0;
+  #failures = 0;
+  #problem = '';
+  #reported = '';
+  /** users changed that a program lacks which reads them at its start */
+  #isBehind = false;
+  #restartedAt = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(plan: InstancePlan, program: FoundProgram, needs: InstanceNeeds) {
+    this.name = plan.name;
+    this.#plan = plan;
+    this.#program = program;
+    this.#needs = needs;
+  }
+
+  get inboundIds(): readonly number[] {
+    return this.#plan.inboundIds;
+  }
+
+  /** Starts the process, or restarts it where the plan differs from what runs. Resolves when it is started or its first attempt failed; never rejects. */
+  apply(plan: InstancePlan, program: FoundProgram): Promise<void> {
+    return this.#queue.run(async () => {
+      this.#plan = plan;
+      this.#program = program;
+      await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+    });
+  }
+
+  /** Resolves when the program has these users as they should be now, or with the reason why not. */
+  change(refs: readonly UserRef[]): Promise<Applied> {
+    return this.#queue.run(async () => {
+      if (this.#record?.readsUsersAtStart) return this.#changeAtStart();
+      const live = this.#live;
+      if (!live) return { pending: true, reason: this.state };
+      try {
+        await live.change(refs, (readings) => this.#settle(readings));
+        return DONE;
+      } catch (error) {
+        this.#fail('a change of users failed; retrying', error);
+        return { pending: true, reason: messageOf(error) };
+      }
+    });
+  }
+
+  /** Tries again what failed. */
+  retry(): Promise<void> {
+    return this.#queue.run(async () => {
+      if (this.#problem === '' || this.#process?.state.name !== 'running') return;
+      if (this.#failures >= FAILURES_UNTIL_RESTART) await this.#restartAfterFailures();
+      else await this.#reopen();
+    });
+  }
+
+  /** Returns the present reading; undefined while there is none. */
+  async read(now: number): Promise<CounterReading | undefined> {
+    const { live, settled } = { live: this.#live, settled: this.#settled };
+    if (!live || this.#settling > 0) return undefined;
+    try {
+      const reading = await live.read(now);
+      this.#report(live.readings.problem);
+      // A last reading may have overtaken this one.
+      return this.#settled === settled && this.#live === live ? reading : undefined;
+    } catch (error) {
+      this.#fail('its counters cannot be read', error);
+      return undefined;
+    }
+  }
+
+  /** Stops the process after a last reading; `forget`: it does not come back. Never rejects. */
+  close(forget: boolean): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    return this.#queue.run(async () => {
+      const settled = await this.#stopCounted(async () => this.#process?.stop());
+      await settled;
+      if (forget) await this.#needs.record.remove().catch(() => undefined);
+    });
+  }
+
+  /** Leaves the process to the next panel. */
+  release(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#live?.abandon();
+    this.#live = undefined;
+  }
+
+  get state(): string {
+    const { state } = this.#process ?? {};
+    if (state?.name === 'running')
+      return this.#live ? 'running' : `not running: ${this.#problem || 'it is being opened'}`;
+    if (this.#problem) return `not running: ${this.#problem}`;
+    if (state && 'reason' in state) return `not running: ${reasonOf(state.reason, state.lastLines)}`;
+    return `not running: ${state?.name ?? 'starting'}`;
+  }
+
+  describe(): SidecarStatus {
+    const { state } = this.#process ?? {};
+    const isRunning = state?.name === 'running';
+    return {
+      protocol: this.#needs.sidecar.protocol,
+      name: this.name,
+      inboundIds: this.inboundIds,
+      state: this.state,
+      pid: isRunning ? state.pid : 0,
+      since: isRunning ? state.since : 0,
+      folder: this.#process?.folder ?? '',
+      ports: this.#record?.ports ?? {},
+      live: this.#record?.readsUsersAtStart === false,
+      problem: this.#problem || (this.#live?.readings.problem ?? ''),
+    };
+  }
+
+  async #applied(): Promise<void> {
+    if (this.#closed) return;
+    const { record, freePort, processes, log, sidecar } = this.#needs;
+    this.#record = await record.for(this.#plan.ports ?? [], this.#program.mark, freePort);
+    const manage = (options: Omit<ProcessOptions, 'name'>): ManagedProcess =>
+      processes.manage({ name: 'sidecars', log }, { ...options, name: `${sidecar.protocol}-${this.name}` });
+    // A handle that is never started, for its folder.
+    this.#process ??= manage({ command: this.#program.path });
+    const { plan, digest } = await this.#planned(this.#process.folder, this.#record);
+    this.#isBehind = false;
+    if (digest === this.#digest) return;
+    const isFirst = this.#digest === '';
+    this.#digest = digest;
+    this.#restartedAt = performance.now();
+    if (isFirst) {
+      await this.#writeFiles(plan);
+      this.#process = this.#watched(manage(this.#optionsOf(plan, digest)));
+      // Not `restart`: it may adopt the process of the previous panel. Nobody waits for it, as others are to be started.
+      void this.#process.start();
+      return;
+    }
+    await this.#stopCounted(async () => {
+      await this.#writeFiles(plan);
+      await this.#process?.restart(this.#optionsOf(plan, digest));
+    });
+  }
+
+  async #planned(folder: string, record: InstanceRecord): Promise<{ plan: ProcessPlan; digest: string }> {
+    const { ports, secret, readsUsersAtStart } = record;
+    const { inboundIds } = this.#plan;
+    const users = readsUsersAtStart ? await this.#allUsers() : undefined;
+    const plan = this.#plan.process({ folder, ports, secret }, users);
+    const { args, env, files = [] } = plan;
+    const { path, mark } = this.#program;
+    return { plan, digest: digestOf([path, mark, inboundIds, args, env, files]) };
+  }
+
+  #optionsOf(plan: ProcessPlan, digest: string): Omit<ProcessOptions, 'name'> {
+    const [port] = Object.values(this.#record?.ports ?? {});
+    const ready = plan.ready ?? (port === undefined ? undefined : listensOn({ port }));
+    return {
+      command: this.#program.path,
+      args: plan.args,
+      startedWith: digest,
+      readyWithin: plan.readyWithin ?? READY_MS,
+      ...(plan.env && { env: plan.env }),
+      ...(ready && { ready }),
+      ...(plan.stopSignal && { stopSignal: plan.stopSignal }),
+    };
+  }
+
+  async #writeFiles({ files = [] }: ProcessPlan): Promise<void> {
+    for (const { name, text, mode = 0o600 } of files) {
+      if (name === '' || /[/\0]/.test(name) || name.startsWith('.') || name === 'process.json')
+        throw new Error(`the file name ${JSON.stringify(name)} is not valid`);
+      await replaceFile(join(this.#process?.folder ?? '', name), text, mode);
+    }
+  }
+
+  #watched(process: ManagedProcess): ManagedProcess {
+    process.onState(({ name }) => {
+      if (name === 'running') {
+        if (!this.#closed) void this.#queue.run(() => this.#reopen());
+        return;
+      }
+      const live = this.#live;
+      this.#live = undefined;
+      if (live) void live.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+    });
+    return process;
+  }
+
+  /** Opens the running process, and brings it to its users. */
+  async #reopen(): Promise<void> {
+    const state = this.#process?.state;
+    if (this.#closed || state?.name !== 'running' || !this.#record) return;
+    try {
+      this.#live ??= await LiveInstance.open({
+        ...this.#needs,
+        plan: this.#plan,
+        folder: this.#process?.folder ?? '',
+        record: this.#record,
+        process: state,
+      });
+      const readsUsersAtStart = !this.#live.takesUsers;
+      if (readsUsersAtStart !== this.#record.readsUsersAtStart) {
+        await this.#needs.record.change({ readsUsersAtStart });
+        return await this.#applied();
+      }
+      if (!readsUsersAtStart) await this.#live.replace(await this.#allUsers(), (some) => this.#settle(some));
+      // Whether it answers is known by its counters alone.
+      else await this.#live.read(Date.now());
+      this.#failures = 0;
+      this.#problem = '';
+    } catch (error) {
+      this.#fail('does not take its users', error);
+    }
+  }
+
+  async #restartAfterFailures(): Promise<void> {
+    this.#failures = 0;
+    // Another program may have taken a port.
+    await this.#needs.record.change({ ports: {} });
+    this.#digest = `${this.#digest} failed`;
+    await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+  }
+
+  #changeAtStart(): Promise<Applied> | Applied {
+    this.#isBehind = true;
+    const wait = this.#restartedAt + BETWEEN_RESTARTS_MS - performance.now();
+    if (wait <= 0) return this.#restartBehind();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#queue.run(() => this.#restartBehind());
+    }, wait);
+    const seconds = BETWEEN_RESTARTS_MS / 1000;
+    return {
+      pending: true,
+      reason: `this program reads its users when it starts, and is restarted at most every ${seconds} s`,
+    };
+  }
+
+  async #restartBehind(): Promise<Applied> {
+    if (!this.#isBehind || this.#closed) return DONE;
+    try {
+      await this.#applied();
+      return this.#live || this.#process?.state.name === 'running'
+        ? DONE
+        : { pending: true, reason: this.state };
+    } catch (error) {
+      this.#fail('cannot be started', error);
+      return { pending: true, reason: messageOf(error) };
+    }
+  }
+
+  #allUsers(): Promise<SidecarUser[]> {
+    return usersOf(this.#needs.users, this.#plan.inboundIds);
+  }
+
+  /** Runs what stops the process, after a reading; its bytes are counted also if the panel is killed in between, but for those of the last moment. Resolves with the promise of their count. */
+  async #stopCounted(stop: () => Promise<unknown>): Promise<Promise<unknown>> {
+    const live = this.#live;
+    const before = await live?.lastReading();
+    if (before) await Promise.race([this.#settle([before]), after(SETTLE_MS)]);
+    const last = await live?.lastReading();
+    this.#live = undefined;
+    // Until it is counted, no reading of the next process may overtake it.
+    const settled = last ? this.#settle([last]) : Promise.resolve();
+    try {
+      await stop();
+    } catch (error) {
+      this.#fail('cannot be stopped', error);
+    }
+    await live?.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+    return settled;
+  }
+
+  /** Brings last readings to those who count, in the order of the calls. Never rejects. */
+  async #settle(readings: readonly CounterReading[]): Promise<void> {
+    this.#settling += 1;
+    this.#settled += 1;
+    try {
+      await this.#needs.counting.last(this.#needs.source, readings);
+    } catch (error) {
+      this.#needs.log.error('a last reading of counters is lost', {
+        sidecar: this.name,
+        reason: messageOf(error),
+      });
+    } finally {
+      this.#settling -= 1;
+    }
+  }
+
+  #fail(what: string, error: unknown): void {
+    this.#failures += 1;
+    this.#problem = `it ${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
+    this.#report(this.#problem);
+  }
+
+  /** Once for each reason: a retry every few seconds would fill the log. */
+  #report(problem: string): void {
+    if (problem !== '' && problem !== this.#reported)
+      this.#needs.log.warn('a sidecar has a problem', {
+        protocol: this.#needs.sidecar.protocol,
+        sidecar: this.name,
+        problem,
+      });
+    this.#reported = problem;
+  }
+}
+
+async function usersOf(users: ProgramUsersApi, inboundIds: readonly number[]): Promise<SidecarUser[]> {
+  const found: SidecarUser[] = [];
+  const slice = new TimeSlice();
+  // All at once: clients come and go while this yields.
+  for (const inboundId of inboundIds)
+    for (const user of [...users.users(inboundId)]) {
+      if (slice.isOver) await slice.next();
+      const ref = userOf(user.name);
+      if (ref) found.push({ ...ref, ...user });
+    }
+  return found;
+}
+
+const after = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+
+function reasonOf(reason: string, lastLines: readonly string[]): string {
+  const words = lastLines.at(-1) ?? '';
+  const whole = words === '' || reason.includes(words) ? reason : `${reason}: ${words}`;
+  return whole.slice(0, LONGEST_REASON);
+}
