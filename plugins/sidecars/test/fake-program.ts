@@ -13,7 +13,7 @@ const calls = { whole: 0, some: 0 };
 let behaviour = '';
 
 if (mode === 'dies') {
-  console.log('error: this program does not want to run');
+  process.stdout.write('error: this program does not want to run\n');
   process.exit(3);
 }
 if (mode === 'files')
@@ -47,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (key === 'GET /stats') {
     if (behaviour === 'endless') return endless(response);
     if (behaviour === 'nonsense') return send([1, null, { name: 'x' }]);
-    if (behaviour === 'negative') return send([['i1.c1', { up: -5, down: 1e400 }]]);
+    if (behaviour === 'negative') return send([['i1.c1', { up: -5, down: 1.5 }]]);
     return send([...counters]);
   }
   if (behaviour === 'refuse') return void response.writeHead(500).end();
@@ -97,7 +97,7 @@ function flood(): void {
 
 const inbound = listen((socket) => socket.on('error', () => undefined).pipe(socket));
 inbound.on('error', (error) => {
-  console.log(`error: cannot listen: ${error.message}`);
+  process.stdout.write(`error: cannot listen: ${error.message}\n`);
   process.exit(1);
 });
 inbound.listen(Number(inboundPort), '127.0.0.1', () =>

@@ -1,6 +1,7 @@
 // A panel whose inbounds of the protocol tuic are run by the tests' own program.
 import { fileURLToPath } from 'node:url';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contribute, definePlugin, type Plugin } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
@@ -26,20 +27,31 @@ export interface Options {
   /** what the plan reads each time */
   readonly mode?: () => Mode;
   readonly sidecar?: Partial<Sidecar>;
-  readonly dataDirectory?: string;
+  /** a change of it needs another process */
+  readonly planEnv?: () => Record<string, string>;
   readonly without?: readonly string[];
 }
 
-const rowsOf = (users: readonly SidecarUser[]) => users.map(({ name, account }) => [name, JSON.stringify(account)]);
+const rowsOf = (users: readonly SidecarUser[]) =>
+  users.map(({ name, account }) => [name, JSON.stringify(account)]);
 
 async function counters({ call, secret }: SidecarInstance): Promise<UserCounters[]> {
   const { body } = await call('api', '/stats', { headers: bearer(secret) });
-  return (body as Answer).map(([name, { up, down }]) => ({ ...(userOf(name) as never as UserCounters), up, down }));
+  return (body as Answer).map(([name, { up, down }]) => ({
+    ...(userOf(name) as never as UserCounters),
+    up,
+    down,
+  }));
 }
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
 /** The sidecar of the tests; `program` names its file. */
-export function fakeSidecar(program: string, mode: () => Mode, inboundPort: (id: number) => number): Sidecar {
+export function fakeSidecar(
+  program: string,
+  mode: () => Mode,
+  inboundPort: number,
+  env: () => Record<string, string> = () => ({}),
+): Sidecar {
   return {
     protocol: 'tuic',
     program: { name: 'fake-program', variable: 'TEST_FAKE_BIN', chosen: program, hint: 'write one' },
@@ -49,7 +61,8 @@ export function fakeSidecar(program: string, mode: () => Mode, inboundPort: (id:
         inboundIds: [id],
         ports: ['api'],
         process: ({ ports, secret }, users) => ({
-          args: [String(inboundPort(id)), String(ports['api']), secret, mode()],
+          env: env(),
+          args: [String(inboundPort), String(ports['api']), secret, mode()],
           files: [{ name: 'users.json', text: JSON.stringify(rowsOf(users ?? [])) }],
         }),
       })),
@@ -106,22 +119,42 @@ export class World implements AsyncDisposable {
   readonly port: number;
   readonly inboundId: number;
 
-  private constructor(engine: FakeEngine, clock: FakeClock, panel: TestPanel, port: number, inboundId: number) {
-    this.engine = engine;
-    this.clock = clock;
-    this.panel = panel;
-    this.port = port;
-    this.inboundId = inboundId;
+  readonly #plugin: Plugin;
+
+  private constructor(
+    place: Pick<World, 'engine' | 'clock' | 'panel' | 'port' | 'inboundId'>,
+    plugin: Plugin,
+  ) {
+    this.engine = place.engine;
+    this.clock = place.clock;
+    this.panel = place.panel;
+    this.port = place.port;
+    this.inboundId = place.inboundId;
+    this.#plugin = plugin;
   }
 
-  static async open({ mode = () => 'live', sidecar = {}, without = [] }: Options = {}): Promise<World> {
+  static async open({
+    mode = () => 'live',
+    sidecar = {},
+    without = [],
+    planEnv,
+  }: Options = {}): Promise<World> {
     const [engine, clock, port] = [new FakeEngine(), new FakeClock(), await freePort()];
-    const folder = join(process.env['TMPDIR'] ?? '/tmp', `weir-fake-${process.pid}-${port}`);
+    const folder = join(tmpdir(), `weir-fake-${process.pid}-${port}`);
     const script = await scriptIn(folder);
-    const plugin = pluginFor(() => ({ ...fakeSidecar(script, mode, () => port), ...sidecar }));
+    const plugin = pluginFor(() => ({ ...fakeSidecar(script, mode, port, planEnv), ...sidecar }));
     const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin], clock, without });
     const inboundId = await panel.addInbound({ protocol: 'tuic', port, settings: { server: {} } });
-    return new World(engine, clock, panel, port, inboundId);
+    return new World({ engine, clock, panel, port, inboundId }, plugin);
+  }
+
+  /** Stops the panel and opens another one with its data. */
+  async reopened(): Promise<World> {
+    const { engine, clock, port, inboundId } = this;
+    await this.panel.stop();
+    const { dataDirectory } = this.panel;
+    const panel = await TestPanel.boot({ plugins: [engine.plugin, this.#plugin], clock, dataDirectory });
+    return new World({ engine, clock, panel, port, inboundId }, this.#plugin);
   }
 
   /** Resolves when what follows from a poll is done. */
