@@ -10,11 +10,13 @@ import { TelegramClient } from './telegram-client.js';
 
 export const DOMAIN = 'site.example';
 
-/** The real program; throws with the reason where there is none. */
+/** The real program, which `npm test` finds or builds (bin/test-programs.mjs); throws with the reason where there is none. */
 export function mtgMulti(): string {
   const missing = process.env['WEIR_TEST_SIDECARS_MISSING'];
   if (missing) throw new Error(missing);
-  const path = join(process.env['WEIR_TEST_SIDECARS'] ?? '', 'mtg-multi');
+  const folder = process.env['WEIR_TEST_SIDECARS'];
+  if (!folder) throw new Error('WEIR_TEST_SIDECARS must name a folder with mtg-multi');
+  const path = join(folder, 'mtg-multi');
   accessSync(path, constants.X_OK);
   return path;
 }
