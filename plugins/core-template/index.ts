@@ -4,7 +4,7 @@ import { Clients } from '../clients/contract.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
-import { CoreTemplate } from './contract.js';
+import { CoreTemplate, duringTemplateSave } from './contract.js';
 import { routes } from './routes.js';
 import { templateSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
@@ -17,6 +17,7 @@ export default definePlugin({
   api: 1,
   about: "The admin's part of the core's config: outbounds, rules, balancers, DNS; with a history.",
   uses: { engine: Engine, clients: maybe(Clients), inbounds: maybe(Inbounds), stored: Settings },
+  hooks: [duringTemplateSave],
   settings: templateSettings,
   tables,
   migrations,

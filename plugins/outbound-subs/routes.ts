@@ -37,11 +37,12 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentSource,
       reply: payload(OutboundList),
       errors: [errors.NOT_FETCHED],
-      handle: async ({ body, reply }) => [
-        ...(await holdingOpen(reply.progressed, () =>
+      handle: async ({ body, reply }) => {
+        const looked = await holdingOpen(reply.progressed, () =>
           service.look(body as Parameters<SubService['look']>[0]),
-        )),
-      ],
+        );
+        return withMessage(looked.message, looked.outbounds);
+      },
     }),
     route({
       method: 'POST',

@@ -1,9 +1,9 @@
 // Scans one server, or a list of them, within limits on time and on how many run at once.
 import { isIP } from 'node:net';
-import { type LiveSettings, messageOf } from '../../kernel/index.js';
+import { type LiveSettings, type Log, messageOf } from '../../kernel/index.js';
 import type { OutgoingAccess, OutgoingApi } from '../outgoing/contract.js';
 import { errors } from './errors.js';
-import { Prober } from './probe.js';
+import { Prober, type ProbeOptions } from './probe.js';
 import type { ScanResult } from './scan-result.js';
 import { BUILT_IN, type scannerSettings } from './settings.js';
 import { Slots } from './slots.js';
@@ -25,6 +25,11 @@ export interface ScanLimits {
 }
 const LIMITS: ScanLimits = { name: 10_000, address: 4_000, list: 300_000 };
 
+/** How a single server is scanned. */
+export interface Asked extends Required<Pick<ProbeOptions, 'header' | 'allowPrivate'>> {
+  /** the name to ask for; blank for that of the target */
+  readonly sni: string;
+}
 interface Progress {
   readonly signal: AbortSignal;
   readonly progressed: () => void;
@@ -35,6 +40,7 @@ export class RealityScanner {
   readonly #prober: Prober | undefined;
   readonly #settings: LiveSettings<typeof scannerSettings>;
   readonly #limits: ScanLimits;
+  readonly #log: Log;
   readonly #slots = new Slots(AT_ONCE);
   readonly access: OutgoingAccess;
   #lists = 0;
@@ -43,21 +49,31 @@ export class RealityScanner {
     {
       outgoing,
       settings,
-    }: { outgoing: OutgoingApi | undefined; settings: LiveSettings<typeof scannerSettings> },
+      log,
+    }: { outgoing: OutgoingApi | undefined; settings: LiveSettings<typeof scannerSettings>; log: Log },
     limits: ScanLimits = LIMITS,
   ) {
     this.#prober = outgoing && new Prober(outgoing);
     this.access = this.#prober?.access ?? { hosts: [] };
     this.#settings = settings;
+    this.#log = log;
     this.#limits = limits;
   }
 
-  /** @param sni the name to ask for; blank for that of the target */
-  async one(given: string, sni: string, signal: AbortSignal): Promise<ScanResult> {
+  async one(given: string, asked: Asked, signal: AbortSignal): Promise<ScanResult> {
     const prober = this.#ready();
+    const { sni, ...options } = asked;
     const target = read('target', () => targetOf(given));
     const name = sni.trim() === '' ? undefined : read('sni', () => nameIn(sni.trim()));
-    return prober.probe(target, { name, limitMs: this.#limits.name, signal });
+    const result = await prober.probe(target, { ...options, name, limitMs: this.#limits.name, signal });
+    if (result.privateTarget && options.allowPrivate)
+      this.#log.info('scanned a server at an address that is not public, as an admin asked for', {
+        target: result.target,
+      });
+    // The panel's own listeners are not permitted in any way.
+    return result.reason.includes('WEIR_OUTGOING_ALLOW')
+      ? { ...result, reason: `${result.reason}, or send allowPrivate` }
+      : result;
   }
 
   /** @param given entries; those of the setting if there are none */

@@ -13,6 +13,7 @@ interface Shown {
   readonly lastError: string;
   readonly lastUpdated: number;
   readonly outboundCount: number;
+  readonly outboundTags: readonly string[];
   readonly defaultOutbound: string;
   readonly leftOutCount: number;
   readonly leftOut: readonly { name: string; reason: string }[];
@@ -65,6 +66,7 @@ test('a user reaches a server through a fetched outbound; another list takes its
 
   const transfer = user.start(4 * MIB, MIB);
   await panel.until(async () => Promise.resolve(transfer.soFar > 0), 'the download has begun');
+  t.deepEqual((await shown(panel, sub.id)).outboundTags, ['sub1-One']);
   lists.answer = `${two.link}#Two\n${one.link}#Uno`;
   const again = await refresh(panel, sub.id);
   t.deepEqual(tagsOf(again.body.obj), ['sub1-Two', 'sub1-One'], 'the same server has the same tag');
@@ -113,8 +115,9 @@ test('entries that the core rejects are left out, also many of them, and the oth
   const answer = await refresh(panel, sub.id);
   t.is(answer.status, 200, answer.text);
   t.is((answer.body.obj as unknown as unknown[]).length, 30);
+  t.regex(answer.body.msg, /^30 outbounds are in force; 10 entries are left out, the first because: /);
   const view = await shown(panel, sub.id);
-  t.like(view, { outboundCount: 30, leftOutCount: 10 });
+  t.like(view, { outboundCount: 30, leftOutCount: 10, outboundTags: { length: 30 } });
   t.true(view.leftOut.every(({ reason }) => reason.startsWith('the core does not take it')));
   t.is((await engineOf(panel)).state, 'running');
 });

@@ -5,7 +5,7 @@ import { candidatesOf, isDialedDirectly, type Candidate } from '../candidates.js
 import { isReverse, referencesIn, serversOf, usesUdp } from '../outbound-json.js';
 import { testConfig } from '../test-config.js';
 
-const guard = { examine: async () => [] };
+const guard = { problem: async () => undefined };
 const chosen = async (outbounds: readonly JsonObject[], all: readonly JsonObject[] = []) =>
   (await candidatesOf(guard, outbounds, all)) as Candidate[];
 

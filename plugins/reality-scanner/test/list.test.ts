@@ -11,6 +11,8 @@ import { boot, scanAll } from './world.js';
 const { between, leaf } = authority();
 const good = leaf();
 const chain = { cert: good.cert + between.cert, key: good.key };
+const ALONE = { sni: '', header: 0, allowPrivate: false } as const;
+const log = {} as never;
 const silent = new Promise<never>(() => undefined);
 
 type Answer = (server: string, options: HandshakeOptions) => ReturnType<OutgoingApi['handshake']>;
@@ -46,7 +48,7 @@ function scannerWith(
     },
   } as unknown as OutgoingApi;
   const settings = { read: () => ({ realityScanCandidates: candidates }) } as never;
-  const scanner = new RealityScanner({ outgoing, settings }, limits);
+  const scanner = new RealityScanner({ outgoing, settings, log }, limits);
   const many = (entries: readonly string[], signal = new AbortController().signal) =>
     scanner.many(entries, { signal, progressed: () => void seen.progressed++ });
   return { scanner, many, seen };
@@ -75,7 +77,7 @@ test('512 targets are scanned seven at a time, each reports progress, and single
   const list = many(names);
   await sleep(50);
   const start = performance.now();
-  await scanner.one('single.example', '', new AbortController().signal);
+  await scanner.one('single.example', ALONE, new AbortController().signal);
   t.true(performance.now() - start < 500);
   const { results } = await list;
   t.is(results.length, 512);
@@ -228,6 +230,9 @@ test('bad input is refused and names its field', async (t) => {
     ['scanRealityTarget', { target: 'a.example', sni: '10.0.0.1' }, /sni: it must be a host name/],
     ['scanRealityTarget', { target: 'a.example', sni: 'a b' }, /sni: it must be a host name/],
     ['scanRealityTarget', { target: 'x'.repeat(2000) }, /target/],
+    ['scanRealityTarget', { target: 'a.example', xver: 3 }, /xver/],
+    ['scanRealityTarget', { target: 'a.example', xver: 'one' }, /xver/],
+    ['scanRealityTarget', { target: 'a.example', allowPrivate: 'perhaps' }, /allowPrivate/],
     ['scanRealityTargets', { targets: 7 }, /targets/],
     ['scanRealityTargets', { targets: [7] }, /targets/],
     ['scanRealityTargets', { targets: Array.from({ length: 513 }, (_, i) => `n${i}.example`) }, /targets/],
@@ -253,8 +258,8 @@ test('bad input is refused and names its field', async (t) => {
     t.regex(reply.body.msg, says);
     t.true(reply.body.msg.length < 1000);
   }
-  const old = await panel.call('/panel/api/server/scanRealityTarget', {
-    body: { target: '127.0.0.1:1', allowPrivate: 'true', xver: 1 },
+  const old = await panel.call('/panel/api/server/scanRealityTargets', {
+    body: { targets: '127.0.0.1:1', allowPrivate: 'true', xver: 1 },
   });
   t.regex(old.body.msg, /ignored: allowPrivate, xver/);
   t.deepEqual(panel.faults, []);
@@ -262,9 +267,9 @@ test('bad input is refused and names its field', async (t) => {
 
 test('without the plugin outgoing both endpoints say so', async (t) => {
   const settings = { read: () => ({ realityScanCandidates: '' }) } as never;
-  const scanner = new RealityScanner({ outgoing: undefined, settings });
+  const scanner = new RealityScanner({ outgoing: undefined, settings, log });
   const { signal } = new AbortController();
   const says = { message: /the plugin outgoing, .* is off; enable it/ };
-  await t.throwsAsync(() => scanner.one('a.example', '', signal), says);
+  await t.throwsAsync(() => scanner.one('a.example', ALONE, signal), says);
   await t.throwsAsync(() => scanner.many([], { signal, progressed: () => undefined }), says);
 });
