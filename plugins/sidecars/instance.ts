@@ -4,11 +4,11 @@ import type { ProgramUsersApi } from '../clients/contract.js';
 import { type Applied, DONE, type UserRef } from '../engine/contract.js';
 import type { ManagedProcess, ProcessesApi, ProcessOptions } from '../processes/contract.js';
 import type { CounterReading, CountingApi } from '../traffic/contract.js';
-import type { InstancePlan, Sidecar, SidecarStatus, SidecarUser } from './contract.js';
+import type { InstancePlan, Sidecar, SidecarFile, SidecarStatus, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord, RecordFile } from './instance-record.js';
 import { LiveInstance } from './live-instance.js';
-import { plannedProcess, writeFiles } from './planned-process.js';
+import { plannedProcess, removeFiles, writeFiles } from './planned-process.js';
 import { Settling } from './settling.js';
 import { usersOf } from './users-of.js';
 
@@ -42,6 +42,7 @@ export class Instance {
   /** of the process as it was started */
   #digest = '';
   #live: LiveInstance | undefined;
+  #files: readonly SidecarFile[] = [];
   #failures = 0;
   #problem = '';
   #reported = '';
@@ -120,8 +121,14 @@ export class Instance {
       const { settled } = await this.#stopCounted(async () => this.#process?.stop());
       // A poll may be what disables an inbound, and must not wait for itself.
       if (!forget) await settled;
-      else await this.#needs.record.remove().catch(() => undefined);
+      else await this.#forget().catch((error: unknown) => this.#fail('leaves files behind', error));
     });
+  }
+
+  /** Files of the process may hold secrets. */
+  async #forget(): Promise<void> {
+    await removeFiles(this.#files, this.#process?.folder ?? '');
+    await this.#needs.record.remove();
   }
 
   /** Leaves the process to the next panel. */
@@ -173,6 +180,7 @@ export class Instance {
     if (digest === this.#digest) return;
     const isFirst = this.#digest === '';
     this.#digest = digest;
+    this.#files = plan.files ?? [];
     this.#restartedAt = performance.now();
     if (isFirst) {
       await writeFiles(plan, folder);
