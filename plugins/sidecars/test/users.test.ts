@@ -1,4 +1,5 @@
 // Users of a sidecar: added, changed and removed while it runs, with limits as in the core.
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { kernelErrors } from '../../../kernel/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
@@ -113,4 +114,21 @@ test('while the database fails, a client at its quota leaves the program at once
   streamBaselines.save = save;
   await world.poll();
   t.like(await world.usage('ann'), { down: 2000, enable: false });
+});
+
+test('a reading that a removal overtakes does not make bytes count twice', async (t) => {
+  await using world = await World.open();
+  const { panel, inboundId } = world;
+  await world.reaches(/^running$/);
+  const { id: ann } = await panel.addClient('ann', [inboundId]);
+  await world.move(ann, 0, 500);
+  await world.poll();
+  await world.move(ann, 0, 70);
+  await world.call('/behave', 'slow once');
+  const polled = world.poll();
+  await sleep(300);
+  await panel.get('/panel/api/clients/update/ann', { body: { enable: false } });
+  await polled;
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 570 });
 });
