@@ -4038,6 +4038,24 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type SidecarsListReply = {
+  protocol: string;
+  name: string;
+  inboundIds: number[];
+  /** `running`, or `not running: ` and why */
+  state: string;
+  /** 0 while it does not run */
+  pid: number;
+  /** Unix ms of its start; 0 while it does not run */
+  since: number;
+  /** its own ports on 127.0.0.1, by name */
+  ports: Record<string, number>;
+  /** users change while it runs; false: each change restarts it */
+  live: boolean;
+  /** what is wrong beside that; empty for nothing */
+  problem: string;
+}[];
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -4836,6 +4854,12 @@ export class Weir extends Transport {
     /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
     health: (): Promise<OutboundsHealthReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }),
+  } as const;
+
+  readonly sidecars = {
+    /** The programs that run inbounds in place of the core: one entry for each process. — GET /panel/api/x/sidecars */
+    list: (): Promise<SidecarsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/sidecars', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

@@ -11,7 +11,7 @@ import {
   token,
   type Tx,
 } from '../../kernel/index.js';
-import type { Applied } from '../engine/contract.js';
+import type { Applied, CoreUser, UserRef } from '../engine/contract.js';
 import type { Baseline } from './groups/group-store.js';
 import type { RenewalTerms } from './model/renewal.js';
 import type { UniqueField } from './model/fields.js';
@@ -102,6 +102,13 @@ export interface WithheldUsersApi {
   }): Promise<void>;
 }
 export const WithheldUsers = token<WithheldUsersApi>('clients', 'WithheldUsers');
+
+/** Users of inbounds that a program beside the core runs, as they should be now: enabled, within their limits, not withheld. From memory. */
+export interface ProgramUsersApi {
+  user(ref: UserRef): CoreUser | undefined;
+  users(inboundId: number): Iterable<CoreUser>;
+}
+export const ProgramUsers = token<ProgramUsersApi>('clients', 'ProgramUsers');
 
 /** A client whose expiry is over and that can renew. */
 export type Renewable = RenewalTerms & Pick<ClientRow, 'id' | 'email' | 'expiryTime'>;

@@ -18,6 +18,7 @@ import {
   ClientPeriods as ClientPeriodsToken,
   Clients,
   ClientTraffic,
+  ProgramUsers,
   WithheldUsers,
   duringClientSave,
   duringGroupSave,
@@ -91,6 +92,7 @@ export default definePlugin({
     provide(Clients, store),
     provide(ClientTraffic, { of: (row) => shown.traffic(row) }),
     provide(WithheldUsers, coreUsers),
+    provide(ProgramUsers, coreUsers.ofPrograms),
     provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),

@@ -22,6 +22,7 @@ export { type Command, runCommand } from './xray/command.js';
 export { OWN_OUTBOUNDS, type SectionName } from './config/base-config.js';
 export { type CoreChange, coreChangeFields } from './config/core-change.js';
 export { userName, userOf } from './users/user-name.js';
+export { type UserServer, UserServers } from './users/user-servers.js';
 export type { AccountField, AccountType, ApiAccountType, ConfigAccountType } from './users/account-type.js';
 
 /** running; stop: stopped or absent; error: it failed and is retried */

@@ -88,6 +88,7 @@ export { completeEntry, type Completion, valueFor, withRoute } from './entry/com
 export { EntryTemplateShape, FinalMaskShape, MuxShape, SocketShape } from './entry/shape.js';
 export { finalMaskOf } from './entry/read-masks.js';
 export { xhttpOf } from './stream/xhttp.js';
+export { loopbackPort } from './ports/loopback-port.js';
 export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export type { ClientsPlan, SentClients } from './sent-clients.js';

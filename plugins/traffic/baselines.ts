@@ -108,6 +108,11 @@ export class Baselines {
     return { readings, usage: [...sums.values()] };
   }
 
+  /** Whether bytes of an earlier core wait for a database that can be written. */
+  get hasUnsaved(): boolean {
+    return !this.#unsaved.isEmpty;
+  }
+
   /** Call it when the transaction of `save` has failed. */
   notSaved(readings: readonly Reading[]): void {
     this.#unsaved.hold(readings);

@@ -2,7 +2,15 @@
 import { checkedList, during, event, filter, token } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 
-/** Clients that moved bytes within the last 20 seconds, in memory; none while no core runs. */
+export {
+  Counting,
+  type CountingApi,
+  type CounterReading,
+  type CounterSource,
+  CounterSources,
+} from './counter-sources.js';
+
+/** Clients that moved bytes within the last 20 seconds, in memory; through the core none while it does not run. */
 export interface PresenceApi {
   isOnline(clientId: number): boolean;
   /** Ids of the clients that are online. */

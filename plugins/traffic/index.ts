@@ -18,6 +18,7 @@ import {
   clientDepleted,
   clientRenewed,
   clientTrafficReset,
+  Counting,
   depletionCandidates,
   duringTrafficCount,
   inboundDepleted,
@@ -35,6 +36,8 @@ import { Poll } from './poll.js';
 import { Preview } from './preview.js';
 import { ReadingJournal } from './reading-journal.js';
 import { routes } from './routes.js';
+import { SourceReader } from './source-reader.js';
+import { StreamBaselines } from './stream-baselines.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
@@ -71,6 +74,8 @@ export default definePlugin({
   services: {
     journal: singleton(ReadingJournal),
     baselines: singleton(Baselines),
+    streamBaselines: singleton(StreamBaselines),
+    sources: singleton(SourceReader),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
     clientWatch: singleton(ClientWatch),
@@ -79,12 +84,18 @@ export default definePlugin({
     poll: singleton(Poll),
     preview: singleton(Preview),
   },
-  provides: ({ online }) => [provide(Presence, online)],
+  provides: ({ online, poll }) => [
+    provide(Presence, online),
+    provide(Counting, {
+      count: () => poll.run(),
+      last: (source, readings) => poll.lastOf(source, readings),
+    }),
+  ],
   contributes: ({ online, baselines, engine }) => [
     contribute(PresenceSources, online),
     contribute(Invariants, readingsFollow(baselines, engine)),
   ],
-  taps: ({ poll, baselines, online, watch, clientWatch, deletedClients }) => [
+  taps: ({ poll, baselines, streamBaselines, online, watch, clientWatch, deletedClients }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
@@ -105,7 +116,9 @@ export default definePlugin({
     }),
     tap(duringClientSave, async ({ changes }, tx) => {
       const deleted = changes.flatMap(({ kind, before }) => (kind === 'deleted' && before ? before.id : []));
-      if (deleted.length > 0) baselines.deleted(tx, deleted);
+      if (deleted.length === 0) return;
+      baselines.deleted(tx, deleted);
+      streamBaselines.deleted(tx, deleted);
     }),
   ],
   routes,

@@ -4,17 +4,24 @@ import type { ClientsApi, ClientUsage, PresenceSource } from '../clients/contrac
 import type { EngineApi } from '../engine/contract.js';
 import type { PresenceApi } from './contract.js';
 
+/** Unix ms of the last bytes by id, oldest first, so that removing old entries costs only those. */
+type Moved = Map<number, number>;
+
 export const POLL_MS = 5000;
 /** A client is online for this long after its last bytes, as traffic comes in bursts; at least two polls. */
 export const ONLINE_MS = Math.max(20_000, 2 * POLL_MS);
+
+/** `core`: it has no connections while it does not run. */
+export type CountedBy = 'core' | 'source';
 
 export class OnlineClients implements PresenceApi, PresenceSource {
   readonly #clock: Clock;
   readonly #clients: ClientsApi;
   readonly #engine: EngineApi;
-  /** Unix ms of the last bytes by id, oldest first, so that removing old entries costs only those. */
-  readonly #clientMoved = new Map<number, number>();
-  readonly #inboundMoved = new Map<number, number>();
+  readonly #moved: Readonly<Record<CountedBy, { clients: Moved; inbounds: Moved }>> = {
+    core: { clients: new Map(), inbounds: new Map() },
+    source: { clients: new Map(), inbounds: new Map() },
+  };
 
   constructor({ clock, clients, engine }: { clock: Clock; clients: ClientsApi; engine: EngineApi }) {
     this.#clock = clock;
@@ -22,41 +29,44 @@ export class OnlineClients implements PresenceApi, PresenceSource {
     this.#engine = engine;
   }
 
-  moved(usage: readonly ClientUsage[], at: number): void {
+  moved(usage: readonly ClientUsage[], at: number, by: CountedBy = 'core'): void {
+    const { clients, inbounds } = this.#moved[by];
     for (const { clientId, inboundId } of usage) {
-      note(this.#clientMoved, clientId, at);
-      note(this.#inboundMoved, inboundId, at);
+      note(clients, clientId, at);
+      note(inbounds, inboundId, at);
     }
-    forget(this.#clientMoved, at - ONLINE_MS);
-    forget(this.#inboundMoved, at - ONLINE_MS);
+    forget(clients, at - ONLINE_MS);
+    forget(inbounds, at - ONLINE_MS);
   }
 
-  /** Call it when the core has stopped: every connection is closed. */
+  /** Call it when the core has stopped: every connection of its is closed. */
   clear(): void {
-    this.#clientMoved.clear();
-    this.#inboundMoved.clear();
+    this.#moved.core.clients.clear();
+    this.#moved.core.inbounds.clear();
   }
 
   isOnline(clientId: number): boolean {
-    return (
-      this.#isRecent(this.#clientMoved.get(clientId)) &&
-      this.#clients.byId(clientId)?.enable === true &&
-      this.#runs()
-    );
+    const { core, source } = this.#moved;
+    const isRecent =
+      this.#isRecent(source.clients.get(clientId)) ||
+      (this.#isRecent(core.clients.get(clientId)) && this.#runs());
+    return isRecent && this.#clients.byId(clientId)?.enable === true;
   }
 
   online(): number[] {
-    return this.#runs()
-      ? [...this.#clientMoved]
-          .filter(([id, at]) => this.#isRecent(at) && this.#clients.byId(id)?.enable)
-          .map(([id]) => id)
-      : [];
+    return this.#recent('clients').filter((id) => this.#clients.byId(id)?.enable);
   }
 
   activeInbounds(): number[] {
-    return this.#runs()
-      ? [...this.#inboundMoved].filter(([, at]) => this.#isRecent(at)).map(([id]) => id)
-      : [];
+    return this.#recent('inbounds');
+  }
+
+  #recent(kind: 'clients' | 'inbounds'): number[] {
+    const { core, source } = this.#moved;
+    const ids = new Set<number>();
+    for (const moved of this.#runs() ? [core[kind], source[kind]] : [source[kind]])
+      for (const [id, at] of moved) if (this.#isRecent(at)) ids.add(id);
+    return [...ids];
   }
 
   #isRecent(at: number | undefined): boolean {

@@ -15,6 +15,7 @@ import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import type { ClientWatch } from './client-watch.js';
+import type { CounterReading } from './counter-sources.js';
 import {
   clientDepleted,
   depletionCandidates,
@@ -27,11 +28,15 @@ import type { InboundWatch } from './inbound-watch.js';
 import type { LimitsInMemory } from './limits-in-memory.js';
 import type { OnlineClients } from './online.js';
 import type { ReadingJournal } from './reading-journal.js';
+import type { SourceReader, SourceReading } from './source-reader.js';
+import type { Compared, StreamBaselines } from './stream-baselines.js';
 
 /** The bytes of a poll; until they are written, all that the database lacks. */
 interface Counted {
   readonly usage: readonly ClientUsage[];
   readonly isWritten: boolean;
+  /** false: bytes that the core has counted are not in it */
+  readonly isWhole: boolean;
 }
 type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
 
@@ -48,6 +53,8 @@ export class Poll {
   readonly #clients: ClientsApi;
   readonly #inbounds: InboundsApi;
   readonly #baselines: Baselines;
+  readonly #streams: StreamBaselines;
+  readonly #sources: SourceReader;
   readonly #journal: ReadingJournal;
   readonly #online: OnlineClients;
   readonly #watch: InboundWatch;
@@ -68,6 +75,8 @@ export class Poll {
     clients: ClientsApi;
     inbounds: InboundsApi;
     baselines: Baselines;
+    streamBaselines: StreamBaselines;
+    sources: SourceReader;
     journal: ReadingJournal;
     online: OnlineClients;
     watch: InboundWatch;
@@ -84,6 +93,8 @@ export class Poll {
     this.#clients = needs.clients;
     this.#inbounds = needs.inbounds;
     this.#baselines = needs.baselines;
+    this.#streams = needs.streamBaselines;
+    this.#sources = needs.sources;
     this.#journal = needs.journal;
     this.#online = needs.online;
     this.#watch = needs.watch;
@@ -100,8 +111,17 @@ export class Poll {
   /** Counts the last reading of a stopped core; the next poll applies limits. */
   last(counters: CoreCounters): Promise<void> {
     return this.#queue.run(async () => {
-      await this.#add(counters, this.#clock.now());
+      await this.#add(counters, [], this.#clock.now());
       this.#first = true;
+    });
+  }
+
+  /** Counts last readings of a source; the next poll applies limits. Rejects where they are not as declared. */
+  async lastOf(source: string, readings: readonly CounterReading[]): Promise<void> {
+    const checked = this.#sources.checked(source, readings);
+    return this.#queue.run(async () => {
+      const counted = await this.#add(undefined, await checked, this.#clock.now());
+      this.#first ||= counted.usage.length > 0;
     });
   }
 
@@ -109,7 +129,7 @@ export class Poll {
     const at = this.#clock.now();
     const counted = await this.#count(at);
     const usage = counted?.usage ?? [];
-    if (counted && !counted.isWritten) return this.#limits.apply(usage, at);
+    if (counted && !counted.isWritten) return counted.isWhole ? this.#limits.apply(usage, at) : undefined;
     try {
       // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
       await this.#watch.resetDue(at);
@@ -119,42 +139,62 @@ export class Poll {
     } catch (error) {
       if (!storageFailure(error)) throw error;
       this.#first = true;
-      if (counted) await this.#limits.apply([], at);
+      if (counted?.isWhole) await this.#limits.apply([], at);
       return;
     }
     this.#first = false;
     if (counted) {
       // Without a reading it is unknown what the database lacks: who is withheld stays so.
-      await this.#limits.end();
+      if (counted.isWhole) await this.#limits.end();
       this.#hooks.emit(trafficCounted, { at, usage });
     }
     await this.#journal.moveOn();
   }
 
-  /** Resolves with the bytes counted; undefined when no core answered. */
+  /** Resolves with the bytes counted; undefined when nobody answered. */
   async #count(at: number): Promise<Counted | undefined> {
-    const counters = await this.#engine.counters().catch((error: unknown) => {
+    const [counters, readings] = await Promise.all([this.#coreCounters(), this.#sources.read()]);
+    if (!counters && this.#engine.status().state !== 'running') this.#online.clear();
+    if (counters || readings.length > 0 || this.#streams.hasUnsaved) return this.#add(counters, readings, at);
+    return undefined;
+  }
+
+  async #coreCounters(): Promise<CoreCounters | undefined> {
+    return this.#engine.counters().catch((error: unknown) => {
       this.#log.warn('the core did not answer the poll; its counters keep running, so no bytes are lost', {
         reason: messageOf(error),
       });
       return undefined;
     });
-    if (!counters) {
-      if (this.#engine.status().state !== 'running') this.#online.clear();
-      return undefined;
-    }
-    return this.#add(counters, at);
   }
 
-  async #add(counters: CoreCounters, at: number): Promise<Counted> {
+  async #ofCore(counters: CoreCounters | undefined) {
+    if (!counters) return { readings: [], usage: [], kept: [] };
     this.#deleted.forgetIfNew(counters.epoch);
     const { readings, usage: moved } = await this.#baselines.compare(
       counters,
       (id) => this.#clients.byId(id) !== undefined || this.#deleted.has(id),
     );
     const { live: usage, kept } = this.#deleted.divide(moved);
-    this.#online.moved(usage, at);
-    if (readings.length === 0) return { usage: [], isWritten: true };
+    return { readings, usage, kept };
+  }
+
+  async #add(
+    counters: CoreCounters | undefined,
+    sources: readonly SourceReading[],
+    at: number,
+  ): Promise<Counted> {
+    const isWhole = counters !== undefined || (!this.#baselines.hasUnsaved && !this.#isCoreSilent());
+    const { readings, usage: ofCore, kept } = await this.#ofCore(counters);
+    const streams = await this.#streams.compare(sources);
+    this.#reportExcess(streams);
+    if (counters) this.#online.moved(ofCore, at);
+    this.#online.moved(streams.usage, at, 'source');
+    if (readings.length + streams.counters.length === 0) {
+      this.#streams.saved();
+      return { usage: [], isWritten: true, isWhole };
+    }
+    const usage = streams.usage.length === 0 ? ofCore : [...ofCore, ...streams.usage];
     const refined = this.#hooks.refine(trafficDeltas, usage, { at }, (next) => this.#stray(usage, next));
     const counted =
       refined === usage
@@ -165,7 +205,8 @@ export class Poll {
       await this.#clients.addUsage(tx, live, at);
       await this.#clients.addKeptUsage(tx, [...kept, ...late], at);
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
-      await this.#baselines.save(tx, readings);
+      if (readings.length > 0) await this.#baselines.save(tx, readings);
+      await this.#streams.save(tx, streams.counters);
       if (live.length > 0) await tx.during(duringTrafficCount, { at, usage: live });
     });
     try {
@@ -173,10 +214,29 @@ export class Poll {
     } catch (error) {
       if (!storageFailure(error)) throw error;
       this.#baselines.notSaved(readings);
-      return { usage: counted, isWritten: false };
+      this.#streams.notSaved(sources);
+      return { usage: counted, isWritten: false, isWhole };
     }
-    this.#baselines.saved(readings);
-    return { usage: counted, isWritten: true };
+    if (counters) this.#baselines.saved(readings);
+    this.#streams.saved();
+    return { usage: counted, isWritten: true, isWhole };
+  }
+
+  /** Whether a core runs that did not answer. */
+  #isCoreSilent(): boolean {
+    return this.#engine.status().state === 'running';
+  }
+
+  #reportExcess({ excessive }: Compared): void {
+    const [first] = excessive;
+    if (first)
+      this.#log.error('a source reports more bytes than can have moved; counting what is possible', {
+        count: excessive.length,
+        stream: first.stream,
+        clientId: first.clientId,
+        inboundId: first.inboundId,
+        bytes: first.bytes,
+      });
   }
 
   /** Bytes that a tap assigns to unknown clients or inbounds would be lost. */
@@ -197,7 +257,7 @@ export class Poll {
     const due = new Set([
       ...moved,
       ...(await this.#clients.expired(at)),
-      ...(this.#first ? this.#baselines.clientIds() : []),
+      ...(this.#first ? [...this.#baselines.clientIds(), ...this.#streams.clientIds()] : []),
     ]);
     const found: Candidate[] = [];
     const slice = new TimeSlice();

@@ -19,6 +19,15 @@ export const tables = {
     /** JSON: `[clientId, inboundId, up, down]` of each counter that moved */
     counters: column.text(),
   }),
+  /** The last reading of each counter beside the core's; it goes with its client. */
+  streams: table('traffic_streams', {
+    stream: column.key<string>('text'),
+    clientId: column.key<number>('integer'),
+    inboundId: column.key<number>('integer'),
+    epoch: column.text(),
+    up: column.integer(),
+    down: column.integer(),
+  }),
 } as const;
 export type TrafficTables = TableModels<typeof tables>;
 
@@ -35,6 +44,14 @@ export const migrations: readonly Migration[] = [
     name: '0002-readings',
     up: ({ id, text }) => [
       `CREATE TABLE traffic_readings (number ${id}, epoch VARCHAR(128) NOT NULL, counters ${text} NOT NULL)`,
+    ],
+  },
+  {
+    name: '0003-streams',
+    up: ({ integer }) => [
+      `CREATE TABLE traffic_streams (
+        stream VARCHAR(100) NOT NULL, client_id ${integer} NOT NULL, inbound_id ${integer} NOT NULL, epoch VARCHAR(128) NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL,
+        PRIMARY KEY (stream, client_id, inbound_id), FOREIGN KEY (client_id) REFERENCES clients (id) ON DELETE CASCADE)`,
     ],
   },
 ];

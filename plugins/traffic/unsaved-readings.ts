@@ -16,6 +16,10 @@ export class UnsavedReadings {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#byEpoch.size === 0;
+  }
+
   clear(): void {
     this.#byEpoch.clear();
   }

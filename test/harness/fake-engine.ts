@@ -22,6 +22,7 @@ import {
   type OutboundProbe,
   type UserRef,
 } from '../../plugins/engine/contract.js';
+import { AllUserServers } from '../../plugins/engine/users/user-servers.js';
 import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
@@ -112,6 +113,7 @@ export class FakeEngine {
             counters: this.#reading(),
           });
         const done = { pending: false, reason: '' };
+        const servers = new AllUserServers({ contributions });
         const api: EngineApi = {
           status: () => ({
             state: this.running ? 'running' : 'stop',
@@ -121,24 +123,26 @@ export class FakeEngine {
             usersOnTheWay: 0,
             memory: { bytes: 0, limit: 0, isHigh: false },
           }),
-          reconcileUsers: async (refs) => {
-            this.told.push([...refs]);
-            for (const ref of refs) {
-              const user = contributions(CoreUsers)
-                .map(({ value }) => value.user(ref))
-                .find(Boolean);
-              const name = `i${ref.inboundId}.c${ref.clientId}`;
-              if (user) this.users.set(name, { ...user.account });
-              else this.users.delete(name);
-            }
-            return done;
-          },
-          reconcileConfig: async () => {
-            const parts = await hooks.compose(composeCoreConfig, undefined);
-            this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
-            this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
-            return done;
-          },
+          reconcileUsers: (users) =>
+            servers.reconcile(users, async (refs) => {
+              this.told.push([...refs]);
+              for (const ref of refs) {
+                const user = contributions(CoreUsers)
+                  .map(({ value }) => value.user(ref))
+                  .find(Boolean);
+                const name = `i${ref.inboundId}.c${ref.clientId}`;
+                if (user) this.users.set(name, { ...user.account });
+                else this.users.delete(name);
+              }
+              return done;
+            }),
+          reconcileConfig: () =>
+            servers.reconcileInbounds(async () => {
+              const parts = await hooks.compose(composeCoreConfig, undefined);
+              this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
+              this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
+              return done;
+            }),
           replaceInbound: async (id) => {
             this.replaced.push(id);
             return done;

@@ -1,4 +1,4 @@
-// The users that the core has to know: each enabled client once for each inbound that it is attached to.
+// The users that the core and the programs beside it have to know: each enabled client once for each inbound that it is attached to.
 import {
   type CoreUser,
   type CoreUserSource,
@@ -8,9 +8,10 @@ import {
 } from '../../engine/contract.js';
 import { accountOf, type InboundsApi } from '../../inbounds/contract.js';
 import type { ClientStore } from './client-store.js';
-import type { WithheldUsersApi } from '../contract.js';
+import type { ProgramUsersApi, WithheldUsersApi } from '../contract.js';
 import type { ClientRow } from './row.js';
 
+type RunBy = 'core' | 'program';
 type Withheld = Parameters<WithheldUsersApi['replace']>[0];
 
 export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
@@ -40,12 +41,26 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
     await this.#engine.reconcileUsers(refs);
   }
 
-  user({ inboundId, clientId }: UserRef): CoreUser | undefined {
-    const row = this.#store.roster.byId(clientId);
-    return row?.inboundIds.includes(inboundId) ? this.#coreUser(row, inboundId) : undefined;
+  user(ref: UserRef): CoreUser | undefined {
+    return this.#user(ref, 'core');
   }
 
-  *users(inboundId: number): Iterable<CoreUser> {
+  users(inboundId: number): Iterable<CoreUser> {
+    return this.#users(inboundId, 'core');
+  }
+
+  /** The same for inbounds that programs run. */
+  readonly ofPrograms: ProgramUsersApi = {
+    user: (ref) => this.#user(ref, 'program'),
+    users: (inboundId) => this.#users(inboundId, 'program'),
+  };
+
+  #user({ inboundId, clientId }: UserRef, by: RunBy): CoreUser | undefined {
+    const row = this.#store.roster.byId(clientId);
+    return row?.inboundIds.includes(inboundId) ? this.#userOf(row, inboundId, by) : undefined;
+  }
+
+  *#users(inboundId: number, by: RunBy): Iterable<CoreUser> {
     // Clients share their lists of inbounds, so that a pass over clients of other inbounds costs a comparison each.
     let last: readonly number[] = [];
     let isAttached = false;
@@ -54,16 +69,16 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
         last = row.inboundIds;
         isAttached = last.includes(inboundId);
       }
-      const user = isAttached ? this.#coreUser(row, inboundId) : undefined;
+      const user = isAttached ? this.#userOf(row, inboundId, by) : undefined;
       if (user) yield user;
     }
   }
 
-  #coreUser(row: ClientRow, inboundId: number): CoreUser | undefined {
+  #userOf(row: ClientRow, inboundId: number, by: RunBy): CoreUser | undefined {
     const inbound = this.#inbounds.get(inboundId);
     const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
     if (this.#withheld.clients.has(row.id) || this.#withheld.inbounds.has(inboundId)) return undefined;
-    if (!row.enable || !inbound || !protocol || protocol.runBy === 'program') return undefined;
+    if (!row.enable || !inbound || !protocol || (protocol.runBy ?? 'core') !== by) return undefined;
     const account = accountOf(protocol, row, inbound);
     return account && { name: userName({ inboundId, clientId: row.id }), account };
   }

@@ -23,6 +23,7 @@ import { gracefulStop } from './graceful-stop.js';
 import { testInbound } from '../config/inbound-test.js';
 import { type ConfigNeeds, RunningConfig } from '../apply/running-config.js';
 import { CoreState } from './state.js';
+import { AllUserServers } from '../users/user-servers.js';
 
 interface Needs extends ConfigNeeds, Pick<PluginContext, 'clock'> {
   db: Pick<PluginContext['db'], 'refuseInsideWrite'>;
@@ -31,6 +32,7 @@ interface Needs extends ConfigNeeds, Pick<PluginContext, 'clock'> {
 export class Supervisor implements EngineApi {
   readonly #needs: Pick<Needs, 'db' | 'hooks' | 'log' | 'clock' | 'accounts'>;
   readonly #config: RunningConfig;
+  readonly #servers: AllUserServers;
   /** Starts, stops and config changes, one after another. */
   readonly #queue = new SerialQueue();
   #driver: CoreDriver | undefined;
@@ -58,6 +60,7 @@ export class Supervisor implements EngineApi {
   constructor(needs: Needs) {
     const { db, hooks, log, clock, accounts } = needs;
     this.#needs = { db, hooks, log, clock, accounts };
+    this.#servers = new AllUserServers(needs);
     this.#state = new CoreState({ hooks, log, clock });
     this.#config = new RunningConfig(needs, {
       state: this.#state,
@@ -117,7 +120,7 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileConfig');
-    return this.#reconcile(() => undefined);
+    return this.#servers.reconcileInbounds(() => this.#reconcile(() => undefined));
   }
 
   /** @param begin is called when the queue reaches this call, before the plan is made */
@@ -149,7 +152,7 @@ export class Supervisor implements EngineApi {
 
   async reconcileUsers(users: readonly UserRef[]): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileUsers');
-    return this.#config.changes.reconcile(users);
+    return this.#servers.reconcile(users, (rest) => this.#config.changes.reconcile(rest));
   }
 
   async examine(inbound: CoreInbound, sample?: CoreUser): Promise<void> {
