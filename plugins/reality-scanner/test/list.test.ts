@@ -211,6 +211,21 @@ test('networks show the addresses with a TLS server, each name once, and count t
   ]);
 });
 
+test('a connection is closed as soon as its server is known', async (t) => {
+  const { port } = await tlsServer(t, chain);
+  const open: Awaited<ReturnType<Answer>>[] = [];
+  const { many } = scannerWith(async (server, options) => {
+    const socket = await shakingWith(port)(server, options);
+    open.push(socket);
+    return socket;
+  });
+  await many(['a.example', 'b.example', '192.0.2.1']);
+  t.deepEqual(
+    open.map(({ destroyed }) => destroyed),
+    [true, true, true],
+  );
+});
+
 test('without entries those of the setting are scanned, and without these the built-in ones', async (t) => {
   const fails: Answer = () => Promise.reject(failure());
   for (const [candidates, servers] of [
