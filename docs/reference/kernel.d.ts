@@ -5,13 +5,15 @@
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 6 names
+//   @weir-panel/weir/plugins/audit: 5 names
 //   @weir-panel/weir/plugins/clients: 36 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
-//   @weir-panel/weir/plugins/core-template: 7 names
+//   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 88 names
-//   @weir-panel/weir/plugins/external-links: 3 names
+//   @weir-panel/weir/plugins/external-links: 5 names
+//   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 103 names
@@ -29,6 +31,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
+//   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
@@ -52,6 +55,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'session' | 'token' | 'command' | 'plugin' | 'anyone' | (string & {});
     /** digest of the session id, to revoke the session; only for the kind `session` */
     readonly session?: string;
+    /** address of the caller; absent where no request asked */
+    readonly ip?: string;
   }
   interface Credentials {
     readonly authorization: string | undefined;
@@ -202,7 +207,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'maybe';
     readonly token: Token<T>;
   }
-  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>, others: readonly Contributed<T>[]) => string | undefined;
+  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables' | 'hooks'>, others: readonly Contributed<T>[]) => string | undefined;
   /** A list that one plugin owns and others add to. */
   export interface ExtensionPoint<T> {
     readonly kind: 'point';
@@ -1703,6 +1708,44 @@ declare module '@weir-panel/weir/plugins/alarms' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/audit' {
+  import type { During, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // Records who changed what: each hook inside a write becomes entries, in the same transaction.
+  export type ChangeKind = 'added' | 'updated' | 'deleted';
+  /** One change of one record, as its owner describes it. */
+  export interface DescribedChange {
+    readonly kind: ChangeKind;
+    /** what an admin calls the record: an email, a tag, the name of a setting */
+    readonly name: string;
+    /** what stays when the name changes; blank without one */
+    readonly id?: string | number;
+    /** Fields, with objects and lists inside; undefined before it was added and after it was deleted. Secrets may be among them: see `secret`. */
+    readonly before: object | undefined;
+    readonly after: object | undefined;
+  }
+  /** Changes of one kind of record that are recorded. */
+  export interface AuditedHook<C> {
+    /** kind of the record, in the API's word: `client`; one entry of the list for each */
+    readonly area: string;
+    /** called inside the write that makes the changes */
+    readonly hook: During<{
+      readonly changes: readonly C[];
+      readonly who: Principal;
+    }>;
+    /** Returns undefined for what is not recorded. Synchronous and quick: a bulk call has thousands. */
+    describe(change: C): DescribedChange | undefined;
+    /** Names of fields, at any depth, whose values are not recorded, only that they changed. Fields whose names say that they are secret (`password`, `privateKey`, `token` …) never are. */
+    readonly secret?: readonly string[];
+  }
+  /** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+  export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
+  /** An entry for `AuditedHooks`, with the type of its changes checked. */
+  export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied } from '@weir-panel/weir/plugins/engine';
@@ -2379,7 +2422,7 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 }
 
 declare module '@weir-panel/weir/plugins/core-template' {
-  import type { ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { During, ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
 
   export const templateErrors: {
@@ -2424,6 +2467,23 @@ declare module '@weir-panel/weir/plugins/core-template' {
     change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
   }
   export const CoreTemplate: Token<CoreTemplateApi>;
+  /** Another template is in force. */
+  export interface TemplateChange {
+    /** 0: the default of a new panel */
+    readonly before: {
+      readonly id: number;
+      readonly template: JsonObject;
+    };
+    readonly after: {
+      readonly id: number;
+      readonly template: JsonObject;
+    };
+  }
+  /** Runs in the transaction that stores a template, also when the panel goes back to an earlier one. Templates hold secrets. */
+  export const duringTemplateSave: During<{
+    readonly changes: readonly TemplateChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -2615,12 +2675,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     balancers(): Promise<ReadonlySet<string>>;
     /** Undefined while no core runs, and when it does not have the balancer. */
     balancer(tag: string): Promise<BalancerState | undefined>;
-    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
+    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see beforeRulesInForce. */
     override(tag: string, target: string): Promise<boolean>;
   }
   export const CoreRoutes: Token<CoreRoutesApi>;
-  /** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
-  export const coreRulesChanged: Event<{
+  /** Called when a core has started, or rules or balancers of the running one have changed, before callers are told that this is in force. Overrides of balancers are lost then: in a new core all, else those of balancers that changed. Not called for a core that a previous panel left running. */
+  export const beforeRulesInForce: Guard<{
     readonly balancers: readonly string[];
   }>;
 
@@ -3066,7 +3126,7 @@ declare module '@weir-panel/weir/plugins/engine' {
 }
 
 declare module '@weir-panel/weir/plugins/external-links' {
-  import type { Token } from '@weir-panel/weir/kernel';
+  import type { During, Principal, Token } from '@weir-panel/weir/kernel';
 
   // External links: entries of other servers that belong to a client's subscription.
   /** A share link, or the URL of a subscription elsewhere. */
@@ -3097,6 +3157,53 @@ declare module '@weir-panel/weir/plugins/external-links' {
     of(clientId: number): readonly ExternalLink[];
   }
   export const ExternalLinks: Token<ExternalLinksApi>;
+  export interface LinksChange {
+    readonly clientId: number;
+    /** all of them, in order */
+    readonly before: readonly ExternalLink[];
+    readonly after: readonly ExternalLink[];
+  }
+  /** Runs in the transaction that replaces the links of a client. `duringClientSave` reports those that come or go with their client. A link may hold credentials. */
+  export const duringLinksSave: During<{
+    readonly changes: readonly LinksChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/fallbacks' {
+  import type { During, Principal, Static, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // Bodies and replies. Source of the fields: xtls.github.io, FallbackObject.
+  const FallbackReply: Joi.ObjectSchema<any> & Typed<{
+    alpn: string;
+    childId: number;
+    dest: string;
+    id: number;
+    masterId: number;
+    name: string;
+    path: string;
+    sortOrder: number;
+    xver: number;
+  }>;
+  export type Fallback = Static<typeof FallbackReply>;
+
+  // Fallbacks of inbounds, for plugins that follow their changes.
+  export interface FallbackChange {
+    /** the inbound that has them */
+    readonly masterId: number;
+    /** all of them, in order */
+    readonly before: readonly Fallback[];
+    /** without ids */
+    readonly after: readonly Omit<Fallback, 'id'>[];
+  }
+  /** Runs in the transaction that replaces the fallbacks of an inbound. With an inbound they go without a call. */
+  export const duringFallbackSave: During<{
+    readonly changes: readonly FallbackChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -4459,18 +4566,23 @@ declare module '@weir-panel/weir/plugins/outbounds' {
   import type { Event } from '@weir-panel/weir/kernel';
 
   // Tests of outbounds: what other plugins may follow.
-  /** An outbound that is tested on a schedule failed as often in a row as `outboundDownThreshold` says. Emitted once until it works again. */
+  /** Outbounds that are tested on a schedule and failed as often in a row as `outboundDownThreshold` says. Each is reported once until it works again. */
   export const outboundDown: Event<{
-    readonly tag: string;
-    /** in a row */
-    readonly failures: number;
-    readonly error: string;
+    /** up to fifty, as many as are tested at once */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** in a row */
+      readonly failures: number;
+      readonly error: string;
+    }[];
   }>;
-  /** An outbound that was down works again. */
+  /** Outbounds that were down and work again. */
   export const outboundUp: Event<{
-    readonly tag: string;
-    /** ms */
-    readonly delay: number;
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** ms */
+      readonly delay: number;
+    }[];
   }>;
 
   export {};
@@ -4478,6 +4590,7 @@ declare module '@weir-panel/weir/plugins/outbounds' {
 
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { Socket } from 'node:net';
   import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
   // Hosts that callers name: each may be called only while somebody waits for its answer.
@@ -4535,8 +4648,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
-  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate'> {
     readonly signal?: AbortSignal;
+    /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
+    readonly before?: (connection: Socket) => Uint8Array;
     /**
      * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
      * time until the socket is closed.
@@ -5198,6 +5313,75 @@ declare module '@weir-panel/weir/plugins/settings' {
   /** Adds to the values that pages and programs read before they show anything. */
   export const composeDefaultSettings: Draft<Readonly<Record<string, unknown>>, {
     readonly host: string;
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/sub-balancers' {
+  import type { Column, During, Principal, Typed, Values } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // The fields of a balancer, each declared once, and how programs send them: as JSON or as a form, where everything is text.
+  /** by the id of an inbound */
+  type Weights = Readonly<Record<string, number>>;
+  const balancerFields: {
+    remark: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    strategy: {
+      readonly column: Column<"leastLoad" | "leastPing" | "random" | "roundRobin">;
+      readonly schema: Joi.AnySchema<any> & Typed<"leastLoad" | "leastPing" | "random" | "roundRobin">;
+      readonly initial: "random";
+    };
+    inboundIds: {
+      readonly column: Column<readonly number[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<number[]>;
+      readonly initial: () => readonly number[];
+    };
+    memberWeights: {
+      readonly column: Column<Readonly<Record<string, number>>>;
+      readonly schema: Joi.ObjectSchema<any> & Typed<Record<string, number>>;
+      readonly initial: () => Weights;
+    };
+    sortOrder: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    enabled: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+    };
+    createdAt: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    updatedAt: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+  };
+  type BalancerFields = Values<typeof balancerFields>;
+  export interface Balancer extends Readonly<BalancerFields> {
+    readonly id: number;
+  }
+
+  // Balancers of the JSON subscription, for plugins that follow their changes.
+  export interface BalancerChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: Balancer | undefined;
+    readonly after: Balancer | undefined;
+  }
+  /** Runs in the transaction that adds, changes or deletes a balancer on request. When an inbound is deleted, it is taken out without a call. */
+  export const duringBalancerSave: During<{
+    readonly changes: readonly BalancerChange[];
+    readonly who: Principal;
   }>;
 
   export {};

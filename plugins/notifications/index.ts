@@ -2,10 +2,11 @@ import { bool, definePlugin, list, payload, route, shape, singleton, tap, text }
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { alarmChanged } from '../alarms/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
+import { outboundDown, outboundUp } from '../outbounds/contract.js';
 import { clientDepleted } from '../traffic/contract.js';
 import { Notifier } from './notifier.js';
 import { notificationSettings } from './settings.js';
-import { alarmText, coreState, depleted } from './texts.js';
+import { alarmText, coreState, depleted, outboundsDown, outboundsUp } from './texts.js';
 
 export default definePlugin({
   name: 'notifications',
@@ -22,6 +23,8 @@ export default definePlugin({
       for (const { ip, username, reason } of attempts)
         if (reason === BLOCKED) notifier.loginBlocked(ip, username);
     }),
+    tap(outboundDown, ({ outbounds }) => notifier.tell(outboundsDown(outbounds))),
+    tap(outboundUp, ({ outbounds }) => notifier.tell(outboundsUp(outbounds))),
   ],
   routes: ({ notifier }) => [
     route({

@@ -4,6 +4,8 @@ export const EVENTS = [
   'clientDepleted',
   'coreStateChanged',
   'loginBlocked',
+  'outboundDown',
+  'outboundUp',
   'alarmRaised',
   'alarmCleared',
 ] as const;
