@@ -111,6 +111,7 @@ test('old days go, one an hour, and those of deleted clients', async (t) => {
     [(await top()).clients, (await top()).up, (await top()).top.map(({ email }) => email)],
     [1, 1, ['ann']],
   );
+  t.is((await top('?limit=1')).top[0]?.email, 'ann', 'a deleted client takes no place');
   await minute();
   t.is(used(await days('ann')).length, 20);
   await settle(HOUR);
