@@ -5,8 +5,11 @@ import type { Metric, Sample } from './contract.js';
 type Status = Awaited<ReturnType<ServerStatusApi['status']>>;
 type Values = (status: Status) => number | readonly (readonly [label: string, value: number])[];
 
+/** Call it for each scrape: its metrics share one status. */
 export function hostMetrics(server: ServerStatusApi | undefined): Metric[] {
   if (!server) return [];
+  let shared: Promise<Status> | undefined;
+  const status = (): Promise<Status> => (shared ??= server.status());
   const metric = (
     type: Metric['type'],
     name: string,
@@ -19,7 +22,7 @@ export function hostMetrics(server: ServerStatusApi | undefined): Metric[] {
     type,
     ...(label !== undefined && { labels: [label] }),
     collect: async (): Promise<Sample[]> => {
-      const found = values(await server.status());
+      const found = values(await status());
       if (typeof found === 'number') return [{ value: found }];
       return found.map(([of, value]) => ({ value, labels: { [label ?? '']: of } }));
     },

@@ -19,10 +19,8 @@ import {
   clientDepleted,
   clientRenewed,
   clientTrafficReset,
-  inboundDepleted,
   Presence,
   trafficCounted,
-  trafficReset,
 } from '../traffic/contract.js';
 import { movedStats } from './client-stats.js';
 import { Connections } from './connections.js';
@@ -73,11 +71,6 @@ export default definePlugin({
     }),
     tap(coreStateChanged, ({ to, reason }) => core.changed(to, reason)),
     tap(alarmChanged, ({ alarm }) => stream.sendEvent('notification', alarmNotice(alarm))),
-    tap(inboundDepleted, () => invalidations.add('inbounds')),
-    tap(trafficReset, () => {
-      invalidations.add('inbounds');
-      invalidations.add('clients');
-    }),
     tap(clientDepleted, () => invalidations.add('clients')),
     tap(clientRenewed, () => invalidations.add('clients')),
     tap(clientTrafficReset, () => invalidations.add('clients')),

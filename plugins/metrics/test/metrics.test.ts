@@ -105,6 +105,7 @@ test('the token opens /metrics and nothing else, and nothing else opens it', asy
     { authorization: `Bearer ${'x'.repeat(5000)}` },
   ] as Record<string, string>[])
     t.is(await status(headers), 401);
+  t.is((await fetchText(token)).headers.get('cache-control'), 'no-store');
   const denied = await fetch(`${panel.url}/metrics`);
   t.is(denied.headers.get('www-authenticate'), 'Bearer');
   t.like(await denied.json(), { success: false, code: 'METRICS_TOKEN' });

@@ -1,6 +1,9 @@
 import test from 'ava';
 import { Frame } from '../frame.js';
+import type { LiveOutput } from '../contract.js';
+import { addLiveTypes } from '../live-types.js';
 import { type Reader, ReaderQueue } from '../reader-queue.js';
+import { Stream } from '../stream.js';
 
 /** A reader that takes what is sent when a test says so. */
 class SlowReader implements Reader {
@@ -136,4 +139,41 @@ test('a closed queue sends nothing more', (t) => {
   queue.close();
   reader.read();
   t.deepEqual(reader.received, ['snapshot 1', 'status 2']);
+});
+
+test('a stream replaces states and invalidations of a slow reader, and no events', async (t) => {
+  const stream = new Stream({
+    log: { info: () => undefined, debug: () => undefined },
+    clock: { now: () => 0 },
+  } as never);
+  const reader = new SlowReader();
+  await stream.join(reader);
+  reader.read();
+  const outputs: LiveOutput[] = [];
+  const invalidations = { add: (resource: string) => stream.invalidate(resource) };
+  addLiveTypes(
+    { stream, invalidations } as never,
+    [{ type: 'news', isEvent: true } as const, { type: 'weather' }].map((type) => ({
+      plugin: 'acme',
+      value: { ...type, start: (out: LiveOutput) => void outputs.push(out) },
+      fault: () => t.fail(),
+    })),
+  );
+  const [news, weather] = outputs;
+  stream.send('traffic', 'x'.repeat(LARGE));
+  for (let i = 0; i < 40; i++) {
+    stream.send('status', i);
+    stream.invalidate(i % 2 ? 'clients' : 'hosts');
+    weather?.send(i);
+    if (i % 10 === 0) {
+      stream.sendEvent('notification', i);
+      news?.send(i);
+    }
+  }
+  reader.read();
+  reader.read();
+  const count = (type: string) => reader.received.filter((name) => name.startsWith(type)).length;
+  t.deepEqual([count('notification'), count('news')], [4, 4]);
+  t.true(count('status') + count('weather') + count('invalidate') < 20);
+  t.true(count('invalidate') >= 2, 'one for each resource');
 });

@@ -95,5 +95,8 @@ test('a database that is away for minutes: each byte counts once, on the day of 
     ],
   );
   t.is((await panel.get<{ up: number }>('/panel/api/clients/traffic/ann')).up, 241);
-  t.deepEqual(panel.faults, []);
+  t.deepEqual(
+    panel.faults.filter((fault) => fault.startsWith('usage-by-day')),
+    [],
+  );
 });

@@ -111,6 +111,7 @@ test('old days go, one an hour, and those of deleted clients', async (t) => {
     [(await top()).clients, (await top()).up, (await top()).top.map(({ email }) => email)],
     [1, 1, ['ann']],
   );
+  t.is((await top('?limit=1')).top[0]?.email, 'ann', 'a deleted client takes no place');
   await minute();
   t.is(used(await days('ann')).length, 20);
   await settle(HOUR);
@@ -154,7 +155,10 @@ test('a clock that jumps: bytes belong to the day of the clock, and a wrong hour
   clock.jump(-500 * DAY);
   await panel.login();
   t.is(used(await days('ann', '?from=2026-01-15&to=2026-01-17')).length, 2);
-  t.deepEqual(panel.faults, []);
+  t.deepEqual(
+    panel.faults.filter((fault) => fault.startsWith('usage-by-day')),
+    [],
+  );
 });
 
 test('a day is that of the calendar of the panel, also for a client that is asked about today', async (t) => {
@@ -189,7 +193,10 @@ test('an old day of thousands of clients is removed in portions', async (t) => {
   );
   t.deepEqual(left, [{ day: 20468, n: 1 }]);
   t.is((await top()).clients, 1);
-  t.deepEqual(panel.faults, []);
+  t.deepEqual(
+    panel.faults.filter((fault) => fault.startsWith('usage-by-day')),
+    [],
+  );
 });
 
 test('wrong days, ranges, limits and unknown clients are refused by name', async (t) => {
