@@ -13,7 +13,8 @@ import { Readings } from './reading.js';
 import { usersOf } from './users-of.js';
 
 const STEP_MS = 10_000;
-const READ_MS = 5_000;
+const READ_MS = 4_000;
+const SILENT_MS = 500;
 /** Users of one change, from which on all of them in one call may be cheaper. */
 const MANY = 500;
 
@@ -35,6 +36,7 @@ export class LiveInstance {
   readonly #abort: AbortController;
   readonly #adopted: boolean;
   readonly #inboundIds: readonly number[];
+  #isSilent = false;
   /** what the program has, by name; undefined while that is not known */
   #has: Map<string, string> | undefined;
 
@@ -88,8 +90,17 @@ export class LiveInstance {
     return this.#control.users !== undefined;
   }
 
+  /** A program that did not answer the last time has less time: the poll of the core waits for it. */
   async read(now: number): Promise<CounterReading> {
-    return this.readings.take(await inTime(READ_MS, 'reading its counters', () => this.#control.read()), now);
+    const limit = this.#isSilent ? SILENT_MS : READ_MS;
+    try {
+      const counters = await inTime(limit, 'reading its counters', () => this.#control.read());
+      this.#isSilent = false;
+      return this.readings.take(counters, now);
+    } catch (error) {
+      this.#isSilent = true;
+      throw error;
+    }
   }
 
   /** Undefined when the program does not answer any more. */
