@@ -1146,6 +1146,8 @@ export type EngineTemplateReply = {
   /** JSON text of a list: tags of the reverse proxies of clients */
   clientReverseTags: string;
   outboundTestUrl: string;
+  /** JSON text of a list: tags of outbounds that lists and other plugins add */
+  subscriptionOutboundTags: string;
 };
 
 export type EngineBalancerOverrideInput = {

@@ -38,7 +38,7 @@ export default definePlugin({
   provides: ({ alarms }) => [provide(Alarms, alarms)],
   taps: ({ settings, readings }) => [
     tap(kernelReady, () => readings.certificates()),
-    settings.changed(() => readings.certificates()),
+    settings.changed(() => readings.readCertificatesSoon()),
   ],
   routes: ({ alarms }) => [
     route({

@@ -35,6 +35,7 @@ export class Readings {
   readonly #contributions: PluginContext['contributions'];
   readonly #folder: string;
   readonly #clock: Clock;
+  #areCertificatesDue = false;
 
   constructor(needs: {
     alarms: ActiveAlarms;
@@ -62,7 +63,13 @@ export class Readings {
       this.#level('memory', percentOf(status.mem), alarmMemory);
     }
     this.#level('disk', Math.max(await fullness('/'), await fullness(this.#folder)), alarmDisk);
+    if (this.#areCertificatesDue) await this.certificates();
     await this.#alarms.save();
+  }
+
+  /** With the next reading of the machine: a change of settings may not wait for another write. */
+  readCertificatesSoon(): void {
+    this.#areCertificatesDue = true;
   }
 
   #level(name: Level, value: number, setting: number): void {
@@ -79,6 +86,7 @@ export class Readings {
   }
 
   async certificates(): Promise<void> {
+    this.#areCertificatesDue = false;
     const { alarmCertificateDays: setting } = this.#settings.read();
     const names = new Set<string>();
     for (const { value, fault } of this.#served()) {

@@ -95,12 +95,13 @@ const parsed = (text: unknown): unknown => {
 
 /** A text of JSON, whose parts are JSON and not texts. */
 function coreSettings(shown: unknown): string {
-  const { engineSetting, inboundTags, clientReverseTags, ...rest } = record(shown);
+  const { engineSetting, inboundTags, clientReverseTags, subscriptionOutboundTags, ...rest } = record(shown);
   return JSON.stringify({
     ...rest,
     xraySetting: parsed(engineSetting),
     inboundTags: parsed(inboundTags),
     clientReverseTags: parsed(clientReverseTags),
+    subscriptionOutboundTags: parsed(subscriptionOutboundTags),
   });
 }
 

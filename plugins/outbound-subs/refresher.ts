@@ -151,6 +151,7 @@ export class Refresher {
       await engine.reconcileConfig();
       throw new ListProblem(`the core rejected the list: ${applied.reason}`);
     }
+    news.outboundsChanged();
     const isStandard = parts.standardTag();
     if (isStandard !== wasStandard)
       log.warn('the default outbound of the core is another one', {

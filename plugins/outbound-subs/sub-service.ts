@@ -164,6 +164,7 @@ export class SubService {
       return engine.reconcileConfig();
     });
     news.changed();
+    news.outboundsChanged();
     return [describeResult(done, applied), this.#standardNote(before)].filter(Boolean).join('; ');
   }
 

@@ -17,7 +17,7 @@ import {
   withDefault,
   withMessage,
 } from '../../kernel/index.js';
-import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import type { HeaderVersion } from './proxy-header.js';
 import { ScanResult } from './scan-result.js';
@@ -55,9 +55,11 @@ export default definePlugin({
         allowPrivate: withDefault(bool(), false).description('true: also at an address that is not public'),
       }).example({ target: 'site.example:8443' }),
       reply: payload(ScanResult),
-      errors: [errors.TARGET, errors.NO_OUTGOING],
-      handle: ({ body: { target, sni = '', xver, allowPrivate }, signal }) =>
-        scanner.one(target, { sni, header: xver as HeaderVersion, allowPrivate }, signal),
+      errors: [errors.TARGET, errors.BUSY, errors.NO_OUTGOING],
+      handle: ({ body: { target, sni = '', xver, allowPrivate }, signal, reply }) =>
+        holdingOpen(reply.progressed, () =>
+          scanner.one(target, { sni, header: xver as HeaderVersion, allowPrivate }, signal),
+        ),
     }),
     route({
       method: 'POST',

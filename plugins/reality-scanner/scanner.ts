@@ -11,8 +11,12 @@ import { type Scanned, summaryOf } from './summary.js';
 import { hostIn, targetOf } from './target.js';
 import { entriesIn, type Task, taskListOf } from './task-list.js';
 
-/** The plugin `outgoing` opens 8 connections at once for a plugin; one is left for scans of single servers. */
+/** As many connections as the plugin `outgoing` opens at once for a plugin: none waits there, where waiting counts as silence. */
+const CONNECTIONS = 8;
+/** For lists; one is left for scans of single servers. */
 const AT_ONCE = 7;
+/** Scans of single servers that run or wait. */
+const MOST_SINGLE = 16;
 const MOST_LISTS = 2;
 
 export interface ScanLimits {
@@ -41,9 +45,11 @@ export class RealityScanner {
   readonly #settings: LiveSettings<typeof scannerSettings>;
   readonly #limits: ScanLimits;
   readonly #log: Log;
+  readonly #connections = new Slots(CONNECTIONS);
   readonly #slots = new Slots(AT_ONCE);
   readonly access: OutgoingAccess;
   #lists = 0;
+  #single = 0;
 
   constructor(
     {
@@ -65,8 +71,22 @@ export class RealityScanner {
     const { sni, ...options } = asked;
     const target = read('target', () => targetOf(given));
     const name = sni.trim() === '' ? undefined : read('sni', () => nameIn(sni.trim()));
-    const result = await prober.probe(target, { ...options, name, limitMs: this.#limits.name, signal });
-    if (result.privateTarget && options.allowPrivate)
+    if (this.#single >= MOST_SINGLE)
+      throw errors.BUSY(`${MOST_SINGLE} servers are scanned now; try again when one is done`);
+    this.#single++;
+    try {
+      const result = await this.#connections.run(() => {
+        signal.throwIfAborted();
+        return prober.probe(target, { ...options, name, limitMs: this.#limits.name, signal });
+      });
+      return this.#told(result, options.allowPrivate);
+    } finally {
+      this.#single--;
+    }
+  }
+
+  #told(result: ScanResult, allowPrivate: boolean): ScanResult {
+    if (result.privateTarget && allowPrivate)
       this.#log.info('scanned a server at an address that is not public, as an admin asked for', {
         target: result.target,
       });
@@ -97,7 +117,9 @@ export class RealityScanner {
       // Each worker waits for a slot once for each target, so that two lists take turns.
       const work = async (): Promise<void> => {
         for (const [i, task] of left) {
-          results[i] = await this.#slots.run(() => this.#probe(prober, task, signal));
+          results[i] = await this.#slots.run(() =>
+            this.#connections.run(() => this.#probe(prober, task, signal)),
+          );
           progressed();
         }
       };

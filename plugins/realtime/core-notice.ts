@@ -13,6 +13,12 @@ const TITLES: Readonly<Record<EngineState, string>> = {
   error: 'The core failed',
 };
 
+export const RESTARTED: Notice = {
+  title: 'The core was restarted',
+  message: '',
+  level: 'success',
+};
+
 export const coreNotice = (state: EngineState, reason: string): Notice => ({
   title: TITLES[state],
   message: reason,

@@ -27,7 +27,8 @@ import {
 import { movedStats } from './client-stats.js';
 import { Connections } from './connections.js';
 import { LiveTypes } from './contract.js';
-import { alarmNotice, coreNotice } from './core-notice.js';
+import { alarmNotice } from './core-notice.js';
+import { CoreWatch } from './core-watch.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
 import { addLiveTypes } from './live-types.js';
@@ -53,6 +54,7 @@ export default definePlugin({
   },
   services: {
     stream: singleton(Stream),
+    core: singleton(CoreWatch),
     invalidations: singleton(Invalidations),
     outboundBytes: singleton(OutboundBytesTaken),
     connections: singleton(Connections),
@@ -63,16 +65,13 @@ export default definePlugin({
     contribute(Upgrades, plain.upgrade),
     contribute(Upgrades, socketIo.upgrade),
   ],
-  taps: ({ stream, invalidations, engine, outboundBytes, ...needs }) => [
+  taps: ({ stream, invalidations, core, outboundBytes, ...needs }) => [
     tap(trafficCounted, ({ at, usage }) => {
       const outbounds = outboundBytes.take();
       stream.send('traffic', () => trafficMessage(needs, at, usage, outbounds));
       if (usage.length > 0) stream.send('client_stats', () => movedStats(needs, usage));
     }),
-    tap(coreStateChanged, ({ to, reason }) => {
-      stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' });
-      stream.sendEvent('notification', coreNotice(to, reason));
-    }),
+    tap(coreStateChanged, ({ to, reason }) => core.changed(to, reason)),
     tap(alarmChanged, ({ alarm }) => stream.sendEvent('notification', alarmNotice(alarm))),
     tap(inboundDepleted, () => invalidations.add('inbounds')),
     tap(trafficReset, () => {
@@ -102,8 +101,11 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, invalidations, plain, connections }) => [
-    job('status', '2s', () => stream.sendSnapshot('status')),
+  jobs: ({ stream, core, invalidations, plain, connections }) => [
+    job('status', '2s', () => {
+      core.look();
+      return stream.sendSnapshot('status');
+    }),
     job('invalidations', '250ms', () => invalidations.flush()),
     job('ping', '30s', () => plain.ping()),
     job('idle connections', '5s', () => {

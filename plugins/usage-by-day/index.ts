@@ -29,6 +29,7 @@ export default definePlugin({
   jobs: ({ journal, days }) => [
     job('move', '1m', (signal) => journal.move(signal)),
     job('prune', '1h', async (signal) => {
+      // Before deleted clients are forgotten: what is still in the journal may be theirs.
       await journal.move(signal);
       await days.forgetDeleted(signal);
       await days.prune(signal);

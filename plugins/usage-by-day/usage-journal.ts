@@ -80,10 +80,10 @@ export class UsageJournal {
       const { rows, onConflict, incoming, least } = tx.sql;
       const sum = (column: string) =>
         `${column} = ${least}(usage_by_day.${column} + ${incoming(column)}, ${MOST_BYTES})`;
-      // The join leaves out clients that were deleted meanwhile.
+      // Rows of clients that were deleted meanwhile are removed with their others.
       await tx.run(
         `INSERT INTO usage_by_day (day, client_id, up, down)
-         SELECT :day, j.client_id, j.up, j.down FROM ${rows(ENTRY)} AS j JOIN clients ON clients.id = j.client_id WHERE true
+         SELECT :day, j.client_id, j.up, j.down FROM ${rows(ENTRY)} AS j WHERE true
          ${onConflict('day, client_id', `${sum('up')}, ${sum('down')}`)}`,
         { day: row.day, rows: row.entries },
       );

@@ -35,5 +35,6 @@ test('nothing leaves by a balancer without outbounds, whatever its strategy; an 
       panel.get(`${ENGINE}/balancerOverride`, { body: { tag: 'pool', target } });
     await override('direct');
     t.true(await ann.served(), `${type}, overridden`);
+    await override('');
   }
 });

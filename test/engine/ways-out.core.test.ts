@@ -167,6 +167,8 @@ test('a list of outbounds: subscribed to, balanced over, overridden; kill -9 of 
     outboundTags: ['sub1-One', 'sub1-Two', 'sub1-Dead'],
     leftOut: { 0: { name: 'Bad' } },
   });
+  const { subscriptionOutboundTags } = (await post<Record<string, string>>('engine/')).body.obj;
+  t.deepEqual(JSON.parse(subscriptionOutboundTags ?? ''), ['sub1-One', 'sub1-Two', 'sub1-Dead']);
 
   await set({
     outboundTestUrl: `http://127.0.0.1:${server.port}/?bytes=1`,

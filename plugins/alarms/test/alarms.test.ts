@@ -200,6 +200,24 @@ test('a certificate: near its end, expired, renewed, gone', async (t) => {
   t.regex(panel.faults.join('\n'), /^watcher, the certificate mail/m);
 });
 
+test('another limit for certificates acts within seconds, and the change of the setting waits for nothing', async (t) => {
+  const { machine, changes, settle, set, clock, panel } = await openWorld(t);
+  machine.validTo = new Date(clock.now() + 20 * DAY).toISOString();
+  await settle(HOUR);
+  await set({ alarmCertificateDays: 30 });
+  await settle(10_000);
+  t.deepEqual(changes, [['certificate:mail', true]]);
+  await set({ alarmCertificateDays: 10 });
+  await settle(10_000);
+  t.deepEqual(changes.at(-1), ['certificate:mail', false]);
+  await set({ alarmCertificateDays: 30 });
+  await settle(10_000);
+  await set({ alarmCertificateDays: 0 });
+  await settle(10_000);
+  t.deepEqual(changes.at(-1), ['certificate:mail', false]);
+  t.deepEqual(panel.faults, []);
+});
+
 test('a restart reports no active alarm again, and ends one that is over', async (t) => {
   const first = await openWorld(t);
   first.machine.cpu = 99;

@@ -60,6 +60,7 @@ test('by its older name, the settings of the core are a text, whose parts are no
     inboundTags: '["in"]',
     clientReverseTags: '[]',
     outboundTestUrl: 'https://example.com/',
+    subscriptionOutboundTags: '["sub1-One"]',
   };
   const text = shaped('POST /panel/api/xray/', ours);
   t.is(typeof text, 'string');
@@ -68,5 +69,6 @@ test('by its older name, the settings of the core are a text, whose parts are no
     inboundTags: ['in'],
     clientReverseTags: [],
     outboundTestUrl: 'https://example.com/',
+    subscriptionOutboundTags: ['sub1-One'],
   });
 });

@@ -292,6 +292,30 @@ test.serial('a device that is never deleted is given up after two days', async (
   t.is(tunnel.warnings.at(-1), 'a retired device stays at the tunnel service; giving up');
 });
 
+test.serial('ten devices are deleted in one run, those that fail last', async (t) => {
+  const api = openService();
+  const tunnel = await openTunnelPanel(t);
+  api.instead.set('DELETE', () => [503, '']);
+  for (let device = 1; device <= 13; device++) await tunnel.act('reg');
+  await until(
+    async () => (await tunnel.store.list('retired')).some(({ failures }) => failures > 0),
+    'one failed',
+  );
+  await tunnel.run('forget');
+  const retired = await tunnel.store.list('retired');
+  t.is(retired.length, 12);
+  const failures = retired.map((device) => device.failures);
+  t.deepEqual(
+    failures,
+    [...failures].sort((a, b) => a - b),
+    'those that never failed come first',
+  );
+  await tunnel.run('forget');
+  api.take();
+  await tunnel.run('forget');
+  t.is(api.take().length, 10);
+});
+
 test.serial('the interval rotates when it is due, and a failed rotation keeps the device', async (t) => {
   const api = openService();
   const tunnel = await openTunnelPanel(t);

@@ -169,6 +169,13 @@ test.serial(
         }),
       ],
       ['names no server', { ...good, settings: {} }],
+      ...['https://127.0.0.1:1/x', 'a.example+h2c://[::1]:1', 'udp://u@10.0.0.1'].map(
+        (echConfigList) =>
+          [
+            'is not a public address',
+            stream({ security: 'tls', tlsSettings: { serverName: 'a.example', echConfigList } }),
+          ] as const,
+      ),
       [
         'is a name: the core crashes',
         {
@@ -193,6 +200,7 @@ test.serial(
     t.deepEqual(tags, ['xweir.api', 'xdirect-x']);
     const [view] = await panel.get<{ leftOut: { name: string; reason: string }[] }[]>(API);
     const reasons = view?.leftOut.map(({ reason }) => reason).join('\n') ?? '';
+    t.is(view?.leftOut.length, bad.length + 1);
     for (const [says] of bad) t.true(reasons.includes(says), `${says} is not in ${reasons}`);
     t.regex(reasons, /it is in the list already/);
     await panel.get(`${API}/${open.id}`, { method: 'DELETE' });
@@ -255,6 +263,17 @@ test.serial('what a subscription permits must be the same before and after the f
   t.is((await panel.call(`${API}/${id}`, { body: { allowPrivate: false } })).status, 200);
   answer();
   t.regex((await refreshed).body.msg, /what it permits was changed/);
+  const again = new Promise<void>((resolve) => {
+    lists.answer = (_, response) => {
+      answer = () => void response.end(link(1));
+      resolve();
+    };
+  });
+  const other = panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+  await again;
+  await panel.call(`${API}/${id}`, { body: { url: `${lists.url}&other` } });
+  answer();
+  t.regex((await other).body.msg, /its URL was changed/);
   const [view] = await panel.get<{ outboundCount: number }[]>(API);
   t.is(view?.outboundCount, 0);
 });
@@ -304,6 +323,40 @@ test.serial('null and blank are not sent; other values than those of a field are
       t.regex(answer.body.msg, /^url: it is required/);
     }
   await panel.call(`${API}/${made.body.obj.id}/del`, { method: 'POST' });
+});
+
+test.serial('there are fifty subscriptions at most', async (t) => {
+  const ids: number[] = [];
+  for (let n = 0; n < 50; n++)
+    ids.push((await panel.get<{ id: number }>(API, { body: { url: lists.url, enabled: false } })).id);
+  const more = await panel.call(API, { body: { url: lists.url } });
+  t.deepEqual([more.status, more.body.code], [409, 'OUTBOUND_SUBS_TOO_MANY']);
+  for (const id of ids) await panel.call(`${API}/${id}`, { method: 'DELETE' });
+});
+
+test.serial('all lists together have at most 16 MiB', async (t) => {
+  const headers = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`h${n}`, 'x'.repeat(950)]));
+  const large = (from: number) => ({
+    outbounds: Array.from({ length: 1000 }, (_, n) => ({
+      protocol: 'vless',
+      settings: {
+        vnext: [{ address: '203.0.113.1', port: from + n, users: [{ id: UUID, encryption: 'none' }] }],
+      },
+      streamSettings: { network: 'ws', wsSettings: { path: '/', headers } },
+    })),
+  });
+  const ids: number[] = [];
+  const statuses: number[] = [];
+  for (const from of [1, 2001, 4001]) {
+    lists.answer = JSON.stringify(large(from));
+    const { id } = await panel.get<{ id: number }>(API, { body: { url: lists.url, allowPrivate: true } });
+    ids.push(id);
+    const reply = await panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+    statuses.push(reply.status);
+    if (reply.status !== 200) t.regex(reply.body.msg, /all lists together are too large/);
+  }
+  t.deepEqual(statuses, [200, 200, 422]);
+  for (const id of ids) await panel.call(`${API}/${id}/del`, { method: 'POST' });
 });
 
 test.serial(

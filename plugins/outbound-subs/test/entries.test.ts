@@ -147,6 +147,10 @@ test('of an outbound of the core only known words are taken', (t) => {
   t.throws(() => xrayOutbound({ ...vless, streamSettings: { tlsSettings: { echSockopt: { mark: 1 } } } }), {
     message: 'streamSettings.tlsSettings.echSockopt: this is not taken from a list',
   });
+  const header = { wsSettings: { headers: { 'a\nb': 'x' } } };
+  t.throws(() => xrayOutbound({ ...vless, streamSettings: header }), {
+    message: /a name in it contains control/,
+  });
   const polluted = JSON.parse('{"protocol":"vless","__proto__":{"tag":"x"}}') as Record<string, unknown>;
   t.throws(() => xrayOutbound(polluted), { message: /__proto__: this is not taken/ });
 });

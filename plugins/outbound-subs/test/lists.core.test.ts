@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connect, engineOf, MIB, openPanel, openServer } from '../../../test/engine/user.js';
 import type { CorePanel } from '../../../test/engine/core-panel.js';
 import type { JsonObject } from '../../engine/contract.js';
+import { Listener } from '../../realtime/test/listener.js';
 import { openLists } from './list-server.js';
 import { openExit } from './exit.js';
 
@@ -184,7 +185,13 @@ test('a list survives a restart of the panel, is fetched by schedule with a paus
   const lists = await openLists(t, `${exit.link}#One`);
   const sub = await create(panel, { url: lists.url, updateInterval: 60 });
   const job = (of: CorePanel) => of.call('/panel/api/system/jobs/outbound-subs/refresh', { method: 'POST' });
+  const listener = Listener.plain(panel);
+  t.teardown(() => listener.close());
+  await panel.until(() => listener.messages.length > 0, 'the live stream is open');
+  const told = (): unknown[] =>
+    listener.messages.flatMap(({ type, payload }) => (type === 'invalidate' ? [payload['type']] : []));
   t.is((await job(panel)).status, 200);
+  await panel.until(() => told().includes('outbounds') && told().includes('outbound-subs'), 'pages are told');
   t.like(await shown(panel, sub.id), { outboundCount: 1, lastError: '' });
   await job(panel);
   t.is(lists.requests.length, 1, 'it is not due');

@@ -53,6 +53,15 @@ test('an outbound names at most twenty others, and those of one call have room t
   );
 });
 
+test('of two outbounds with one tag the tested one is dialed through', async (t) => {
+  const [through] = (await candidatesOf(
+    guard,
+    [socks('a', { proxySettings: { tag: 'b' } }), socks('b', { own: true })],
+    [socks('b', { own: false })],
+  )) as Candidate[];
+  t.like(through?.members[0], { tag: 'b', own: true });
+});
+
 test('each outbound is checked once, and the problem of a member is that of all who dial through it', async (t) => {
   const asked: unknown[] = [];
   const found = await candidatesOf(

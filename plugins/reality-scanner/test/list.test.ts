@@ -85,6 +85,35 @@ test('512 targets are scanned seven at a time, each reports progress, and single
   t.is(seen.progressed, 512);
 });
 
+test('sixteen scans of single servers run or wait, eight at once with those of lists, and others are refused', async (t) => {
+  const { scanner, many, seen } = scannerWith(async (server) => {
+    await sleep(server.startsWith('list') ? 20 : 100);
+    throw failure();
+  });
+  const { signal } = new AbortController();
+  const list = many(Array.from({ length: 20 }, (_, i) => `list${i}.example`));
+  const scans = Array.from({ length: 18 }, (_, i) =>
+    scanner.one(`n${i}.example`, ALONE, signal).then(
+      () => 'scanned',
+      ({ code }: { code: string }) => code,
+    ),
+  );
+  const codes = await Promise.all(scans);
+  t.is(codes.filter((code) => code === 'scanned').length, 16);
+  t.is(codes.filter((code) => code === 'REALITY_SCANNER_BUSY').length, 2);
+  t.is(seen.most, 8, 'none waits in the plugin outgoing, where that counts as the silence of a server');
+  t.is((await list).results.length, 20);
+  t.like(
+    await scanner.one('later.example', ALONE, signal),
+    { port: 443 },
+    'those that are over leave their places',
+  );
+  const left = new AbortController();
+  const gone = scanner.one('gone.example', ALONE, left.signal);
+  left.abort(new Error('the caller left'));
+  await t.throwsAsync(gone, { message: 'the caller left' });
+});
+
 test('two lists take turns', async (t) => {
   const { many, seen } = scannerWith(async () => {
     await sleep(20);

@@ -1,59 +1,14 @@
+// Runs on every database.
+// Usage by day: what is counted, shown, and removed.
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';
 import { editDatabase, withDatabase } from '../../../test/harness/edit-database.js';
-import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { refused } from '../../../test/harness/refused.js';
 import { trafficDeltas } from '../../traffic/contract.js';
+import { openWorld, used } from './world.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-interface Day {
-  readonly day: string;
-  readonly up: number;
-  readonly down: number;
-}
-interface Top {
-  readonly day: string;
-  readonly clients: number;
-  readonly up: number;
-  readonly down: number;
-  readonly top: { readonly id: number; readonly email: string; readonly up: number; readonly down: number }[];
-}
-
-async function openWorld(options: Parameters<typeof TestPanel.boot>[0] = {}) {
-  const engine = new FakeEngine();
-  const clock = new FakeClock();
-  const panel = await TestPanel.boot({
-    clock,
-    ...options,
-    plugins: [engine.plugin, ...(options.plugins ?? [])],
-  });
-  await panel.get('/panel/api/setting/update', {
-    body: { timeLocation: 'UTC', sessionMaxAge: 525_600, sessionMaxLifetime: 525_600 },
-  });
-  const settle = async (ms: number) => {
-    clock.tick(ms);
-    await panel.kernel.settled();
-  };
-  return {
-    engine,
-    clock,
-    panel,
-    poll: () => settle(5000),
-    /** Polls, and moves what was counted to the days. */
-    minute: async () => {
-      await settle(5000);
-      await settle(60_000);
-    },
-    settle,
-    inboundId: await panel.addInbound(),
-    days: (email: string, query = '') =>
-      panel.get<Day[]>(`/panel/api/x/usage-by-day/clients/${email}${query}`),
-    top: (query = '') => panel.get<Top>(`/panel/api/x/usage-by-day/top${query}`),
-  };
-}
-const used = (days: readonly Day[]) => days.filter(({ up, down }) => up + down > 0);
 
 test('bytes appear on their day, for the client and among the first of the day', async (t) => {
   const { engine, panel, minute, inboundId, days, top, clock, settle } = await openWorld();
@@ -116,55 +71,6 @@ test('many polls, resets and multipliers: the sum of the days is what was counte
   await minute();
   await minute();
   t.deepEqual(used(await days('ann')), [{ day: '2026-01-15', up: 40 * 5, down: 780 }]);
-});
-
-test('bytes that could not be stored come with the next poll, once; a failing journal does not keep them', async (t) => {
-  const { engine, panel, poll, minute, inboundId, days } = await openWorld();
-  await using _ = panel;
-  const { id } = await panel.addClient('ann', [inboundId]);
-  const total = async () => (await panel.get<{ down: number }>('/panel/api/clients/traffic/ann')).down;
-  await editDatabase(panel.dataDirectory, [
-    `CREATE TRIGGER broken BEFORE INSERT ON traffic_readings BEGIN SELECT RAISE(ABORT, 'no'); END`,
-  ]);
-  engine.move(inboundId, id, 0, 5);
-  await poll();
-  await minute();
-  t.deepEqual([await total(), used(await days('ann'))], [0, []]);
-  await editDatabase(panel.dataDirectory, [
-    'DROP TRIGGER broken',
-    `CREATE TRIGGER broken BEFORE INSERT ON usage_by_day_journal BEGIN SELECT RAISE(ABORT, 'no'); END`,
-  ]);
-  await poll();
-  t.is(await total(), 0, 'both or neither');
-  await editDatabase(panel.dataDirectory, ['DROP TRIGGER broken']);
-  await minute();
-  await minute();
-  t.is(await total(), 5);
-  t.deepEqual(used(await days('ann')), [{ day: '2026-01-15', up: 0, down: 5 }]);
-});
-
-test('a move that stops halfway goes on where it stopped, and two at once add nothing twice', async (t) => {
-  const { engine, panel, minute, settle, inboundId, days, clock } = await openWorld();
-  await using _ = panel;
-  const { id } = await panel.addClient('ann', [inboundId]);
-  engine.move(inboundId, id, 0, 100);
-  await editDatabase(panel.dataDirectory, [
-    `CREATE TRIGGER broken BEFORE INSERT ON usage_by_day BEGIN SELECT RAISE(ABORT, 'no'); END`,
-  ]);
-  await minute();
-  engine.move(inboundId, id, 0, 11);
-  await minute();
-  t.deepEqual(used(await days('ann')), []);
-  await editDatabase(panel.dataDirectory, ['DROP TRIGGER broken']);
-  await minute();
-  t.deepEqual(used(await days('ann')), [{ day: '2026-01-15', up: 0, down: 111 }]);
-  // The hourly job moves too, in the same moment as that of the minute.
-  clock.jump(HOUR - (clock.now() % HOUR) - 10_000);
-  for (let i = 0; i < 6; i++) {
-    engine.move(inboundId, id, 0, 1);
-    await settle(600_000);
-  }
-  t.is(used(await days('ann'))[0]?.down, 117);
 });
 
 test('kill -9 between the steps of a move: the next panel adds the rest, once', async (t) => {
@@ -248,6 +154,41 @@ test('a clock that jumps: bytes belong to the day of the clock, and a wrong hour
   clock.jump(-500 * DAY);
   await panel.login();
   t.is(used(await days('ann', '?from=2026-01-15&to=2026-01-17')).length, 2);
+  t.deepEqual(panel.faults, []);
+});
+
+test('a day is that of the calendar of the panel, also for a client that is asked about today', async (t) => {
+  const { engine, panel, minute, inboundId, days, top } = await openWorld();
+  await using _ = panel;
+  const { id } = await panel.addClient('ann', [inboundId]);
+  // Noon in UTC.
+  await panel.get('/panel/api/setting/update', { body: { timeLocation: 'Pacific/Kiritimati' } });
+  engine.move(inboundId, id, 7, 0);
+  await minute();
+  t.deepEqual((await days('ann')).at(-1), { day: '2026-01-16', up: 7, down: 0 });
+  t.is((await top()).day, '2026-01-16');
+  await panel.get('/panel/api/setting/update', { body: { timeLocation: 'UTC' } });
+  t.is((await days('ann')).at(-1)?.day, '2026-01-15');
+});
+
+test('an old day of thousands of clients is removed in portions', async (t) => {
+  const { panel, settle, top } = await openWorld();
+  await using _ = panel;
+  const ann = await panel.addClient('ann', [await panel.addInbound()]);
+  const values = Array.from({ length: 12_000 }, (_, i) => `(20000, ${1_000_000 + i}, 1, 1)`);
+  await editDatabase(panel.dataDirectory, [
+    `INSERT INTO usage_by_day VALUES ${values.join()}`,
+    `INSERT INTO usage_by_day VALUES (20000, ${ann.id}, 1, 1)`,
+    `INSERT INTO usage_by_day VALUES (20468, ${ann.id}, 1, 1)`,
+  ]);
+  await settle(HOUR);
+  const left = await withDatabase(
+    panel.dataDirectory,
+    async (sequelize) =>
+      (await sequelize.query('SELECT day, count(*) AS n FROM usage_by_day GROUP BY day'))[0],
+  );
+  t.deepEqual(left, [{ day: 20468, n: 1 }]);
+  t.is((await top()).clients, 1);
   t.deepEqual(panel.faults, []);
 });
 

@@ -2,7 +2,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { COUNTRIES, listOf, newKey, NordApi, openProviderPanel, serverOf, TOKEN } from './nord-api.js';
+import {
+  COUNTRIES,
+  listOf,
+  newKey,
+  NordApi,
+  openProviderPanel,
+  ORIGIN,
+  serverOf,
+  TOKEN,
+} from './nord-api.js';
 
 test.serial('countries, servers, the key of an account, and one of another account', async (t) => {
   const api = new NordApi();
@@ -173,6 +182,9 @@ test.serial('whatever the provider answers, what is stored stays', async (t) => 
       t.true(answer.body.msg.length < 600);
     }
   }
+  api.instead = () => [302, '', { location: `${ORIGIN}/elsewhere` }];
+  for (const [name, call] of Object.entries(calls))
+    t.regex((await call()).body.msg, /this call follows no redirects/, name);
   const one = serverOf(1, 9);
   const wrong = (technologies: unknown) => listOf([{ ...one, technologies }]);
   const single: readonly [call: keyof typeof calls, body: unknown, status: number, says: RegExp][] = [
