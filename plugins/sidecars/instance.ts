@@ -69,7 +69,7 @@ export class Instance {
     return this.#queue.run(async () => {
       this.#plan = plan;
       this.#program = program;
-      await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+      await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
     });
   }
 
@@ -83,7 +83,7 @@ export class Instance {
         await live.change(refs, (readings) => this.#settling.settle(readings));
         return DONE;
       } catch (error) {
-        this.#fail('a change of users failed; retrying', error);
+        this.#fail('its users cannot be changed', error);
         return { pending: true, reason: messageOf(error) };
       }
     });
@@ -121,7 +121,7 @@ export class Instance {
       const { settled } = await this.#stopCounted(async () => this.#process?.stop());
       // A poll may be what disables an inbound, and must not wait for itself.
       if (!forget) await settled;
-      else await this.#forget().catch((error: unknown) => this.#fail('leaves files behind', error));
+      else await this.#forget().catch((error: unknown) => this.#fail('it leaves files behind', error));
     });
   }
 
@@ -203,7 +203,7 @@ export class Instance {
       }
       const live = this.#live;
       this.#live = undefined;
-      if (live) void live.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+      if (live) void live.closed().catch((error: unknown) => this.#fail('it leaves something behind', error));
     });
     return process;
   }
@@ -232,7 +232,7 @@ export class Instance {
       this.#failures = 0;
       this.#problem = '';
     } catch (error) {
-      this.#fail('does not take its users', error);
+      this.#fail('it does not take its users', error);
     }
   }
 
@@ -241,7 +241,7 @@ export class Instance {
     // Another program may have taken a port.
     await this.#needs.record.change({ ports: {} });
     this.#digest = `${this.#digest} failed`;
-    await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+    await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
   }
 
   #changeAtStart(): Promise<Applied> | Applied {
@@ -267,7 +267,7 @@ export class Instance {
         ? DONE
         : { pending: true, reason: this.state };
     } catch (error) {
-      this.#fail('cannot be started', error);
+      this.#fail('it cannot be started', error);
       return { pending: true, reason: messageOf(error) };
     }
   }
@@ -291,15 +291,15 @@ export class Instance {
     try {
       await stop();
     } catch (error) {
-      this.#fail('cannot be stopped', error);
+      this.#fail('it cannot be stopped', error);
     }
-    await live?.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+    await live?.closed().catch((error: unknown) => this.#fail('it leaves something behind', error));
     return { settled };
   }
 
   #fail(what: string, error: unknown): void {
     this.#failures += 1;
-    this.#problem = `it ${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
+    this.#problem = `${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
     this.#report(this.#problem);
   }
 
