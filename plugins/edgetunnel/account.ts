@@ -12,7 +12,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { type WireguardTunnel, wireguardKey } from '../core-template/contract.js';
-import { endpointProblem } from './endpoint-problem.js';
+import { byAddress, endpointProblem } from './endpoint-problem.js';
 
 /** A device in the form that other panels store, too. `license_key` and `client_id` may be blank. */
 export interface Account {
@@ -85,7 +85,12 @@ const Tunnel = shape({
         ),
       }),
     }),
-    peers: list(shape({ public_key: Key(), endpoint: shape({ host: checked(word(), endpointProblem) }) }))
+    peers: list(
+      shape({
+        public_key: Key(),
+        endpoint: shape({ host: checked(word(), endpointProblem), v4: optional(text()) }),
+      }),
+    )
       .min(1)
       .max(50),
   }),
@@ -120,7 +125,7 @@ export function tunnelOf(reply: unknown, privateKey: string): WireguardTunnel {
     addresses: [`${v4}/32`, ...(v6 === '' ? [] : [`${v6}/128`])],
     ...(reserved && { reserved }),
     publicKey: wireguardKey(peer?.public_key ?? '') ?? '',
-    endpoint: peer?.endpoint.host ?? '',
+    endpoint: peer ? byAddress(peer.endpoint) : '',
   };
 }
 

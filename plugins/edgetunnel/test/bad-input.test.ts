@@ -207,6 +207,10 @@ test.serial('a tunnel that cannot be one is neither applied nor rotated to', asy
   // An IPv6 far end stands in brackets.
   api.instead.set('GET /reg', () => changed(api, 'config.peers.0.endpoint.host', '[2606:4700:d0::1]:2408'));
   t.like((await tunnel.apply()).body.obj, { endpoint: '[2606:4700:d0::1]:2408', replaced: true });
+  for (const v4 of [undefined, '', 'engage.example.com:0', '300.1.1.1:0']) {
+    api.instead.set('GET /reg', () => changed(api, 'config.peers.0.endpoint.v4', v4));
+    t.like((await tunnel.apply()).body.obj, { endpoint: 'engage.cloudflareclient.com:2408' }, String(v4));
+  }
 });
 
 test.serial('a licence or a device that the service refuses changes nothing here', async (t) => {

@@ -59,7 +59,7 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   t.deepEqual(applied.body.obj, {
     tag: 'warp',
     replaced: false,
-    endpoint: 'engage.cloudflareclient.com:2408',
+    endpoint: '162.159.192.1:2408',
   });
   t.deepEqual(await tunnel.outbound(), {
     tag: 'warp',
@@ -71,7 +71,7 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
       secretKey: keys.privateKey,
       address: ['172.16.0.2/32', '2606:4700:110:8a36::2/128'],
       reserved: [1, 2, 3],
-      peers: [{ publicKey: api.farEnd.publicKey, endpoint: 'engage.cloudflareclient.com:2408' }],
+      peers: [{ publicKey: api.farEnd.publicKey, endpoint: '162.159.192.1:2408' }],
     },
   });
   t.is((await tunnel.currentTemplate()).outbounds.at(-1)?.tag, 'warp', 'the default outbound is another one');
@@ -127,9 +127,7 @@ test.serial(
         secretKey: (await tunnel.stored())?.private_key ?? '',
         address: ['172.16.0.2/32', '2606:4700:110:8a36::2/128'],
         reserved: [1, 2, 3],
-        peers: [
-          { publicKey: api.farEnd.publicKey, endpoint: 'engage.cloudflareclient.com:2408', keepAlive: 25 },
-        ],
+        peers: [{ publicKey: api.farEnd.publicKey, endpoint: '162.159.192.1:2408', keepAlive: 25 }],
       },
     } as never);
 
