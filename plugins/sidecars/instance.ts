@@ -42,6 +42,8 @@ export class Instance {
   /** of the process as it was started */
   #digest = '';
   #live: LiveInstance | undefined;
+  /** has had its users at least once */
+  #served: LiveInstance | undefined;
   #files: readonly SidecarFile[] = [];
   #failures = 0;
   #problem = '';
@@ -142,9 +144,11 @@ export class Instance {
   get state(): string {
     const { state } = this.#process ?? {};
     if (state?.name === 'running')
-      return this.#live ? 'running' : `not running: ${this.#problem || 'it is being opened'}`;
-    if (this.#problem) return `not running: ${this.#problem}`;
+      return this.#served && this.#served === this.#live
+        ? 'running'
+        : `not running: ${this.#problem || 'it gets its users'}`;
     if (state && 'reason' in state) return `not running: ${reasonOf(state.reason, state.lastLines)}`;
+    if (this.#problem) return `not running: ${this.#problem}`;
     return `not running: ${state?.name ?? 'starting'}`;
   }
 
@@ -220,15 +224,17 @@ export class Instance {
         record: this.#record,
         process: state,
       });
-      const readsUsersAtStart = !this.#live.takesUsers;
-      if (readsUsersAtStart !== this.#record.readsUsersAtStart) {
-        await this.#needs.record.change({ readsUsersAtStart });
-        return await this.#applied();
+      const live = this.#live;
+      if (live.takesUsers === this.#record.readsUsersAtStart) {
+        await this.#needs.record.change({ readsUsersAtStart: !live.takesUsers });
+        await this.#applied();
+        // Another process has begun, which is opened in its turn.
+        if (this.#live !== live) return;
       }
-      if (!readsUsersAtStart)
-        await this.#live.replace(await this.#allUsers(), (some) => this.#settling.settle(some));
+      if (live.takesUsers) await live.replace(await this.#allUsers(), (some) => this.#settling.settle(some));
       // Whether it answers is known by its counters alone.
-      else await this.#live.read(Date.now());
+      else await live.read(Date.now());
+      this.#served = live;
       this.#failures = 0;
       this.#problem = '';
     } catch (error) {

@@ -2,7 +2,10 @@
 // The real mtg-multi: Telegram clients through it to a stand-in of a data centre. The one that can be built from its
 // sources has no API for secrets, so each change of a user is a restart; mtg-api.test.ts has the other one.
 import test from 'ava';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../test/harness/until.js';
 import { TelegramClient } from './telegram-client.js';
 import { DOMAIN, mtgMulti, MtprotoWorld } from './world.js';
 
@@ -101,4 +104,27 @@ test('what a wrong secret sends goes to the server that fronting names', async (
   await world.running();
   await t.throwsAsync(TelegramClient.connect(world.port, WRONG), { message: /something else/ });
   t.true(heard.join('').includes(DOMAIN));
+});
+
+test('behind a proxy that names the address of the client, connections without that are refused', async (t) => {
+  await using world = await MtprotoWorld.open(mtgMulti(), {
+    proxyProtocolListener: true,
+    preferIp: 'only-ipv4',
+    throttleMaxConnections: 100,
+    debug: true,
+    publicIpv4: '192.0.2.1',
+  });
+  await world.panel.addClient('ann', [world.inboundId]);
+  const secret = await world.secret('ann');
+  const header = 'PROXY TCP4 192.0.2.7 192.0.2.1 1234 443\r\n';
+  let client: TelegramClient | undefined;
+  await until(async () => {
+    client = await TelegramClient.connect(world.port, secret, header).catch(() => undefined);
+    return client !== undefined;
+  }, 'it is let in');
+  await client?.echo(1000);
+  t.regex(world.centre.asked[0] ?? '', /^\d+\.\d+\.\d+\.\d+:443$/, 'an address of IPv4');
+  const folder = join(world.panel.dataDirectory, 'processes', 'sidecars', `mtproto-in-${world.inboundId}`);
+  t.regex(await readFile(join(folder, 'output.log'), 'utf8'), /"client-ip":"192\.0\.2\.7"/);
+  client?.end();
 });

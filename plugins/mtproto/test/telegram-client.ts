@@ -69,14 +69,14 @@ export class TelegramClient {
     this.closed = once(socket, 'close');
   }
 
-  /** `secret` as a link has it: `ee`, 16 bytes and the name of a site. Rejects when the proxy does not know it. */
-  static async connect(port: number, secret: string): Promise<TelegramClient> {
+  /** `secret` as a link has it: `ee`, 16 bytes and the name of a site. `first` is sent before everything else. Rejects when the proxy does not know the secret. */
+  static async connect(port: number, secret: string, first = ''): Promise<TelegramClient> {
     const bytes = Buffer.from(secret, 'hex');
     const [key, host] = [bytes.subarray(1, 17), bytes.subarray(17).toString()];
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     await once(socket, 'connect');
     const hello = helloOf(key, host);
-    socket.write(hello);
+    socket.write(Buffer.concat([Buffer.from(first), hello]));
     await proxyAnswers(socket, key, hello.subarray(RANDOM_AT, RANDOM_AT + 32));
     const frame = randomBytes(64);
     TRANSPORT.copy(frame, 56);

@@ -1,6 +1,6 @@
 // A panel whose inbounds of the protocol tuic are run by the tests' own program.
 import { fileURLToPath } from 'node:url';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contribute, definePlugin, type Plugin } from '../../../kernel/index.js';
@@ -92,6 +92,8 @@ export function fakeSidecar(
   };
 }
 
+const folderFor = (port: number): string => join(tmpdir(), `weir-fake-${process.pid}-${port}`);
+
 /** A script that runs our program with the Node of the tests. */
 async function scriptIn(folder: string): Promise<string> {
   const path = join(folder, 'fake-program');
@@ -144,8 +146,7 @@ export class World implements AsyncDisposable {
     env = {},
   }: Options = {}): Promise<World> {
     const [engine, clock, port] = [new FakeEngine(), new FakeClock(), await freePort()];
-    const folder = join(tmpdir(), `weir-fake-${process.pid}-${port}`);
-    const script = await scriptIn(folder);
+    const script = await scriptIn(folderFor(port));
     const plugin = pluginFor(() => ({ ...fakeSidecar(script, mode, port, planEnv), ...sidecar }));
     const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin, ...plugins], clock, without, env });
     const inboundId = await panel.addInbound({ protocol: 'tuic', port, settings: { server: {} } });
@@ -211,5 +212,6 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.panel[Symbol.asyncDispose]();
+    await rm(folderFor(this.port), { recursive: true, force: true });
   }
 }
