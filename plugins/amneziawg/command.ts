@@ -4,10 +4,10 @@ import { minimalEnvironment } from '../processes/contract.js';
 
 const LIMIT_MS = 10_000;
 const MOST_OUTPUT = 1024 * 1024;
-/** The PATH of a service may lack these. */
+/** First, because a PATH may have other programs of these names: there is an `nft` on npm. The PATH of a service may lack them. */
 const SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/bin:/bin';
 
-export const searchPath = (): string => [process.env['PATH'], SYSTEM_FOLDERS].filter(Boolean).join(':');
+export const searchPath = (): string => [SYSTEM_FOLDERS, process.env['PATH']].filter(Boolean).join(':');
 
 /** Resolves with the output. Rejects with what the program writes about its failure; after 10 s, or 1 MiB of output, it is killed. */
 export type RunCommand = (command: string, args: readonly string[], input?: string) => Promise<string>;

@@ -8,7 +8,7 @@ import type { RunCommand } from './command.js';
 import { ControlRefusal, ControlSocket, socketOf } from './control-socket.js';
 import { laterFields, settingsChange } from './device-settings.js';
 import { type DeviceState, readDevice } from './device-state.js';
-import { noTable, portsText, tableText } from './firewall.js';
+import { noTable, portsText, tableOf, tableText } from './firewall.js';
 import { forwardedPorts } from './forwarded-ports.js';
 import { turnOnForwarding } from './forwarding.js';
 import { Interface, interfaceOf } from './interface.js';
@@ -104,6 +104,7 @@ export class Tunnel {
         forwarded: [],
       }),
     );
+    await this.#checkTable();
     await this.#interface.setUp();
     await turnOnForwarding(this.#interface.name, this.#server, this.#parts.openPrivate);
   }
@@ -131,6 +132,14 @@ export class Tunnel {
 
   async closed(): Promise<void> {
     await this.#nft(noTable(this.#parts.panel, this.inboundId));
+  }
+
+  /** Another program called `nft` may do nothing and say nothing: without the table, clients would reach everything. */
+  async #checkTable(): Promise<void> {
+    const name = tableOf(this.#parts.panel, this.inboundId);
+    const listed = await this.#parts.run('nft', ['list', 'table', 'inet', name]);
+    if (!listed.includes('chain from_clients'))
+      throw new Error(`the program nft did not make the table ${name}; is it that of the package nftables?`);
   }
 
   async #setDevice(state: DeviceState): Promise<void> {

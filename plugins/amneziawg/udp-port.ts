@@ -10,7 +10,7 @@ const FAMILIES = [
 /** Resolves with why the port cannot be used; undefined when it can. */
 export async function udpPortProblem(port: number): Promise<string | undefined> {
   for (const [type, address] of FAMILIES) {
-    const socket = createSocket({ type, ipv6Only: true });
+    const socket = createSocket(type === 'udp6' ? { type, ipv6Only: true } : { type });
     try {
       const listening = once(socket, 'listening');
       socket.bind({ port, address, exclusive: true });

@@ -127,10 +127,10 @@ export class World {
     this.#namespaces.push(namespace);
     await this.in(namespace, [
       'link set lo up',
-      `link add up type veth peer name ${where} netns ${this.#namespace('net')}`,
-      `address add 198.51.10${number}.2/24 dev up`,
-      'link set up up',
-      `route add ${SERVER}/32 via 198.51.10${number}.1 dev up onlink`,
+      `link add out type veth peer name ${where} netns ${this.#namespace('net')}`,
+      `address add 198.51.10${number}.2/24 dev out`,
+      'link set out up',
+      `route add ${SERVER}/32 via 198.51.10${number}.1 dev out onlink`,
     ]);
     await this.in(this.#namespace('net'), [
       `address add 198.51.10${number}.1/24 dev ${where}`,
