@@ -20,8 +20,6 @@ import { LiveInstance } from './live-instance.js';
 const BETWEEN_RESTARTS_MS = 5_000;
 /** Failures in a row after which the process is started again. */
 const FAILURES_UNTIL_RESTART = 3;
-/** How long a stop waits until the bytes before it are written. */
-const SETTLE_MS = 2_000;
 const READY_MS = 15_000;
 const LONGEST_REASON = 300;
 
@@ -126,9 +124,10 @@ export class Instance {
     this.#closed = true;
     clearTimeout(this.#timer);
     return this.#queue.run(async () => {
-      const settled = await this.#stopCounted(async () => this.#process?.stop());
-      await settled;
-      if (forget) await this.#needs.record.remove().catch(() => undefined);
+      const { settled } = await this.#stopCounted(async () => this.#process?.stop());
+      // A poll may be what disables an inbound, and must not wait for itself.
+      if (!forget) await settled;
+      else await this.#needs.record.remove().catch(() => undefined);
     });
   }
 
@@ -305,11 +304,14 @@ export class Instance {
     return usersOf(this.#needs.users, this.#plan.inboundIds);
   }
 
-  /** Runs what stops the process, after a reading; its bytes are counted also if the panel is killed in between, but for those of the last moment. Resolves with the promise of their count. */
-  async #stopCounted(stop: () => Promise<unknown>): Promise<Promise<unknown>> {
+  /**
+   * Runs what stops the process, after a reading. If the panel is killed before that is written, it is lost: hence one more before it.
+   * `settled` resolves when the last reading is counted; nothing that a poll waits for may wait for it.
+   */
+  async #stopCounted(stop: () => Promise<unknown>): Promise<{ settled: Promise<unknown> }> {
     const live = this.#live;
     const before = await live?.lastReading();
-    if (before) await Promise.race([this.#settle([before]), after(SETTLE_MS)]);
+    if (before) void this.#settle([before]);
     const last = await live?.lastReading();
     this.#live = undefined;
     // Until it is counted, no reading of the next process may overtake it.
@@ -320,7 +322,7 @@ export class Instance {
       this.#fail('cannot be stopped', error);
     }
     await live?.closed().catch((error: unknown) => this.#fail('could not clean up', error));
-    return settled;
+    return { settled };
   }
 
   /** Brings last readings to those who count, in the order of the calls. Never rejects. */
@@ -369,11 +371,6 @@ async function usersOf(users: ProgramUsersApi, inboundIds: readonly number[]): P
     }
   return found;
 }
-
-const after = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 
 const digestOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url');

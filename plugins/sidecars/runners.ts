@@ -1,5 +1,6 @@
 // All sidecars: each change of an inbound or a user goes to the one whose protocol it is.
-import type { Clock, PluginContext } from '../../kernel/index.js';
+import { AsyncResource } from 'node:async_hooks';
+import { type Clock, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
 import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';
 import type { Inbound, InboundChange, InboundsApi } from '../inbounds/contract.js';
@@ -25,6 +26,10 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
   readonly name = SOURCE;
   readonly #needs: Needs;
   readonly #byProtocol = new Map<string, SidecarRunner>();
+  /** plans on the way that nobody has asked for yet */
+  readonly #applying = new Set<Promise<Applied>>();
+  /** What follows a change of an inbound is no part of its write. */
+  readonly #context = new AsyncResource('Sidecars');
   #isClosed = false;
 
   constructor(needs: Needs) {
@@ -52,16 +57,36 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
     await Promise.all([...this.#byProtocol.values()].map((runner) => runner.apply()));
   }
 
-  async inboundsChanged(changes: readonly InboundChange[]): Promise<void> {
+  /** Begins to apply the plans of these protocols. An after hook must not wait for it: a stop writes last bytes. */
+  inboundsChanged(changes: readonly InboundChange[]): void {
     const protocols = new Set(changes.flatMap(({ before, after }) => [before?.protocol, after?.protocol]));
-    await Promise.all([...protocols].map((protocol) => this.changed(protocol ?? '')));
+    this.#context.runInAsyncScope(() => {
+      for (const protocol of protocols) if (protocol) this.#applying.add(this.#apply(protocol));
+    });
+  }
+
+  /** Resolves when the plans are applied that were begun before. */
+  async reconcileInbounds(): Promise<Applied> {
+    const applying = [...this.#applying];
+    this.#applying.clear();
+    const answers = await Promise.all(applying);
+    return answers.find(({ pending }) => pending) ?? DONE;
   }
 
   async changed(protocol: string): Promise<void> {
+    await this.#apply(protocol);
+  }
+
+  async #apply(protocol: string): Promise<Applied> {
     const runner = this.#byProtocol.get(protocol);
-    if (!runner || this.#isClosed) return;
-    // A start takes longer than an admin should wait; the state says how it goes.
-    await inTime(CHANGED_MS, 'applying the plan', () => runner.apply()).catch(() => undefined);
+    if (!runner || this.#isClosed) return DONE;
+    try {
+      await inTime(CHANGED_MS, 'a program that runs inbounds', () => runner.apply());
+      return DONE;
+    } catch (error) {
+      // The plan goes on, and the state of the inbounds says how.
+      return { pending: true, reason: messageOf(error) };
+    }
   }
 
   state(inbound: Inbound): string {

@@ -136,12 +136,13 @@ export class FakeEngine {
               }
               return done;
             }),
-          reconcileConfig: async () => {
-            const parts = await hooks.compose(composeCoreConfig, undefined);
-            this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
-            this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
-            return done;
-          },
+          reconcileConfig: () =>
+            servers.reconcileInbounds(async () => {
+              const parts = await hooks.compose(composeCoreConfig, undefined);
+              this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
+              this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));
+              return done;
+            }),
           replaceInbound: async (id) => {
             this.replaced.push(id);
             return done;

@@ -120,7 +120,7 @@ export class Supervisor implements EngineApi {
 
   reconcileConfig(): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileConfig');
-    return this.#reconcile(() => undefined);
+    return this.#servers.reconcileInbounds(() => this.#reconcile(() => undefined));
   }
 
   /** @param begin is called when the queue reaches this call, before the plan is made */

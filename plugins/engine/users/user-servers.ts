@@ -8,6 +8,8 @@ export interface UserServer {
   serves(inboundId: number): boolean;
   /** Called by `reconcileUsers` with users of its inbounds that may have changed. Resolves soon, with `pending` where the program does not have the change yet. */
   reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
+  /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. */
+  reconcileInbounds?(): Promise<Applied>;
 }
 /** Programs beside the core that serve users. */
 export const UserServers = extensionPoint<UserServer>(
@@ -44,11 +46,17 @@ export class AllUserServers {
       const own = rest.filter(isOwn);
       if (own.length === 0) continue;
       rest = rest.filter((ref) => !isOwn(ref));
-      answers.push(asked(server, own));
+      answers.push(asked(server, (value) => value.reconcileUsers(own)));
     }
     if (rest.length > 0 || answers.length === 0) answers.push(core(rest));
-    const all = await Promise.all(answers);
-    return all.find(({ pending }) => pending) ?? all.at(-1) ?? NOTHING;
+    return worst(await Promise.all(answers));
+  }
+
+  /** Lets each program follow its inbounds while the core follows its config. */
+  async reconcileInbounds(core: () => Promise<Applied>): Promise<Applied> {
+    const servers = this.#contributions(UserServers);
+    const follow = (value: UserServer) => value.reconcileInbounds?.() ?? NOTHING;
+    return worst(await Promise.all([...servers.map((server) => asked(server, follow)), core()]));
   }
 }
 
@@ -61,12 +69,15 @@ function isServedBy({ value, fault }: Contributed<UserServer>, inboundId: number
   }
 }
 
+const worst = (answers: readonly Applied[]): Applied =>
+  answers.find(({ pending }) => pending) ?? answers.at(-1) ?? NOTHING;
+
 async function asked(
   { value, plugin, fault }: Contributed<UserServer>,
-  users: readonly UserRef[],
+  ask: (server: UserServer) => Applied | Promise<Applied>,
 ): Promise<Applied> {
   try {
-    return await value.reconcileUsers(users);
+    return await ask(value);
   } catch (error) {
     fault('users of a program', error);
     return { pending: true, reason: `the plugin ${plugin} failed: ${messageOf(error)}` };
