@@ -7,7 +7,7 @@ const say = (value: unknown): void => void process.stdout.write(`${JSON.stringif
 const LIMIT_MS = 60_000;
 
 /** Answers a line with that many bytes, and says from where the last caller came. */
-function serve(port: number): void {
+function serve(port: number, host = '::'): void {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     let text = '';
@@ -18,7 +18,7 @@ function serve(port: number): void {
       else socket.end(Buffer.alloc(bytes, 'x'));
     });
   });
-  server.listen({ port, host: '::', ipv6Only: false }, () => say('ready'));
+  server.listen({ port, host, ipv6Only: false }, () => say('ready'));
 }
 
 /** Asks for bytes; `slowly`: one small answer after another over one connection's life. */
@@ -83,9 +83,15 @@ function packet(host: string, port: number): void {
   socket.send('x', port, host);
 }
 
+/** Holds a UDP port. */
+function bind(port: number): void {
+  createSocket('udp4').bind(port, () => say('ready'));
+}
+
 setTimeout(() => process.exit(3), LIMIT_MS * 4).unref();
 const [host = '', port = '0', bytes = '0', patience = String(LIMIT_MS)] = args;
-if (what === 'serve') serve(Number(host));
+if (what === 'serve') serve(Number(host), args[1]);
 else if (what === 'get') get(host, Number(port), Number(bytes), Number(patience));
 else if (what === 'pulse') await pulse(host, Number(port), Number(bytes));
+else if (what === 'bind') bind(Number(host));
 else if (what === 'packet') packet(host, Number(port));

@@ -48,6 +48,8 @@ const DISGUISE = [
   'i5',
 ];
 
+let ends = 0;
+
 export class FarEnd {
   readonly #world: World;
   readonly where: string;
@@ -67,7 +69,7 @@ export class FarEnd {
 
   /** Starts the program, and sends all traffic of the namespace through it. */
   static async start(world: World, where: string, link: string): Promise<FarEnd> {
-    const device = `w${where}-${process.pid}`;
+    const device = `w${process.pid}e${ends++}`;
     const child = world.start(where, (await amneziawgGo()) ?? '', ['-f', device]);
     const end = new FarEnd(world, where, device, link, child);
     await end.#setUp();

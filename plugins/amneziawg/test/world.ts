@@ -22,6 +22,8 @@ const SUBSET = process.pid % 200;
 
 export const PUBLIC = '203.0.113.1';
 export const SERVER = '203.0.113.2';
+/** Another address of the server, which clients reach through the tunnel only. */
+export const SECOND = '203.0.113.3';
 export const LAN = '192.168.77.2';
 
 /** Where a test ends. */
@@ -84,6 +86,7 @@ export class World {
       'link set mgmt up',
       `link add ext type veth peer name s netns ${net}`,
       `address add ${SERVER}/24 dev ext`,
+      `address add ${SECOND}/24 dev ext`,
       'link set ext up',
       `link add lan type veth peer name lan netns ${net}`,
       'address add 192.168.77.1/24 dev lan',
@@ -161,6 +164,16 @@ export class World {
     ended.catch(() => {});
     const line = once(createInterface(child.stdout), 'line').then(([text]) => String(text));
     return { line: await Promise.race([line, ended]), child };
+  }
+  /** Resolves, once it has begun, with the promise `result` of its second line. */
+  async watch(
+    where: string,
+    args: readonly (string | number)[],
+  ): Promise<{ readonly result: Promise<string> }> {
+    const { child } = await this.end(where, args);
+    const output = child.stdout;
+    if (!output) throw new Error('it has no output');
+    return { result: once(createInterface(output), 'line').then(([text]) => String(text)) };
   }
   /** The same as JSON. */
   async ask<T>(where: string, args: readonly (string | number)[]): Promise<T> {
