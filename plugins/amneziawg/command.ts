@@ -10,9 +10,14 @@ const SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/bin:/bin';
 export const searchPath = (): string => [SYSTEM_FOLDERS, process.env['PATH']].filter(Boolean).join(':');
 
 /** Resolves with the output. Rejects with what the program writes about its failure; after 10 s, or 1 MiB of output, it is killed. */
-export type RunCommand = (command: string, args: readonly string[], input?: string) => Promise<string>;
+export type RunCommand = (
+  command: string,
+  args: readonly string[],
+  input?: string,
+  limit?: number,
+) => Promise<string>;
 
-export const runCommand: RunCommand = (command, args, input = '') =>
+export const runCommand: RunCommand = (command, args, input = '', limit = LIMIT_MS) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       env: { ...minimalEnvironment(), PATH: searchPath(), LANG: 'C' },
@@ -26,12 +31,12 @@ export const runCommand: RunCommand = (command, args, input = '') =>
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const timer = setTimeout(() => kill(`it did not end within ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    const timer = setTimeout(() => kill(`it did not end within ${limit / 1000} s`), limit);
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       if ((out += chunk).length > MOST_OUTPUT) kill('it writes too much');
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      if (errors.length < MOST_OUTPUT) errors += chunk;
+      if ((errors += chunk).length > MOST_OUTPUT) kill('it writes too much');
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 // The table of nftables of one inbound: what clients reach, translation of addresses, forwarded ports.
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { PRIVATE_RANGES } from '../core-guard/contract.js';
 import { elementsOf, type ForwardedPort } from './forwarded-ports.js';
 import { interfaceOf } from './interface.js';
@@ -59,6 +59,7 @@ function wayOut(server: ServerBlock): string[] {
 /** Where the inbound listens on one address, the program still listens on all. */
 function listenRule({ listen, port }: TableOptions): string[] {
   if (listen === '' || listen === '0.0.0.0' || listen === '::') return [];
+  if (isIP(listen) === 0) throw new Error(`listen is ${JSON.stringify(listen)}, which is not an address`);
   const family = isIPv4(listen) ? 'ip' : 'ip6';
   return [
     `    udp dport ${port} meta nfproto ${family === 'ip' ? 'ipv6' : 'ipv4'} drop`,

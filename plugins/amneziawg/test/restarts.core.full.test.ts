@@ -8,6 +8,7 @@ import {
   deviceUsage,
   type Got,
   MIB,
+  poll,
   reportOf,
   SERVER_BLOCK,
   untilCounted,
@@ -56,7 +57,11 @@ testTunnel(
     const device = await deviceUsage(second, 'ann');
     await untilCounted(second, 'ann', ({ up, down }) => up >= device.up && down >= device.down);
     await sleep(6_000);
-    t.deepEqual(await usageOf(second, 'ann'), await deviceUsage(second, 'ann'), 'each byte once');
+    await poll(second);
+    const [counted, moved] = [await usageOf(second, 'ann'), await deviceUsage(second, 'ann')];
+    // A keepalive may come in between.
+    for (const way of ['up', 'down'] as const)
+      t.true(Math.abs(counted[way] - moved[way]) < 1000, `each byte once: ${counted[way]} of ${moved[way]}`);
     await second.addClient('cid', [id]);
     t.is((await reportOf(second)).peers.length, 3, 'and it takes changes');
   },
