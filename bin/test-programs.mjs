@@ -1,5 +1,5 @@
-// Finds the client programs with which tests read subscriptions, sing-box and mihomo; downloads their releases, or builds
-// them where the sources lie beside the checkout. As a command it prints their paths.
+// Finds the client programs with which tests read subscriptions, sing-box and mihomo, and the programs of sidecars;
+// downloads their releases, or builds them where the sources lie beside the checkout. As a command it prints their paths.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
@@ -52,6 +52,9 @@ const PROGRAMS = {
   },
 };
 
+/** Programs that run inbounds beside the core; for tests marked `Runs sidecar programs`. They are built, or put there. */
+const SIDECARS = { 'mtg-multi': {}, 'amneziawg-go': {} };
+
 const say = (text) => process.stderr.write(`${text}\n`);
 /** One folder for all checkouts; a program that was built stands in it, one of a release in a folder with its version. */
 const cache = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir-test-programs');
@@ -65,7 +68,7 @@ async function find(name, { version }) {
   const folders = [
     process.env.WEIR_TEST_PROGRAMS,
     ...(process.env.PATH ?? '').split(delimiter),
-    join(cache(), version),
+    ...(version === undefined ? [] : [join(cache(), version)]),
     cache(),
   ];
   for (const folder of folders)
@@ -112,19 +115,20 @@ async function download(name, { repository, version, asset, unpack, check }) {
 /** A script beside the checkout may have the sources. */
 const script = join(root, '..', 'shared', 'tools', 'test-programs');
 
-async function obtain(name) {
-  const program = PROGRAMS[name];
+async function obtain(name, program) {
   const there = await find(name, program);
   if (there) return there;
   const nowhere = `${name} is neither in WEIR_TEST_PROGRAMS nor on PATH nor in ${cache()}`;
   if (process.env.WEIR_TEST_INSTALL === 'off')
     throw new Error(`${nowhere}, and WEIR_TEST_INSTALL=off forbids installing it`);
   const reasons = [];
-  try {
-    return await download(name, program);
-  } catch (error) {
-    reasons.push(`it could not be downloaded (${error.cause?.message ?? error.message})`);
-  }
+  if (program.repository === undefined) reasons.push('no release of it is known here');
+  else
+    try {
+      return await download(name, program);
+    } catch (error) {
+      reasons.push(`it could not be downloaded (${error.cause?.message ?? error.message})`);
+    }
   if (existsSync(script) && process.env.WEIR_TEST_SCRIPT !== 'off')
     try {
       await run(`${script} ${name}`, script, [cache(), name]);
@@ -134,15 +138,19 @@ async function obtain(name) {
       reasons.push(`it could not be built (${error.message})`);
     }
   throw new Error(
-    `${nowhere}, and ${reasons.join(' and ')}; put ${name} ${program.version} or newer on PATH, or into a folder that WEIR_TEST_PROGRAMS names`,
+    `${nowhere}, and ${reasons.join(' and ')}; put ${[name, program.version].filter(Boolean).join(' ')} or newer on PATH, or into a folder that WEIR_TEST_PROGRAMS names`,
   );
 }
 
-/** Resolves with a folder that has all of them, or a sentence that says which is missing. `remove` takes the folder away. */
-export async function testPrograms() {
+/** Resolves with a folder that has the programs of users, or a sentence that says which is missing. `remove` takes the folder away. */
+export const testPrograms = () => folderOf(PROGRAMS);
+/** The same for programs that run inbounds beside the core. */
+export const sidecarPrograms = () => folderOf(SIDECARS);
+
+async function folderOf(programs) {
   const paths = {};
   try {
-    for (const name of Object.keys(PROGRAMS)) paths[name] = await obtain(name);
+    for (const [name, program] of Object.entries(programs)) paths[name] = await obtain(name, program);
   } catch (error) {
     return { missing: error.message };
   }

@@ -15,7 +15,7 @@ import { mariadb } from './mariadb.mjs';
 import { pythonWith } from './python.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
-import { testPrograms } from './test-programs.mjs';
+import { sidecarPrograms, testPrograms } from './test-programs.mjs';
 
 // Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
@@ -143,6 +143,9 @@ const sources = new Map(await Promise.all(files.map(async (file) => [file, await
 /** A file that runs sing-box or mihomo says so. */
 const needsPrograms = (file) => /^\/\/ Runs client programs\b/m.test(sources.get(file));
 const programs = files.some(needsPrograms) ? await testPrograms() : {};
+/** A file that runs programs of sidecars says so. */
+const needsSidecars = (file) => /^\/\/ Runs sidecar programs\b/m.test(sources.get(file));
+const sidecars = files.some(needsSidecars) ? await sidecarPrograms() : {};
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
@@ -157,6 +160,8 @@ const env = {
   WEIR_TEST_SCHEMATHESIS_MISSING: tester.missing ?? '',
   WEIR_TEST_PROGRAMS: programs.folder ?? '',
   WEIR_TEST_PROGRAMS_MISSING: programs.missing ?? '',
+  WEIR_TEST_SIDECARS: sidecars.folder ?? '',
+  WEIR_TEST_SIDECARS_MISSING: sidecars.missing ?? '',
   WEIR_TEST_PY3XUI: py3xui.commands ? join(py3xui.commands, 'python3') : '',
   WEIR_TEST_PY3XUI_MISSING: py3xui.missing ?? '',
   WEIR_TEST_CHROMIUM: browser.browser ?? '',
@@ -199,6 +204,7 @@ if (second) {
 const notes = await readNotes(notesFolder);
 await rm(notesFolder, { recursive: true, force: true });
 await programs.remove?.();
+await sidecars.remove?.();
 const times = notes
   .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
   .sort((a, b) => b.ms - a.ms);

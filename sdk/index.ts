@@ -2523,6 +2523,35 @@ export type SystemOpenApiInput = {
 
 export type SystemOpenApiReply = Record<string, unknown>;
 
+export type ServerAmneziawgLogsInput = {
+  count: number;
+  body?: {
+    /** shows only peers and lines with this text, in any case */
+    filter?: string;
+  };
+};
+
+export type ServerAmneziawgLogsReply = {
+  running: boolean;
+  peers: {
+    inboundId: number;
+    interface: string;
+    tag: string;
+    email: string;
+    /** where the client was last; blank before its first handshake */
+    endpoint: string;
+    allowedIPs: string;
+    /** Unix ms; 0: never */
+    handshake: number;
+    /** bytes since the program started, or since the client was last added */
+    up: number;
+    down: number;
+    /** the handshake is less than three minutes old */
+    online: boolean;
+  }[];
+  events: string[];
+};
+
 export type AddressesListReply = {
   id: number;
   clientEmail: string;
@@ -3888,6 +3917,24 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type SidecarsListReply = {
+  protocol: string;
+  name: string;
+  inboundIds: number[];
+  /** `running`, or `not running: ` and why */
+  state: string;
+  /** 0 while it does not run */
+  pid: number;
+  /** Unix ms of its start; 0 while it does not run */
+  since: number;
+  /** its own ports on 127.0.0.1, by name */
+  ports: Record<string, number>;
+  /** users change while it runs; false: each change restarts it */
+  live: boolean;
+  /** what is wrong beside that; empty for nothing */
+  problem: string;
+}[];
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -4406,6 +4453,9 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** The peers of the inbounds of AmneziaWG, as their programs report them now, and what the log of the panel says about them, newest first. — POST /panel/api/server/amneziawglogs/{count} */
+    amneziawgLogs: (input: ServerAmneziawgLogsInput): Promise<ServerAmneziawgLogsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/amneziawglogs/{count}', gives: 'obj' }, input),
     /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample, as while no core ran, are left out. `xrAlloc` and `xrSys` are bytes, `xrPauseNs` is the mean pause of the latest garbage collections. Empty where the plugin time-series is off. — GET /panel/api/server/engineMetricsHistory/{metric}/{bucket} */
     engineMetricsHistory: (input: ServerEngineMetricsHistoryInput): Promise<ServerEngineMetricsHistoryReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/engineMetricsHistory/{metric}/{bucket}', gives: 'obj' }, input),
@@ -4617,6 +4667,12 @@ export class Weir extends Transport {
     /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
     health: (): Promise<OutboundsHealthReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }),
+  } as const;
+
+  readonly sidecars = {
+    /** The programs that run inbounds in place of the core: one entry for each process. — GET /panel/api/x/sidecars */
+    list: (): Promise<SidecarsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/sidecars', gives: 'obj' }),
   } as const;
 
   readonly traffic = {

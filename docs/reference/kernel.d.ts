@@ -4,16 +4,16 @@
 //   @weir-panel/weir/kernel: 200 names
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
-//   @weir-panel/weir/plugins/clients: 34 names
+//   @weir-panel/weir/plugins/clients: 36 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 7 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 88 names
+//   @weir-panel/weir/plugins/engine: 90 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 103 names
+//   @weir-panel/weir/plugins/inbounds: 104 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
@@ -27,11 +27,12 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
+//   @weir-panel/weir/plugins/sidecars: 16 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 15 names
-//   @weir-panel/weir/plugins/traffic: 10 names
+//   @weir-panel/weir/plugins/traffic: 15 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -1664,7 +1665,7 @@ declare module '@weir-panel/weir/plugins/addresses' {
 
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
-  import type { Applied } from '@weir-panel/weir/plugins/engine';
+  import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
@@ -1779,6 +1780,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     }): Promise<void>;
   }
   export const WithheldUsers: Token<WithheldUsersApi>;
+  /** Users of inbounds that a program beside the core runs, as they should be now: enabled, within their limits, not withheld. From memory. */
+  export interface ProgramUsersApi {
+    user(ref: UserRef): CoreUser | undefined;
+    users(inboundId: number): Iterable<CoreUser>;
+  }
+  export const ProgramUsers: Token<ProgramUsersApi>;
   /** A client whose expiry is over and that can renew. */
   export type Renewable = RenewalTerms & Pick<ClientRow, 'id' | 'email' | 'expiryTime'>;
   export interface PeriodEdit {
@@ -2630,6 +2637,19 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** The core's own name of a user: one attachment of a client to an inbound, so a renamed client keeps its counter, and no other client inherits the counter of a deleted one. */
   export const userName: ({ inboundId, clientId }: UserRef) => string;
   export const userOf: (name: string) => UserRef | undefined;
+
+  // Programs beside the core that serve users: they learn of every change together with the core.
+  /** A program beside the core that serves users of some inbounds. */
+  export interface UserServer {
+    /** Whether it serves the users of this inbound, in place of the core; from memory. */
+    serves(inboundId: number): boolean;
+    /** Called by `reconcileUsers` with users of its inbounds that may have changed. Resolves soon, with `pending` where the program does not have the change yet. */
+    reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
+    /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. */
+    reconcileInbounds?(): Promise<Applied>;
+  }
+  /** Programs beside the core that serve users. */
+  export const UserServers: ExtensionPoint<UserServer>;
 
   // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
   /** One field of an account. */
@@ -3934,6 +3954,10 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** What a client must know: of an inbound's settings, and of a client's own, such as `extra` of a link. */
   export function xhttpOf(settings: Settings): XhttpTransport;
 
+  // A free TCP port of this machine, for what the panel itself puts beside an inbound.
+  /** Resolves with a port that is free on 127.0.0.1 now, and that `isTaken` does not name. */
+  export function loopbackPort(isTaken: (port: number) => boolean): Promise<number>;
+
   // Accounts of clients in an inbound, and what a sample account shows about it.
   /** Returns why clients cannot be attached to this inbound; undefined when they can, or where the protocol's plugin fails. */
   export function clientlessReason(protocol: Protocol | undefined, { settings }: Pick<Inbound, 'settings'>): string | undefined;
@@ -5092,6 +5116,175 @@ declare module '@weir-panel/weir/plugins/settings' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/sidecars' {
+  import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { CoreAccount, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { Inbound, ProtocolProgram } from '@weir-panel/weir/plugins/inbounds';
+  import type { Probe } from '@weir-panel/weir/plugins/processes';
+
+  // Sidecars: programs that run inbounds in place of the core. A plugin describes its program; everything else is done here.
+  /** A client in one inbound of the sidecar, enabled and within its limits. */
+  export interface SidecarUser extends UserRef {
+    /** `i<inbound>.c<client>`: letters, digits and a dot, the same as long as the client is attached */
+    readonly name: string;
+    /** from `account` of the protocol */
+    readonly account: CoreAccount;
+  }
+  /** What a user has moved since the process started, in bytes. */
+  export interface UserCounters extends UserRef {
+    readonly up: number;
+    readonly down: number;
+  }
+  /** The file that is run. It is looked for in the variable, in `bin/` of the data folder and on PATH, in the cache folder, and last among the releases. */
+  export interface SidecarProgram {
+    /** its file name, such as `mtg-multi` */
+    readonly name: string;
+    /** name of the variable of your plugin's `config` that names the file, such as `WEIR_MTG_BIN` */
+    readonly variable: string;
+    /** value of that variable; blank or undefined for none */
+    readonly chosen?: string | undefined;
+    /** A release to download. Its digest is part of your plugin, or nothing is downloaded. */
+    readonly release?: {
+      readonly version: string;
+      readonly url: string;
+      /** of the file at `url`, 64 hexadecimal digits */
+      readonly sha256: string;
+      /** name of the program in a zip; without it, the file is the program */
+      readonly member?: string;
+    };
+    /** a sentence for who lacks the program: where it comes from */
+    readonly hint: string;
+  }
+  /** A file in the folder of a process, written before it starts. */
+  export interface SidecarFile {
+    /** without a folder */
+    readonly name: string;
+    readonly text: string;
+    /** default 0600 */
+    readonly mode?: number;
+  }
+  /** How a process is started. */
+  export interface ProcessPlan {
+    readonly args: readonly string[];
+    /** beside the few harmless variables that every process gets */
+    readonly env?: Readonly<Record<string, string>>;
+    readonly files?: readonly SidecarFile[];
+    /** whether it serves; default: its first loopback port accepts connections, and without one it serves at once */
+    readonly ready?: Probe;
+    /** ms; default 15,000 */
+    readonly readyWithin?: number;
+    readonly stopSignal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
+  }
+  /** What the panel holds for a process. It stays the same while the instance exists, also over restarts of the panel. */
+  export interface ProcessPlace {
+    /** its private folder and working directory */
+    readonly folder: string;
+    /** loopback ports by name */
+    readonly ports: Readonly<Record<string, number>>;
+    /** 64 random hexadecimal digits, for the program's own API */
+    readonly secret: string;
+  }
+  /** One process that the inbounds need. */
+  export interface InstancePlan {
+    /** lower-case letters, digits and hyphens, at most 24; unique in the protocol, and the same for the same inbounds, such as `in-3` */
+    readonly name: string;
+    /** the inbounds it serves; each belongs to one instance */
+    readonly inboundIds: readonly number[];
+    /** names of the TCP ports on 127.0.0.1 that it needs for itself */
+    readonly ports?: readonly string[];
+    /**
+     * Returns how the process is started, the same for the same data: a process that was started in another way is
+     * restarted, with a last reading before. `users` is undefined when they are given to the running program, by `users` of
+     * the control; for a program without that, it has all of them, and each change of a user is a restart.
+     */
+    process(place: ProcessPlace, users: readonly SidecarUser[] | undefined): ProcessPlan;
+  }
+  /** The reply of a program. */
+  export interface ProgramReply {
+    readonly status: number;
+    /** JSON; undefined where the body is blank or not JSON */
+    readonly body: unknown;
+  }
+  /** A process that serves. */
+  export interface SidecarInstance extends ProcessPlace {
+    readonly name: string;
+    readonly inboundIds: readonly number[];
+    readonly pid: number;
+    /** a previous panel started it, so it may have users already */
+    readonly adopted: boolean;
+    /** aborted when the process is stopped or has exited */
+    readonly signal: AbortSignal;
+    /** Calls the program's HTTP API on one of its ports. Rejects after 5 s, and for a reply over 8 MiB. */
+    call(port: string, path: string, options?: {
+      readonly method?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** sent as JSON */
+      readonly body?: unknown;
+    }): Promise<ProgramReply>;
+  }
+  /** Talks to one process. Each function has 10 s; a failure is logged and retried, and shown as the state of the inbound. */
+  export interface SidecarControl {
+    /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
+    readonly users?: {
+      /** Makes the users exactly these, and leaves alone who is there already. Called after each start and adoption, and after a change that failed. */
+      replace(users: readonly SidecarUser[]): Promise<void>;
+      /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
+      change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+    };
+    /** Returns the counters of users; the program's start is their zero. Users may be missing. */
+    read(): Promise<readonly UserCounters[]>;
+    /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal. */
+    readonly countersEndWithUsers?: boolean;
+    /** Called when the process has stopped: removes what it leaves behind, such as rules of a firewall. */
+    closed?(): void | Promise<void>;
+  }
+  /** A program that runs the inbounds of a protocol with `runBy: 'program'`. */
+  export interface Sidecar {
+    /** name of the protocol */
+    readonly protocol: string;
+    readonly program: SidecarProgram;
+    /** Returns why the program cannot run on this machine: a missing right or device. Asked before a start, and each minute while it cannot. */
+    problem?(): string | undefined | Promise<string | undefined>;
+    /** Returns the processes that these enabled inbounds of the protocol need; from memory, after each change of one. */
+    plan(inbounds: readonly Inbound[]): readonly InstancePlan[];
+    /** Called once for each process that serves, after its start or adoption. What it must configure first, it does here; if it rejects, it is called again later. */
+    open(instance: SidecarInstance): SidecarControl | Promise<SidecarControl>;
+  }
+  /** Sidecars; one for each protocol. Contribute `protocolProgram` to `ProtocolPrograms` of `inbounds` as well. */
+  export const Sidecars: ExtensionPoint<Sidecar>;
+  /** An instance, as the status shows it. */
+  export interface SidecarStatus {
+    readonly protocol: string;
+    readonly name: string;
+    readonly inboundIds: readonly number[];
+    /** `running`, or `not running: ` and why */
+    readonly state: string;
+    /** 0 while it does not run */
+    readonly pid: number;
+    /** Unix ms; 0 while it does not run */
+    readonly since: number;
+    readonly folder: string;
+    readonly ports: Readonly<Record<string, number>>;
+    /** whether users change while it runs; false: each change is a restart */
+    readonly live: boolean;
+    /** what is wrong beside that: a change that is retried, counters that cannot be true; empty for nothing */
+    readonly problem: string;
+  }
+  export interface RunningSidecarsApi {
+    /** Returns what `state` of a `ProtocolProgram` answers. */
+    state(inbound: Inbound): string;
+    /** All instances of a protocol, or of all. */
+    instances(protocol?: string): readonly SidecarStatus[];
+    /** Plans the protocol again, because something beside its inbounds has changed, such as a setting of your plugin. Resolves when the plan is applied, or after 8 s. */
+    changed(protocol: string): Promise<void>;
+  }
+  export const RunningSidecars: Token<RunningSidecarsApi>;
+  /** Returns the entry for `ProtocolPrograms`: the state of the inbounds is that of the sidecar. */
+  export const protocolProgram: (protocol: string, running: RunningSidecarsApi) => ProtocolProgram;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/sub-json' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
@@ -5608,11 +5801,51 @@ declare module '@weir-panel/weir/plugins/time-series' {
 }
 
 declare module '@weir-panel/weir/plugins/traffic' {
-  import type { Event, Filter, Token } from '@weir-panel/weir/kernel';
+  import type { Event, ExtensionPoint, Filter, Token } from '@weir-panel/weir/kernel';
   import type { ClientUsage } from '@weir-panel/weir/plugins/clients';
 
+  // Counters beside the core's: of programs that run inbounds, and of whoever else counts the bytes of clients.
+  /** What one process, or one other machine, has counted since its start. */
+  export interface CounterReading {
+    /** Whose counters these are: the same name over restarts, at most 64 characters, unique in the source. Two processes that count at the same time have two streams. */
+    readonly stream: string;
+    /** the process; its counters began at zero, and other epochs of the stream are over. At most 128 characters */
+    readonly epoch: string;
+    /** absolute, in bytes; whole numbers */
+    readonly users: readonly {
+      readonly clientId: number;
+      readonly inboundId: number;
+      readonly up: number;
+      readonly down: number;
+    }[];
+    /** Counters that are missing in `users` have gone: when they come back, they begin at zero. */
+    readonly isComplete?: boolean;
+    /** Bytes that one counter can have moved since the last reading. What exceeds it is not counted, and logged. */
+    readonly most?: number;
+  }
+  /** A source of counters. */
+  export interface CounterSource {
+    /** lower-case letters, digits and hyphens, at most 32; it is stored with the readings, so it must not change */
+    readonly name: string;
+    /** Returns the present readings, of a stream the older first. Called with every poll, and has 6 s. A stream that does not answer is left out: its counters go on, and nothing is lost. */
+    read(): Promise<readonly CounterReading[]>;
+  }
+  /** Sources of counters beside the core: their bytes count like those of the core, each once, with all limits. */
+  export const CounterSources: ExtensionPoint<CounterSource>;
+  export interface CountingApi {
+    /** Runs a poll now, and applies limits. Call it before a process is stopped. Never call it in what a poll waits for, such as `reconcileUsers`. */
+    count(): Promise<void>;
+    /**
+     * Counts a last reading of processes that are being stopped. They are counted in the order of the calls; until it has
+     * resolved, `read` of the source must leave out their streams. The next poll applies limits. Where the database cannot
+     * be written, it resolves all the same, and a later poll writes them.
+     */
+    last(source: string, readings: readonly CounterReading[]): Promise<void>;
+  }
+  export const Counting: Token<CountingApi>;
+
   // Traffic counting: who is online, and the hooks of a poll.
-  /** Clients that moved bytes within the last 20 seconds, in memory; none while no core runs. */
+  /** Clients that moved bytes within the last 20 seconds, in memory; through the core none while it does not run. */
   export interface PresenceApi {
     isOnline(clientId: number): boolean;
     /** Ids of the clients that are online. */
@@ -5844,6 +6077,8 @@ declare module '@weir-panel/weir/testing' {
     readonly output?: PanelOutput;
     /** path of the program; else panel-entry.js */
     readonly entry?: string;
+    /** a command that becomes the panel, such as `nsenter` into a network of its own */
+    readonly within?: readonly string[];
   }
   interface PanelOutput {
     /** of this process; the panel gets it as standard output and standard error */
@@ -5859,7 +6094,7 @@ declare module '@weir-panel/weir/testing' {
     } | undefined;
     private constructor();
     /** Resolves when the panel says that it is ready, logged in. */
-    static start({ env, dataDirectory, anonymous, output, entry, }?: PanelProcessOptions): Promise<PanelProcess>;
+    static start({ env, dataDirectory, anonymous, output, entry, within, }?: PanelProcessOptions): Promise<PanelProcess>;
     get pid(): number;
     /** What was written beside the log, to the standard error included. */
     get words(): string;

@@ -50,10 +50,12 @@ export default definePlugin({
     contribute(CounterSources, runners),
     contribute(OutgoingHosts, downloads.access),
   ],
-  // Before all plugins have started: later, processes of the previous panel would be stopped as unwanted.
-  start: ({ runners }) => runners.open(false),
   taps: ({ runners }) => [
-    tap(afterKernelOpen, () => void runners.fetchMissing()),
+    // All sidecars have started. Later, when the panel is ready, processes of the previous panel would be stopped as unwanted.
+    tap(afterKernelOpen, async () => {
+      await runners.open(false);
+      void runners.fetchMissing();
+    }),
     tap(afterPluginStart, () => runners.open(false)),
     tap(afterInboundSave, ({ changes }) => runners.inboundsChanged(changes)),
     tap(beforeKernelStop, ({ again }) => runners.close(again === true)),

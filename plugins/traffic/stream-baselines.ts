@@ -62,7 +62,10 @@ export class StreamBaselines {
       },
       apply: async (state, change) => {
         if ('deleted' in change) {
-          for (const ofStream of state.values()) for (const id of change.deleted) ofStream.delete(id);
+          for (const [stream, ofStream] of state) {
+            for (const id of change.deleted) ofStream.delete(id);
+            if (ofStream.size === 0) state.delete(stream);
+          }
           return;
         }
         const slice = new TimeSlice();
