@@ -115,7 +115,7 @@ export interface SidecarInstance extends ProcessPlace {
 export interface SidecarControl {
   /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
   readonly users?: {
-    /** Makes the users exactly these, and leaves alone who is there already. Called after each start and adoption, and after a change that failed. */
+    /** Makes the users exactly these, and leaves alone those that it has. Called after each start and adoption, and after a change that failed. */
     replace(users: readonly SidecarUser[]): Promise<void>;
     /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
     change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;

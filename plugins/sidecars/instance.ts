@@ -1,26 +1,21 @@
 // One process of a sidecar: started as planned, with the users that it should have, its counters read before it stops.
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { type Log, messageOf, replaceFile, SerialQueue, TimeSlice } from '../../kernel/index.js';
+import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
-import { type Applied, DONE, userOf, type UserRef } from '../engine/contract.js';
-import {
-  listensOn,
-  type ManagedProcess,
-  type ProcessesApi,
-  type ProcessOptions,
-} from '../processes/contract.js';
+import { type Applied, DONE, type UserRef } from '../engine/contract.js';
+import type { ManagedProcess, ProcessesApi, ProcessOptions } from '../processes/contract.js';
 import type { CounterReading, CountingApi } from '../traffic/contract.js';
-import type { InstancePlan, ProcessPlan, Sidecar, SidecarStatus, SidecarUser } from './contract.js';
+import type { InstancePlan, Sidecar, SidecarStatus, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord, RecordFile } from './instance-record.js';
 import { LiveInstance } from './live-instance.js';
+import { plannedProcess, writeFiles } from './planned-process.js';
+import { Settling } from './settling.js';
+import { usersOf } from './users-of.js';
 
 /** A program that reads users at its start is restarted at most this often. */
 const BETWEEN_RESTARTS_MS = 5_000;
 /** Failures in a row after which the process is started again. */
 const FAILURES_UNTIL_RESTART = 3;
-const READY_MS = 15_000;
 const LONGEST_REASON = 300;
 
 export interface InstanceNeeds {
@@ -39,6 +34,7 @@ export class Instance {
   readonly name: string;
   readonly #needs: InstanceNeeds;
   readonly #queue = new SerialQueue();
+  readonly #settling: Settling;
   #plan: InstancePlan;
   #program: FoundProgram;
   #record: InstanceRecord | undefined;
@@ -46,10 +42,6 @@ export class Instance {
   /** of the process as it was started */
   #digest = '';
   #live: LiveInstance | undefined;
-  /** last readings that are on their way to those who count */
-  #settling = 0;
-  /** number of those that ever were */
-  #settled = 0;
   #failures = 0;
   #problem = '';
   #reported = '';
@@ -64,6 +56,7 @@ export class Instance {
     this.#plan = plan;
     this.#program = program;
     this.#needs = needs;
+    this.#settling = new Settling(needs);
   }
 
   get inboundIds(): readonly number[] {
@@ -86,7 +79,7 @@ export class Instance {
       const live = this.#live;
       if (!live) return { pending: true, reason: this.state };
       try {
-        await live.change(refs, (readings) => this.#settle(readings));
+        await live.change(refs, (readings) => this.#settling.settle(readings));
         return DONE;
       } catch (error) {
         this.#fail('a change of users failed; retrying', error);
@@ -106,13 +99,13 @@ export class Instance {
 
   /** Returns the present reading; undefined while there is none. */
   async read(now: number): Promise<CounterReading | undefined> {
-    const { live, settled } = { live: this.#live, settled: this.#settled };
-    if (!live || this.#settling > 0) return undefined;
+    const [live, turn] = [this.#live, this.#settling.turn];
+    if (!live || this.#settling.isUnderWay) return undefined;
     try {
       const reading = await live.read(now);
       this.#report(live.readings.problem);
       // A last reading may have overtaken this one.
-      return this.#settled === settled && this.#live === live ? reading : undefined;
+      return this.#settling.turn === turn && this.#live === live ? reading : undefined;
     } catch (error) {
       this.#fail('its counters cannot be read', error);
       return undefined;
@@ -173,55 +166,25 @@ export class Instance {
       processes.manage({ name: 'sidecars', log }, { ...options, name: `${sidecar.protocol}-${this.name}` });
     // A handle that is never started, for its folder.
     this.#process ??= manage({ command: this.#program.path });
-    const { plan, digest } = await this.#planned(this.#process.folder, this.#record);
+    const { folder } = this.#process;
+    const users = this.#record.readsUsersAtStart ? await this.#allUsers() : undefined;
+    const { plan, digest, options } = plannedProcess(this.#plan, this.#program, this.#record, folder, users);
     this.#isBehind = false;
     if (digest === this.#digest) return;
     const isFirst = this.#digest === '';
     this.#digest = digest;
     this.#restartedAt = performance.now();
     if (isFirst) {
-      await this.#writeFiles(plan);
-      this.#process = this.#watched(manage(this.#optionsOf(plan, digest)));
+      await writeFiles(plan, folder);
+      this.#process = this.#watched(manage(options));
       // Not `restart`: it may adopt the process of the previous panel. Nobody waits for it, as others are to be started.
       void this.#process.start();
       return;
     }
     await this.#stopCounted(async () => {
-      await this.#writeFiles(plan);
-      await this.#process?.restart(this.#optionsOf(plan, digest));
+      await writeFiles(plan, folder);
+      await this.#process?.restart(options);
     });
-  }
-
-  async #planned(folder: string, record: InstanceRecord): Promise<{ plan: ProcessPlan; digest: string }> {
-    const { ports, secret, readsUsersAtStart } = record;
-    const { inboundIds } = this.#plan;
-    const users = readsUsersAtStart ? await this.#allUsers() : undefined;
-    const plan = this.#plan.process({ folder, ports, secret }, users);
-    const { args, env, files = [] } = plan;
-    const { path, mark } = this.#program;
-    return { plan, digest: digestOf([path, mark, inboundIds, args, env, files]) };
-  }
-
-  #optionsOf(plan: ProcessPlan, digest: string): Omit<ProcessOptions, 'name'> {
-    const [port] = Object.values(this.#record?.ports ?? {});
-    const ready = plan.ready ?? (port === undefined ? undefined : listensOn({ port }));
-    return {
-      command: this.#program.path,
-      args: plan.args,
-      startedWith: digest,
-      readyWithin: plan.readyWithin ?? READY_MS,
-      ...(plan.env && { env: plan.env }),
-      ...(ready && { ready }),
-      ...(plan.stopSignal && { stopSignal: plan.stopSignal }),
-    };
-  }
-
-  async #writeFiles({ files = [] }: ProcessPlan): Promise<void> {
-    for (const { name, text, mode = 0o600 } of files) {
-      if (name === '' || /[/\0]/.test(name) || name.startsWith('.') || name === 'process.json')
-        throw new Error(`the file name ${JSON.stringify(name)} is not valid`);
-      await replaceFile(join(this.#process?.folder ?? '', name), text, mode);
-    }
   }
 
   #watched(process: ManagedProcess): ManagedProcess {
@@ -254,7 +217,8 @@ export class Instance {
         await this.#needs.record.change({ readsUsersAtStart });
         return await this.#applied();
       }
-      if (!readsUsersAtStart) await this.#live.replace(await this.#allUsers(), (some) => this.#settle(some));
+      if (!readsUsersAtStart)
+        await this.#live.replace(await this.#allUsers(), (some) => this.#settling.settle(some));
       // Whether it answers is known by its counters alone.
       else await this.#live.read(Date.now());
       this.#failures = 0;
@@ -311,11 +275,11 @@ export class Instance {
   async #stopCounted(stop: () => Promise<unknown>): Promise<{ settled: Promise<unknown> }> {
     const live = this.#live;
     const before = await live?.lastReading();
-    if (before) void this.#settle([before]);
+    if (before) void this.#settling.settle([before]);
     const last = await live?.lastReading();
     this.#live = undefined;
     // Until it is counted, no reading of the next process may overtake it.
-    const settled = last ? this.#settle([last]) : Promise.resolve();
+    const settled = last ? this.#settling.settle([last]) : Promise.resolve();
     try {
       await stop();
     } catch (error) {
@@ -323,22 +287,6 @@ export class Instance {
     }
     await live?.closed().catch((error: unknown) => this.#fail('could not clean up', error));
     return { settled };
-  }
-
-  /** Brings last readings to those who count, in the order of the calls. Never rejects. */
-  async #settle(readings: readonly CounterReading[]): Promise<void> {
-    this.#settling += 1;
-    this.#settled += 1;
-    try {
-      await this.#needs.counting.last(this.#needs.source, readings);
-    } catch (error) {
-      this.#needs.log.error('a last reading of counters is lost', {
-        sidecar: this.name,
-        reason: messageOf(error),
-      });
-    } finally {
-      this.#settling -= 1;
-    }
   }
 
   #fail(what: string, error: unknown): void {
@@ -358,22 +306,6 @@ export class Instance {
     this.#reported = problem;
   }
 }
-
-async function usersOf(users: ProgramUsersApi, inboundIds: readonly number[]): Promise<SidecarUser[]> {
-  const found: SidecarUser[] = [];
-  const slice = new TimeSlice();
-  // All at once: clients come and go while this yields.
-  for (const inboundId of inboundIds)
-    for (const user of [...users.users(inboundId)]) {
-      if (slice.isOver) await slice.next();
-      const ref = userOf(user.name);
-      if (ref) found.push({ ...ref, ...user });
-    }
-  return found;
-}
-
-const digestOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 
 function reasonOf(reason: string, lastLines: readonly string[]): string {
   const words = lastLines.at(-1) ?? '';

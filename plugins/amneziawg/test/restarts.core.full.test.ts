@@ -39,7 +39,7 @@ testTunnel(
     await FarEnd.start(world, await world.addClient(1), await linkOf(first, 'ann'));
     t.is((await world.ask<Got>('c1', ['get', PUBLIC, WEB, 2 * MIB])).bytes, 2 * MIB);
     await untilCounted(first, 'ann', ({ down }) => down >= 2 * MIB);
-    const handshake = (await reportOf(first)).peers.find(({ email }) => email === 'ann')?.handshake;
+    const before = await deviceUsage(first, 'ann');
 
     const { result } = await world.watch('c1', ['pulse', PUBLIC, WEB, 200]);
     await first.kill('SIGKILL');
@@ -52,9 +52,9 @@ testTunnel(
     t.is(failed, 0, 'no connection of another client failed');
     const { peers } = await reportOf(second);
     t.deepEqual(peers.map(({ email }) => email).sort(), ['ann', 'bob']);
-    t.is(peers.find(({ email }) => email === 'ann')?.handshake, handshake, 'its session went on');
-
+  
     const device = await deviceUsage(second, 'ann');
+  t.true(device.down >= before.down + MIB, 'the device was not set again');
     await untilCounted(second, 'ann', ({ up, down }) => up >= device.up && down >= device.down);
     await sleep(6_000);
     await poll(second);
@@ -91,7 +91,9 @@ testTunnel(
     const device = await deviceUsage(panel, 'ann');
     const whole = await untilCounted(panel, 'ann', ({ down }) => down >= before.down + device.down);
     await sleep(6_000);
-    t.is((await usageOf(panel, 'ann')).down, whole.down, 'once');
+    await poll(panel);
+  // Keepalives and handshakes may come in between.
+  t.true((await usageOf(panel, 'ann')).down - whole.down < 1000, 'once');
     t.true(whole.down < before.down + 1.2 * MIB);
   },
 );

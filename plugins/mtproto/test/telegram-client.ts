@@ -1,4 +1,4 @@
-// A Telegram client as far as a proxy sees one: a TLS handshake that is none, and the obfuscated transport inside it.
+// A Telegram client as far as a proxy sees one: what looks like a TLS handshake, and the obfuscated transport inside it.
 // Sources: core.telegram.org/mtproto/mtproto-transports (obfuscation); the handshake of github.com/9seconds/mtg.
 import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
