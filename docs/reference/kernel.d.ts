@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 7 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 90 names
+//   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/external-links: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
@@ -2820,6 +2820,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
+  /** What users may reach, for programs that carry their packets beside the core. */
+  export interface UserReachApi {
+    /** value of `WEIR_ENGINE_PRIVATE`: whether they reach loopback and private addresses */
+    readonly private: 'allow' | 'block';
+  }
+  export const UserReach: Token<UserReachApi>;
   /** A user with an open connection from this address. */
   export interface OnlineAddress extends UserRef {
     readonly address: string;
@@ -5226,7 +5232,7 @@ declare module '@weir-panel/weir/plugins/sidecars' {
   export interface SidecarControl {
     /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
     readonly users?: {
-      /** Makes the users exactly these, and leaves alone who is there already. Called after each start and adoption, and after a change that failed. */
+      /** Makes the users exactly these, and leaves alone those that it has. Called after each start and adoption, and after a change that failed. */
       replace(users: readonly SidecarUser[]): Promise<void>;
       /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
       change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;

@@ -5,7 +5,6 @@ import {
   int,
   Listeners,
   maybe,
-  oneOf,
   optional,
   payload,
   route,
@@ -18,6 +17,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { Clients, PresenceSources, ProgramUsers } from '../clients/contract.js';
+import { UserReach } from '../engine/contract.js';
 import { beforeInboundSave, Inbounds, prepareInboundSave, ProtocolPrograms } from '../inbounds/contract.js';
 import { PanelLog } from '../panel-logs/contract.js';
 import { protocolProgram, RunningSidecars, Sidecars } from '../sidecars/contract.js';
@@ -35,14 +35,10 @@ export default definePlugin({
   about: 'Runs inbounds of AmneziaWG with amneziawg-go.',
   config: {
     binary: variable('WEIR_AMNEZIAWG_BIN', optional(word()), 'the program amneziawg-go to use'),
-    private: variable(
-      'WEIR_ENGINE_PRIVATE',
-      withDefault(oneOf('allow', 'block'), 'block'),
-      'allow: users of the core may reach loopback and private addresses',
-    ),
   },
   uses: {
     listeners: Listeners,
+    reach: maybe(UserReach),
     inbounds: Inbounds,
     clients: Clients,
     users: ProgramUsers,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { KeyedQueue, type ListenersApi, type Log } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
-import { userOf, type UserRef } from '../engine/contract.js';
+import { userOf, type UserReachApi, type UserRef } from '../engine/contract.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
 import type { Probe } from '../processes/contract.js';
 import type {
@@ -30,7 +30,8 @@ interface Needs {
   readonly listeners: ListenersApi;
   readonly handshakes: Handshakes;
   readonly dataDirectory: string;
-  readonly config: { readonly binary?: string | undefined; readonly private: 'allow' | 'block' };
+  readonly reach: UserReachApi | undefined;
+  readonly config: { readonly binary?: string | undefined };
 }
 
 /** Fields that concern client programs only. */
@@ -101,14 +102,14 @@ export class AmneziawgSidecar implements Sidecar {
   }
 
   async open({ inboundIds }: SidecarInstance): Promise<SidecarControl> {
-    const { inbounds, users, listeners, handshakes, log, dataDirectory, config } = this.#needs;
+    const { inbounds, users, listeners, handshakes, log, dataDirectory, reach } = this.#needs;
     const inbound = inbounds.get(inboundIds[0] ?? 0);
     if (!inbound) throw new Error('its inbound was deleted');
     const tunnel = new Tunnel(inbound, {
       log,
       run: runCommand,
       panel: panelName(dataDirectory),
-      openPrivate: config.private === 'allow',
+      openPrivate: reach?.private === 'allow',
       panelPorts: () =>
         listeners
           .places()

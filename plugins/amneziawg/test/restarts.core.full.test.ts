@@ -52,9 +52,9 @@ testTunnel(
     t.is(failed, 0, 'no connection of another client failed');
     const { peers } = await reportOf(second);
     t.deepEqual(peers.map(({ email }) => email).sort(), ['ann', 'bob']);
-  
+
     const device = await deviceUsage(second, 'ann');
-  t.true(device.down >= before.down + MIB, 'the device was not set again');
+    t.true(device.down >= before.down + MIB, 'the device was not set again');
     await untilCounted(second, 'ann', ({ up, down }) => up >= device.up && down >= device.down);
     await sleep(6_000);
     await poll(second);
@@ -92,8 +92,8 @@ testTunnel(
     const whole = await untilCounted(panel, 'ann', ({ down }) => down >= before.down + device.down);
     await sleep(6_000);
     await poll(panel);
-  // Keepalives and handshakes may come in between.
-  t.true((await usageOf(panel, 'ann')).down - whole.down < 1000, 'once');
+    // Keepalives and handshakes may come in between.
+    t.true((await usageOf(panel, 'ann')).down - whole.down < 1000, 'once');
     t.true(whole.down < before.down + 1.2 * MIB);
   },
 );
