@@ -69,18 +69,17 @@ async function pulse(host: string, port: number, times: number): Promise<void> {
   process.exit(0);
 }
 
-/** Sends one packet, and says whether an answer comes. */
-function packet(host: string, port: number): void {
-  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-  setTimeout(() => {
-    say({ answered: false });
-    process.exit(0);
-  }, 1500);
-  socket.on('message', () => {
-    say({ answered: true });
-    process.exit(0);
-  });
-  socket.send('x', port, host);
+/** Sends one packet from an address, with this address in it. */
+function packet(host: string, port: number, from: string): void {
+  const socket = createSocket('udp4');
+  socket.bind(0, from, () => socket.send(from, port, host, () => socket.close(() => say('sent'))));
+}
+
+/** Says what the first packet has. */
+function sink(port: number): void {
+  const socket = createSocket('udp4');
+  socket.on('message', (text) => say(text.toString()));
+  socket.bind(port, () => say('ready'));
 }
 
 /** Holds a UDP port. */
@@ -94,4 +93,5 @@ if (what === 'serve') serve(Number(host), args[1]);
 else if (what === 'get') get(host, Number(port), Number(bytes), Number(patience));
 else if (what === 'pulse') await pulse(host, Number(port), Number(bytes));
 else if (what === 'bind') bind(Number(host));
-else if (what === 'packet') packet(host, Number(port));
+else if (what === 'packet') packet(host, Number(port), bytes);
+else if (what === 'sink') sink(Number(host));
