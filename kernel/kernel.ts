@@ -202,9 +202,12 @@ export class Kernel {
     const replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     this.#registrations.replays = replays;
     this.#parts.writer.lastStep = replays?.settle.bind(replays);
-    for (const instance of thirdPartyLast(this.#parts.instances))
+    const extending = thirdPartyLast(this.#parts.instances);
+    for (const instance of extending)
+      attributeErrors(instance.plugin, 'could not be built', () => wiring.extend(instance));
+    // A plugin may tap the hooks that others name in its lists.
+    for (const instance of extending)
       attributeErrors(instance.plugin, 'could not be built', () => {
-        wiring.extend(instance);
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
         this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
       });

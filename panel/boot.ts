@@ -89,6 +89,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const listener: PanelListenerApi = {
     port: { value: port, source: sources.port },
     trustedProxies: { value: trustedProxies, source: sources.trustedProxies },
+    certificateValidTo: () => certificate?.validTo ?? '',
   };
   return Kernel.boot({
     plugins,

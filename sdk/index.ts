@@ -1146,6 +1146,8 @@ export type EngineTemplateReply = {
   /** JSON text of a list: tags of the reverse proxies of clients */
   clientReverseTags: string;
   outboundTestUrl: string;
+  /** JSON text of a list: tags of outbounds that lists and other plugins add */
+  subscriptionOutboundTags: string;
 };
 
 export type EngineBalancerOverrideInput = {
@@ -1221,6 +1223,8 @@ export type EngineOutboundSubsReply = {
   /** Unix ms */
   updatedAt: number;
   outboundCount: number;
+  /** tags of its outbounds, for rules and balancers */
+  outboundTags: string[];
   /** tag of the outbound for what no rule takes, if it is of this list */
   defaultOutbound: string;
   /** entries that are not used */
@@ -1237,19 +1241,19 @@ export type EngineCreateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1276,6 +1280,8 @@ export type EngineCreateOutboundSubReply = {
   /** Unix ms */
   updatedAt: number;
   outboundCount: number;
+  /** tags of its outbounds, for rules and balancers */
+  outboundTags: string[];
   /** tag of the outbound for what no rule takes, if it is of this list */
   defaultOutbound: string;
   /** entries that are not used */
@@ -1290,11 +1296,11 @@ export type EngineCreateOutboundSubReply = {
 export type EngineParseOutboundSubInput = {
   body?: {
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
   };
 };
 
@@ -1310,19 +1316,19 @@ export type EngineUpdateOutboundSubInput = {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string | null;
+    url?: string;
     /** whether its outbounds are in the core */
-    enabled?: boolean | null;
+    enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean | null;
+    allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean | null;
+    allowInsecure?: boolean;
     /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string | null;
+    tagPrefix?: string;
     /** seconds; 600 for a new one */
-    updateInterval?: number | null;
+    updateInterval?: number;
     /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean | null;
+    prepend?: boolean;
   };
 };
 
@@ -1427,7 +1433,9 @@ export type EngineResetOutboundsTrafficInput = {
 
 export type EngineRouteTestInput = {
   body?: {
+    /** text of one line without control characters */
     inboundTag?: string;
+    /** text of one line without control characters */
     domain?: string;
     ip?: string;
     port?: number;
@@ -1451,7 +1459,7 @@ export type EngineRouteTestReply = {
 
 export type EngineTestOutboundInput = {
   body: {
-    /** an outbound of the core, as JSON text or as an object */
+    /** an outbound of the core, as JSON text or as an object; or the tag of one of the config */
     outbound: string | Record<string, unknown>;
     /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
     allOutbounds?: string | unknown[];
@@ -1483,11 +1491,22 @@ export type EngineTestOutboundReply = {
     delay: number;
     error?: string;
   }[];
+  /** how the far end sees the outbound, in mode http; missing where nothing answered */
+  egress?: {
+    /** blank where nothing answered over IPv4 */
+    ipv4: string;
+    /** blank where nothing answered over IPv6 */
+    ipv6: string;
+    /** two letters, or blank */
+    country: string;
+    /** `off`, `on` or `plus`: whether it leaves through Cloudflare WARP */
+    warp: string;
+  };
 };
 
 export type EngineTestOutboundsInput = {
   body: {
-    /** at most 50 outbounds, as JSON text or as a list */
+    /** at most 50 outbounds, or tags of those of the config, as JSON text or as a list */
     outbounds: string | unknown[];
     /** outbounds that the tested ones may dial through, as JSON text or as a list; without it, those of the config */
     allOutbounds?: string | unknown[];
@@ -1519,6 +1538,17 @@ export type EngineTestOutboundsReply = {
     delay: number;
     error?: string;
   }[];
+  /** how the far end sees the outbound, in mode http; missing where nothing answered */
+  egress?: {
+    /** blank where nothing answered over IPv4 */
+    ipv4: string;
+    /** blank where nothing answered over IPv6 */
+    ipv6: string;
+    /** two letters, or blank */
+    country: string;
+    /** `off`, `on` or `plus`: whether it leaves through Cloudflare WARP */
+    warp: string;
+  };
 }[];
 
 export type EngineUpdateInput = {
@@ -2737,6 +2767,10 @@ export type ServerScanRealityTargetInput = {
     target: string;
     /** the name to ask for; by default the host. For an address without it, the name in the certificate counts */
     sni?: string;
+    /** version of the PROXY protocol that the server expects, as `xver` of REALITY; 0: none */
+    xver?: number;
+    /** true: also at an address that is not public */
+    allowPrivate?: boolean;
   };
 };
 
@@ -2900,6 +2934,11 @@ export type ServerStatusReply = {
       isHigh: boolean;
     };
   };
+  /** whether an inbound of this protocol is enabled, and whether its program runs; no plugin has the program yet */
+  amneziawg: {
+    configured: boolean;
+    running: boolean;
+  };
   /** threads and memory of the panel; uptime of the core in seconds */
   appStats: {
     threads: number;
@@ -2979,6 +3018,14 @@ export type SettingsAllReply = {
   ipLimitAllowlist: string;
   /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
   ipLimitCut: 'newest' | 'oldest' | 'none';
+  /** percent of the processors above which an alarm is raised; 0 for none */
+  alarmCpu: number;
+  /** percent of the memory above which an alarm is raised; 0 for none */
+  alarmMemory: number;
+  /** percent of a disk above which an alarm is raised; 0 for none */
+  alarmDisk: number;
+  /** days before the end of a certificate from which an alarm is raised; 0 for none */
+  alarmCertificateDays: number;
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -3100,14 +3147,18 @@ export type SettingsAllReply = {
   subAppIHeaders: Record<string, string>;
   /** make encrypted links to subscriptions, which only the app can read */
   appLinkEnable: boolean;
+  /** days for which the record of changes is kept; 0: until it has too many changes */
+  auditDays: number;
+  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+  auditMostChanges: number;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
   /** the registered device, as JSON text; never shown */
-  edgetunnel: '';
-  /** whether edgetunnel is set */
-  hasEdgetunnel: boolean;
+  edgetunnelSecret: '';
+  /** whether edgetunnelSecret is set */
+  hasEdgetunnelSecret: boolean;
   /** days until the device is replaced by a new one; 0: never */
   edgetunnelUpdateInterval: number;
   /** when the present device was registered, in Unix seconds; 0: unknown */
@@ -3120,12 +3171,18 @@ export type SettingsAllReply = {
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
+  /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
+  metricsDetail: 'none' | 'inbounds' | 'clients';
+  /** clients that have series at /metrics, those with most bytes */
+  metricsMostClients: number;
   /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
   outboundDownThreshold: number;
+  /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
+  outboundTestEgress: boolean;
   /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
   realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
@@ -3176,10 +3233,12 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** days for which the usage of each client is stored, today included */
+  usageHistoryDays: number;
   /** private key and token at the VPN provider, as JSON text; never shown */
-  vpnprovider: '';
-  /** whether vpnprovider is set */
-  hasVpnprovider: boolean;
+  vpnproviderSecret: '';
+  /** whether vpnproviderSecret is set */
+  hasVpnproviderSecret: boolean;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3335,6 +3394,14 @@ export type SettingsUpdateInput = {
     ipLimitAllowlist?: string;
     /** whose connections are closed when a client is over its limitIp: those of the addresses that came last, those that came first, or none */
     ipLimitCut?: 'newest' | 'oldest' | 'none';
+    /** percent of the processors above which an alarm is raised; 0 for none */
+    alarmCpu?: number;
+    /** percent of the memory above which an alarm is raised; 0 for none */
+    alarmMemory?: number;
+    /** percent of a disk above which an alarm is raised; 0 for none */
+    alarmDisk?: number;
+    /** days before the end of a certificate from which an alarm is raised; 0 for none */
+    alarmCertificateDays?: number;
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -3456,14 +3523,18 @@ export type SettingsUpdateInput = {
     subAppIHeaders?: Record<string, string>;
     /** make encrypted links to subscriptions, which only the app can read */
     appLinkEnable?: boolean;
+    /** days for which the record of changes is kept; 0: until it has too many changes */
+    auditDays?: number;
+    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+    auditMostChanges?: number;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
     /** the registered device, as JSON text */
-    edgetunnel?: string;
-    /** true clears edgetunnel */
-    clearEdgetunnel?: boolean;
+    edgetunnelSecret?: string;
+    /** true clears edgetunnelSecret */
+    clearEdgetunnelSecret?: boolean;
     /** days until the device is replaced by a new one; 0: never */
     edgetunnelUpdateInterval?: number;
     /** when the present device was registered, in Unix seconds; 0: unknown */
@@ -3476,12 +3547,18 @@ export type SettingsUpdateInput = {
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
+    /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
+    metricsDetail?: 'none' | 'inbounds' | 'clients';
+    /** clients that have series at /metrics, those with most bytes */
+    metricsMostClients?: number;
     /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked')[];
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
     outboundDownThreshold?: number;
+    /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
+    outboundTestEgress?: boolean;
     /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
     realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
@@ -3532,10 +3609,12 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** days for which the usage of each client is stored, today included */
+    usageHistoryDays?: number;
     /** private key and token at the VPN provider, as JSON text */
-    vpnprovider?: string;
-    /** true clears vpnprovider */
-    clearVpnprovider?: boolean;
+    vpnproviderSecret?: string;
+    /** true clears vpnproviderSecret */
+    clearVpnproviderSecret?: boolean;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3721,6 +3800,73 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type AlarmsListReply = {
+  name: string;
+  isActive: boolean;
+  /** Unix ms of the last change; 0: never */
+  since: number;
+  value: number | null;
+  /** 0: no alarm */
+  limit: number;
+  text: string;
+}[];
+
+export type AuditChangesInput = {
+  query?: {
+    /** kind of the record: client, inbound, setting … */
+    area?: string;
+    kind?: 'added' | 'updated' | 'deleted';
+    /** name of the record: an email, a tag, the name of a setting */
+    name?: string;
+    /** what stays of a record that gets another name: its id */
+    subject?: string;
+    /** name of the admin, the API token, the command or the plugin */
+    who?: string;
+    ip?: string;
+    /** Unix ms, from this one on */
+    from?: number;
+    /** Unix ms, before this one */
+    to?: number;
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type AuditChangesReply = {
+  id: number;
+  /** changes of one call have the same */
+  entry: number;
+  /** Unix ms */
+  at: number;
+  who: string;
+  /** session, token, command or plugin */
+  whoKind: string;
+  /** blank if no request asked for it */
+  ip: string;
+  area: string;
+  kind: string;
+  name: string;
+  subject: string;
+  /** by path of the field, the value before and after; of secrets only that they changed */
+  fields: Record<string, unknown>;
+}[];
+
+export type AuditVerifyInput = {
+  body?: {
+    /** the head of an earlier verification */
+    head?: string;
+  };
+};
+
+export type AuditVerifyReply = {
+  entries: number;
+  changes: number;
+  /** sentences, at most 20; none: all entries are those that were written */
+  problems: string[];
+  /** number and hash of the newest entry */
+  head: string;
+};
+
 export type CoreTemplateCompareInput = {
   query: {
     from: number;
@@ -3904,6 +4050,10 @@ export type KeygenWireguardReply = {
   presharedKey: string;
 };
 
+export type MetricsTokenReply = {
+  createdAt: number | null;
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -3972,6 +4122,43 @@ export type TrafficPreviewReply = {
   }[];
 };
 
+export type UsageByDayClientInput = {
+  email: string;
+  query?: {
+    /** date, like 2026-01-31 */
+    from?: string;
+    /** date, like 2026-01-31 */
+    to?: string;
+  };
+};
+
+export type UsageByDayClientReply = {
+  day: string;
+  up: number;
+  down: number;
+}[];
+
+export type UsageByDayTopInput = {
+  query?: {
+    /** date, like 2026-01-31 */
+    day?: string;
+    limit?: number;
+  };
+};
+
+export type UsageByDayTopReply = {
+  day: string;
+  clients: number;
+  up: number;
+  down: number;
+  top: {
+    id: number;
+    email: string;
+    up: number;
+    down: number;
+  }[];
+};
+
 export type VpnproviderApplyInput = {
   body?: {
     /** an entry of the action servers */
@@ -4009,7 +4196,7 @@ export type ServerGetCpuHistoryByBucketReply = {
 }[];
 
 export type ServerGetHistoryByMetricByBucketInput = {
-  metric: 'cpu' | 'mem' | 'netUp' | 'netDown' | 'online' | 'load1' | 'load5' | 'load15';
+  metric: 'cpu' | 'mem' | 'swap' | 'netUp' | 'netDown' | 'pktUp' | 'pktDown' | 'diskRead' | 'diskWrite' | 'diskUsage' | 'tcpCount' | 'udpCount' | 'online' | 'load1' | 'load5' | 'load15';
   bucket: 2 | 30 | 60 | 120 | 180 | 300;
 };
 
@@ -4114,6 +4301,23 @@ export class Weir extends Transport {
     /** Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result. — POST /panel/api/system/jobs/{plugin}/{job} */
     jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
       this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
+  } as const;
+
+  readonly metrics = {
+    /** Metrics in the text format of Prometheus. It accepts its own token only, as `Authorization: Bearer`. — GET /metrics */
+    scrape: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/metrics', gives: 'response' }),
+    /** Deletes the token of /metrics, so that nobody can read it. — DELETE /panel/api/x/metrics/token */
+    deleteToken: (): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/x/metrics/token', gives: 'msg' }),
+    /** Whether /metrics has a token: Unix ms of its creation, or null. Without one nobody can read /metrics. — GET /panel/api/x/metrics/token */
+    token: (): Promise<MetricsTokenReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/metrics/token', gives: 'obj' }),
+    /** Creates the token of /metrics, in place of the previous one. It is shown here and never again. — POST /panel/api/x/metrics/token */
+    createToken: (): Promise<{
+      token: string;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/metrics/token', gives: 'obj' }),
   } as const;
 
   readonly clients = {
@@ -4512,7 +4716,7 @@ export class Weir extends Transport {
     /** Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one. — POST /panel/api/server/restartEngineService */
     restartEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/restartEngineService', gives: 'msg' }),
-    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/scanRealityTarget */
+    /** Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. — POST /panel/api/server/scanRealityTarget */
     scanRealityTarget: (input: ServerScanRealityTargetInput): Promise<ServerScanRealityTargetReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/scanRealityTarget', gives: 'obj' }, input),
     /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
@@ -4603,6 +4807,21 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
   } as const;
 
+  readonly alarms = {
+    /** Every alarm that is measured, active or not: cpu, memory and disk in percent, and certificates in days that are left. — GET /panel/api/x/alarms */
+    list: (): Promise<AlarmsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/alarms', gives: 'obj' }),
+  } as const;
+
+  readonly audit = {
+    /** Who changed what, the newest change first. For the next page, send the id of the last change as `before`. — GET /panel/api/x/audit/changes */
+    changes: (input?: AuditChangesInput): Promise<AuditChangesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/audit/changes', gives: 'obj' }, input),
+    /** Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too. — POST /panel/api/x/audit/verify */
+    verify: (input?: AuditVerifyInput): Promise<AuditVerifyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/audit/verify', gives: 'obj' }, input),
+  } as const;
+
   readonly coreTemplate = {
     /** What must change in one template to make another one of it. — GET /panel/api/x/core-template/compare */
     compare: (input: CoreTemplateCompareInput): Promise<CoreTemplateCompareReply> =>
@@ -4679,6 +4898,15 @@ export class Weir extends Transport {
     /** Which clients and inbounds are cut by their expiry, renewed and reset from now until a moment of the next 92 days: one entry for each of them and kind, with the first time and how often. Each list has the first 1,000 entries; counts are exact. Quotas and first uses depend on bytes and are not foreseen. — GET /panel/api/x/traffic/preview */
     preview: (input: TrafficPreviewInput): Promise<TrafficPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/traffic/preview', gives: 'obj' }, input),
+  } as const;
+
+  readonly usageByDay = {
+    /** Bytes of one client on each day, oldest first, by the calendar of the setting timeLocation. Without `from` and `to`, the last thirty days. A minute may pass until bytes appear. — GET /panel/api/x/usage-by-day/clients/{email} */
+    client: (input: UsageByDayClientInput): Promise<UsageByDayClientReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/usage-by-day/clients/{email}', gives: 'obj' }, input),
+    /** The clients that moved most bytes on a day, today without `day`: those with most up and down first; beside them how many clients moved bytes, and the bytes of all. Deleted clients are not counted. — GET /panel/api/x/usage-by-day/top */
+    top: (input?: UsageByDayTopInput): Promise<UsageByDayTopReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/usage-by-day/top', gives: 'obj' }, input),
   } as const;
 
   readonly vpnprovider = {

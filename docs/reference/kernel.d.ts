@@ -4,35 +4,40 @@
 //   @weir-panel/weir/kernel: 200 names
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
-//   @weir-panel/weir/plugins/clients: 36 names
+//   @weir-panel/weir/plugins/alarms: 6 names
+//   @weir-panel/weir/plugins/audit: 5 names
+//   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
-//   @weir-panel/weir/plugins/core-template: 7 names
+//   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 92 names
-//   @weir-panel/weir/plugins/external-links: 3 names
+//   @weir-panel/weir/plugins/external-links: 5 names
+//   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 104 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 1 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
+//   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
-//   @weir-panel/weir/plugins/realtime: 3 names
+//   @weir-panel/weir/plugins/realtime: 6 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
 //   @weir-panel/weir/plugins/sidecars: 16 names
+//   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
-//   @weir-panel/weir/plugins/time-series: 15 names
-//   @weir-panel/weir/plugins/traffic: 15 names
+//   @weir-panel/weir/plugins/time-series: 17 names
+//   @weir-panel/weir/plugins/traffic: 16 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -51,6 +56,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'session' | 'token' | 'command' | 'plugin' | 'anyone' | (string & {});
     /** digest of the session id, to revoke the session; only for the kind `session` */
     readonly session?: string;
+    /** address of the caller; absent where no request asked */
+    readonly ip?: string;
   }
   interface Credentials {
     readonly authorization: string | undefined;
@@ -201,7 +208,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly kind: 'maybe';
     readonly token: Token<T>;
   }
-  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>, others: readonly Contributed<T>[]) => string | undefined;
+  type Problem<T> = (value: T, plugin: Pick<Plugin, 'name' | 'outside' | 'tables' | 'hooks'>, others: readonly Contributed<T>[]) => string | undefined;
   /** A list that one plugin owns and others add to. */
   export interface ExtensionPoint<T> {
     readonly kind: 'point';
@@ -1663,6 +1670,83 @@ declare module '@weir-panel/weir/plugins/addresses' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/alarms' {
+  import type { Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+
+  // Alarms: levels of the machine and dates of certificates that need an admin.
+  export interface Alarm {
+    /** `cpu`, `memory`, `disk`, or `certificate:` with the name of a served certificate */
+    readonly name: string;
+    readonly isActive: boolean;
+    /** Unix ms of the last change; 0 when it was never active */
+    readonly since: number;
+    /** the last reading: percent, or days that are left; null where there is none yet */
+    readonly value: number | null;
+    /** the setting above which (of days: below which) it becomes active; 0: never */
+    readonly limit: number;
+    /** one sentence for display; blank while it is not active */
+    readonly text: string;
+  }
+  export interface AlarmsApi {
+    list(): readonly Alarm[];
+  }
+  export const Alarms: Token<AlarmsApi>;
+  /** An alarm became active, or is over. Emitted once for each change, not again after a restart of the panel; also while the database fails. */
+  export const alarmChanged: Event<{
+    readonly alarm: Alarm;
+    readonly at: number;
+  }>;
+  /** A certificate that the panel's machine serves. */
+  export interface ServedCertificate {
+    /** short name for display, like `panel` */
+    readonly name: string;
+    /** the date until which it is valid, as text of RFC 3339; blank while none is served */
+    readonly validTo: () => string;
+  }
+  /** Certificates whose end is watched, beside that of the panel; called once an hour. */
+  export const ServedCertificates: ExtensionPoint<ServedCertificate>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/audit' {
+  import type { During, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // Records who changed what: each hook inside a write becomes entries, in the same transaction.
+  export type ChangeKind = 'added' | 'updated' | 'deleted';
+  /** One change of one record, as its owner describes it. */
+  export interface DescribedChange {
+    readonly kind: ChangeKind;
+    /** what an admin calls the record: an email, a tag, the name of a setting */
+    readonly name: string;
+    /** what stays when the name changes; blank without one */
+    readonly id?: string | number;
+    /** Fields, with objects and lists inside; undefined before it was added and after it was deleted. Secrets may be among them: see `secret`. */
+    readonly before: object | undefined;
+    readonly after: object | undefined;
+  }
+  /** Changes of one kind of record that are recorded. */
+  export interface AuditedHook<C> {
+    /** kind of the record, in the API's word: `client`; one entry of the list for each */
+    readonly area: string;
+    /** called inside the write that makes the changes */
+    readonly hook: During<{
+      readonly changes: readonly C[];
+      readonly who: Principal;
+    }>;
+    /** Returns undefined for what is not recorded. Synchronous and quick: a bulk call has thousands. */
+    describe(change: C): DescribedChange | undefined;
+    /** Names of fields, at any depth, whose values are not recorded, only that they changed. Fields whose names say that they are secret (`password`, `privateKey`, `token` …) never are. */
+    readonly secret?: readonly string[];
+  }
+  /** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+  export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
+  /** An entry for `AuditedHooks`, with the type of its changes checked. */
+  export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
@@ -1771,6 +1855,11 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly setsUsage?: true;
   }
   export const Clients: Token<ClientsApi>;
+  /** What a client used, with its limits, as `clients/traffic/{email}` shows it. */
+  export interface ClientTrafficApi {
+    of(row: ClientRow): TrafficRecord;
+  }
+  export const ClientTraffic: Token<ClientTrafficApi>;
   /** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
   export interface WithheldUsersApi {
     /** Withholds the users of these clients and of these inbounds, and none of before; resolves when the core follows. */
@@ -2205,6 +2294,25 @@ declare module '@weir-panel/weir/plugins/clients' {
     inboundIds: number[];
   }>;
   type AddClient = Static<typeof AddClient>;
+  const TrafficRecord: Joi.ObjectSchema<any> & Typed<{
+    down: number;
+    email: string;
+    enable: boolean;
+    expiryTime: number;
+    id: number;
+    inboundId: number;
+    lastOnline: number;
+    lastSubFetch: number;
+    reset: number;
+    resetCount: number;
+    resetDay: number;
+    resetMax: number;
+    subId: string;
+    total: number;
+    up: number;
+    uuid: string;
+  }>;
+  type TrafficRecord = Static<typeof TrafficRecord>;
 
   // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
   // has a row only after counters of its clients were reset, and then the row is not marked as created.
@@ -2321,7 +2429,7 @@ declare module '@weir-panel/weir/plugins/core-guard' {
 }
 
 declare module '@weir-panel/weir/plugins/core-template' {
-  import type { ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { During, ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
 
   export const templateErrors: {
@@ -2366,6 +2474,23 @@ declare module '@weir-panel/weir/plugins/core-template' {
     change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
   }
   export const CoreTemplate: Token<CoreTemplateApi>;
+  /** Another template is in force. */
+  export interface TemplateChange {
+    /** 0: the default of a new panel */
+    readonly before: {
+      readonly id: number;
+      readonly template: JsonObject;
+    };
+    readonly after: {
+      readonly id: number;
+      readonly template: JsonObject;
+    };
+  }
+  /** Runs in the transaction that stores a template, also when the panel goes back to an earlier one. Templates hold secrets. */
+  export const duringTemplateSave: During<{
+    readonly changes: readonly TemplateChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -2557,12 +2682,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     balancers(): Promise<ReadonlySet<string>>;
     /** Undefined while no core runs, and when it does not have the balancer. */
     balancer(tag: string): Promise<BalancerState | undefined>;
-    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
+    /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see beforeRulesInForce. */
     override(tag: string, target: string): Promise<boolean>;
   }
   export const CoreRoutes: Token<CoreRoutesApi>;
-  /** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
-  export const coreRulesChanged: Event<{
+  /** Called when a core has started, or rules or balancers of the running one have changed, before callers are told that this is in force. Overrides of balancers are lost then: in a new core all, else those of balancers that changed. Not called for a core that a previous panel left running. */
+  export const beforeRulesInForce: Guard<{
     readonly balancers: readonly string[];
   }>;
 
@@ -3027,7 +3152,7 @@ declare module '@weir-panel/weir/plugins/engine' {
 }
 
 declare module '@weir-panel/weir/plugins/external-links' {
-  import type { Token } from '@weir-panel/weir/kernel';
+  import type { During, Principal, Token } from '@weir-panel/weir/kernel';
 
   // External links: entries of other servers that belong to a client's subscription.
   /** A share link, or the URL of a subscription elsewhere. */
@@ -3058,6 +3183,53 @@ declare module '@weir-panel/weir/plugins/external-links' {
     of(clientId: number): readonly ExternalLink[];
   }
   export const ExternalLinks: Token<ExternalLinksApi>;
+  export interface LinksChange {
+    readonly clientId: number;
+    /** all of them, in order */
+    readonly before: readonly ExternalLink[];
+    readonly after: readonly ExternalLink[];
+  }
+  /** Runs in the transaction that replaces the links of a client. `duringClientSave` reports those that come or go with their client. A link may hold credentials. */
+  export const duringLinksSave: During<{
+    readonly changes: readonly LinksChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/fallbacks' {
+  import type { During, Principal, Static, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // Bodies and replies. Source of the fields: xtls.github.io, FallbackObject.
+  const FallbackReply: Joi.ObjectSchema<any> & Typed<{
+    alpn: string;
+    childId: number;
+    dest: string;
+    id: number;
+    masterId: number;
+    name: string;
+    path: string;
+    sortOrder: number;
+    xver: number;
+  }>;
+  export type Fallback = Static<typeof FallbackReply>;
+
+  // Fallbacks of inbounds, for plugins that follow their changes.
+  export interface FallbackChange {
+    /** the inbound that has them */
+    readonly masterId: number;
+    /** all of them, in order */
+    readonly before: readonly Fallback[];
+    /** without ids */
+    readonly after: readonly Omit<Fallback, 'id'>[];
+  }
+  /** Runs in the transaction that replaces the fallbacks of an inbound. With an inbound they go without a call. */
+  export const duringFallbackSave: During<{
+    readonly changes: readonly FallbackChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -4364,6 +4536,31 @@ declare module '@weir-panel/weir/plugins/link-reader' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/metrics' {
+  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+
+  // Metrics for Prometheus: how other plugins add theirs.
+  export interface Sample {
+    readonly value: number;
+    /** values of all `labels` of the metric */
+    readonly labels?: Readonly<Record<string, string>>;
+  }
+  /** A metric. Names follow the conventions of Prometheus: a unit in its base (`_bytes`, `_seconds`, `_ratio`), and `_total` at the end of a counter. */
+  export interface Metric {
+    /** of a third-party plugin: `weir_` and its name with underscores come first */
+    readonly name: string;
+    readonly help: string;
+    readonly type: 'gauge' | 'counter';
+    readonly labels?: readonly string[];
+    /** Called at each scrape, with five seconds; at most 10,000 samples are shown. */
+    readonly collect: () => Iterable<Sample> | Promise<Iterable<Sample>>;
+  }
+  /** Metrics beside those of the panel. */
+  export const Metrics: ExtensionPoint<Metric>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/notifications' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
@@ -4399,18 +4596,23 @@ declare module '@weir-panel/weir/plugins/outbounds' {
   import type { Event } from '@weir-panel/weir/kernel';
 
   // Tests of outbounds: what other plugins may follow.
-  /** An outbound that is tested on a schedule failed as often in a row as `outboundDownThreshold` says. Emitted once until it works again. */
+  /** Outbounds that are tested on a schedule and failed as often in a row as `outboundDownThreshold` says. Each is reported once until it works again. */
   export const outboundDown: Event<{
-    readonly tag: string;
-    /** in a row */
-    readonly failures: number;
-    readonly error: string;
+    /** up to fifty, as many as are tested at once */
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** in a row */
+      readonly failures: number;
+      readonly error: string;
+    }[];
   }>;
-  /** An outbound that was down works again. */
+  /** Outbounds that were down and work again. */
   export const outboundUp: Event<{
-    readonly tag: string;
-    /** ms */
-    readonly delay: number;
+    readonly outbounds: readonly {
+      readonly tag: string;
+      /** ms */
+      readonly delay: number;
+    }[];
   }>;
 
   export {};
@@ -4418,6 +4620,7 @@ declare module '@weir-panel/weir/plugins/outbounds' {
 
 declare module '@weir-panel/weir/plugins/outgoing' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { Socket } from 'node:net';
   import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
   // Hosts that callers name: each may be called only while somebody waits for its answer.
@@ -4475,8 +4678,10 @@ declare module '@weir-panel/weir/plugins/outgoing' {
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
-  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate'> {
     readonly signal?: AbortSignal;
+    /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
+    readonly before?: (connection: Socket) => Uint8Array;
     /**
      * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
      * time until the socket is closed.
@@ -4834,11 +5039,26 @@ declare module '@weir-panel/weir/plugins/realtime' {
     readonly type: string;
     /** the part for a reader that has just connected, as `payload.<type>` of the message `snapshot` */
     readonly snapshot?: () => unknown;
+    /** Each message counts, and none may be replaced. Without it, a reader that is slow gets the newest message only. */
+    readonly isEvent?: true;
     /** called once, at the start */
     readonly start?: (out: LiveOutput) => void;
   }
   /** Further message types of the live stream. */
   export const LiveTypes: ExtensionPoint<LiveType>;
+  /** Bytes that outbounds moved. */
+  export interface OutboundBytes {
+    readonly tag: string;
+    readonly up: number;
+    readonly down: number;
+  }
+  /** Counts outbounds for `traffics` of the message `traffic`. */
+  export interface OutboundSource {
+    /** Returns what moved since the previous call. Called after each poll of clients, also while nobody reads. */
+    take(): readonly OutboundBytes[];
+  }
+  /** Sources of the bytes of outbounds. */
+  export const OutboundSources: ExtensionPoint<OutboundSource>;
 
   export {};
 }
@@ -4923,6 +5143,10 @@ declare module '@weir-panel/weir/plugins/server-status' {
 
   // Status of machine, core and panel in one reply.
   const StatusReply: Joi.ObjectSchema<any> & Typed<{
+    amneziawg: {
+      configured: boolean;
+      running: boolean;
+    };
     appStats: {
       mem: number;
       threads: number;
@@ -5036,6 +5260,8 @@ declare module '@weir-panel/weir/plugins/settings' {
   export interface PanelListenerApi {
     readonly port: Configured<number>;
     readonly trustedProxies: Configured<readonly string[]>;
+    /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
+    readonly certificateValidTo: () => string;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
@@ -5287,6 +5513,75 @@ declare module '@weir-panel/weir/plugins/sidecars' {
   export const RunningSidecars: Token<RunningSidecarsApi>;
   /** Returns the entry for `ProtocolPrograms`: the state of the inbounds is that of the sidecar. */
   export const protocolProgram: (protocol: string, running: RunningSidecarsApi) => ProtocolProgram;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/sub-balancers' {
+  import type { Column, During, Principal, Typed, Values } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  // The fields of a balancer, each declared once, and how programs send them: as JSON or as a form, where everything is text.
+  /** by the id of an inbound */
+  type Weights = Readonly<Record<string, number>>;
+  const balancerFields: {
+    remark: {
+      readonly column: Column<string>;
+      readonly schema: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+    };
+    strategy: {
+      readonly column: Column<"leastLoad" | "leastPing" | "random" | "roundRobin">;
+      readonly schema: Joi.AnySchema<any> & Typed<"leastLoad" | "leastPing" | "random" | "roundRobin">;
+      readonly initial: "random";
+    };
+    inboundIds: {
+      readonly column: Column<readonly number[]>;
+      readonly schema: Joi.ArraySchema<any[]> & Typed<number[]>;
+      readonly initial: () => readonly number[];
+    };
+    memberWeights: {
+      readonly column: Column<Readonly<Record<string, number>>>;
+      readonly schema: Joi.ObjectSchema<any> & Typed<Record<string, number>>;
+      readonly initial: () => Weights;
+    };
+    sortOrder: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 1;
+    };
+    enabled: {
+      readonly column: Column<boolean>;
+      readonly schema: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      readonly initial: true;
+    };
+    createdAt: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+    updatedAt: {
+      readonly column: Column<number>;
+      readonly schema: Joi.NumberSchema<number> & Typed<number>;
+      readonly initial: 0;
+    };
+  };
+  type BalancerFields = Values<typeof balancerFields>;
+  export interface Balancer extends Readonly<BalancerFields> {
+    readonly id: number;
+  }
+
+  // Balancers of the JSON subscription, for plugins that follow their changes.
+  export interface BalancerChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: Balancer | undefined;
+    readonly after: Balancer | undefined;
+  }
+  /** Runs in the transaction that adds, changes or deletes a balancer on request. When an inbound is deleted, it is taken out without a call. */
+  export const duringBalancerSave: During<{
+    readonly changes: readonly BalancerChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -5706,6 +6001,12 @@ declare module '@weir-panel/weir/plugins/system' {
 declare module '@weir-panel/weir/plugins/time-series' {
   import type { ExtensionPoint, Token, Tx } from '@weir-panel/weir/kernel';
 
+  // Calendar days of a time zone as numbers: days since 1970-01-01 on that calendar.
+  /** Returns the calendar day of the zone at this moment; undefined is the machine's own zone. A day of 23 or 25 hours is one day. */
+  export function dayOf(at: number, zone: string | undefined): number;
+  /** `2026-01-31` */
+  export const nameOfDay: (day: number) => string;
+
   // Numbers over time, stored on disk within limits: how plugins declare, record and read them.
   /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
   export type SeriesKind = 'gauge' | 'counter';
@@ -5807,7 +6108,7 @@ declare module '@weir-panel/weir/plugins/time-series' {
 }
 
 declare module '@weir-panel/weir/plugins/traffic' {
-  import type { Event, ExtensionPoint, Filter, Token } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint, Filter, Token } from '@weir-panel/weir/kernel';
   import type { ClientUsage } from '@weir-panel/weir/plugins/clients';
 
   // Counters beside the core's: of programs that run inbounds, and of whoever else counts the bytes of clients.
@@ -5863,6 +6164,11 @@ declare module '@weir-panel/weir/plugins/traffic' {
   /** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
   export const trafficDeltas: Filter<readonly ClientUsage[], {
     readonly at: number;
+  }>;
+  /** Runs in the transaction that stores the bytes of a poll, after `trafficDeltas`: what a tap writes with its `tx` counts each byte once. `usage` is never empty and has no deleted clients. Of a poll that could not be stored it is not called; the bytes come with the next one. */
+  export const duringTrafficCount: During<{
+    readonly at: number;
+    readonly usage: readonly ClientUsage[];
   }>;
   /** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
   export const depletionCandidates: Filter<readonly {
@@ -5939,6 +6245,8 @@ declare module '@weir-panel/weir/testing' {
     every(ms: number, run: () => void): () => void;
     /** Moves on and runs what came due, in order. What it started may still be under way. */
     tick(ms: number): void;
+    /** Sets the clock as an admin or NTP does: timers go on as before. */
+    jump(ms: number): void;
   }
 
   // An engine without a core: remembers what it was told and counts what a test says.

@@ -10,6 +10,8 @@ export interface Principal {
   readonly kind: 'session' | 'token' | 'command' | 'plugin' | 'anyone' | (string & {});
   /** digest of the session id, to revoke the session; only for the kind `session` */
   readonly session?: string;
+  /** address of the caller; absent where no request asked */
+  readonly ip?: string;
 }
 
 /** A caller without authentication. */

@@ -19,7 +19,7 @@ export interface Maybe<T> {
 }
 type Problem<T> = (
   value: T,
-  plugin: Pick<Plugin, 'name' | 'outside' | 'tables'>,
+  plugin: Pick<Plugin, 'name' | 'outside' | 'tables' | 'hooks'>,
   others: readonly Contributed<T>[],
 ) => string | undefined;
 /** A list that one plugin owns and others add to. */

@@ -138,14 +138,12 @@ export class Pipeline {
       : this.#parts.sessions.find(cookies[SESSION_COOKIE], ip);
     if (session) {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request, body));
-      return { name: session.userName, kind: 'session', session: session.digest };
+      return { name: session.userName, kind: 'session', session: session.digest, ip };
     }
-    const who =
-      route.auth === 'session'
-        ? undefined
-        : await this.#parts.hooks.choose(authenticate, { authorization, cookies, ip });
+    const asked = { authorization, cookies, ip };
+    const who = route.auth !== 'session' && (await this.#parts.hooks.choose(authenticate, asked));
     if (!who) throw kernelErrors.UNAUTHORIZED();
-    return who;
+    return { ...who, ip };
   }
 
   async #sentCsrf(request: Request, body: RequestBody): Promise<string | undefined> {

@@ -16,7 +16,13 @@ import type { Baseline } from './groups/group-store.js';
 import type { RenewalTerms } from './model/renewal.js';
 import type { UniqueField } from './model/fields.js';
 import type { ClientRow } from './model/row.js';
-import { type AddClient, ClientPatch, PART_NAMES, type PartName } from './model/schema.js';
+import {
+  type AddClient,
+  ClientPatch,
+  PART_NAMES,
+  type PartName,
+  type TrafficRecord,
+} from './model/schema.js';
 import type { Schedule } from './model/value-schemas.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
@@ -80,6 +86,12 @@ export interface ClientChange {
   readonly setsUsage?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
+
+/** What a client used, with its limits, as `clients/traffic/{email}` shows it. */
+export interface ClientTrafficApi {
+  of(row: ClientRow): TrafficRecord;
+}
+export const ClientTraffic = token<ClientTrafficApi>('clients', 'ClientTraffic');
 
 /** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
 export interface WithheldUsersApi {

@@ -17,6 +17,7 @@ import {
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
   Clients,
+  ClientTraffic,
   ProgramUsers,
   WithheldUsers,
   duringClientSave,
@@ -87,8 +88,9 @@ export default definePlugin({
     importing: singleton(ClientImport),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, usage, periods, coreUsers }) => [
+  provides: ({ store, service, usage, periods, coreUsers, shown }) => [
     provide(Clients, store),
+    provide(ClientTraffic, { of: (row) => shown.traffic(row) }),
     provide(WithheldUsers, coreUsers),
     provide(ProgramUsers, coreUsers.ofPrograms),
     provide(ClientPeriodsToken, periods),

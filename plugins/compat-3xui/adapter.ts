@@ -96,8 +96,9 @@ export class Adapter {
     return [...mounted.map((one) => ({ owner: one.owner, route: this.#own(one, routes) })), ...others];
   }
 
-  #changeOf(call: Call, routes: Routes): Change {
-    const [read, shape] = [reads[call], shapes[call]];
+  /** @param name the other name by which it is called */
+  #changeOf(call: Call, routes: Routes, name = call): Change {
+    const [read, shape] = [reads[call], shapes[name] ?? shapes[call]];
     const ask: Ask = async (other, input, params = {}) =>
       (await (await this.#prepared({ call: other, params }, input, routes))()).obj;
     return {
@@ -115,7 +116,7 @@ export class Adapter {
   /** The same route under another method and path. */
   #named(call: Call, target: Call, { route, path }: Mounted, routes: Routes): Route {
     const wanted = namesIn(path);
-    const same = adapted(route, this.#changeOf(target, routes), 'all');
+    const same = adapted(route, this.#changeOf(target, routes, call), 'all');
     const handle = handlerOf(same);
     return {
       ...same,

@@ -85,11 +85,33 @@ function config(shown: unknown): unknown {
 const addresses = (shown: unknown): unknown =>
   list(shown).map((one) => `${String(record(one)['ip'])} (${String(record(one)['time'])})`);
 
+const parsed = (text: unknown): unknown => {
+  try {
+    return JSON.parse(String(text)) as unknown;
+  } catch {
+    return text;
+  }
+};
+
+/** A text of JSON, whose parts are JSON and not texts. */
+function coreSettings(shown: unknown): string {
+  const { engineSetting, inboundTags, clientReverseTags, subscriptionOutboundTags, ...rest } = record(shown);
+  return JSON.stringify({
+    ...rest,
+    xraySetting: parsed(engineSetting),
+    inboundTags: parsed(inboundTags),
+    clientReverseTags: parsed(clientReverseTags),
+    subscriptionOutboundTags: parsed(subscriptionOutboundTags),
+  });
+}
+
+/** By the call of ours, or by its other name where that replies in another way. */
 export const shapes: Readonly<Partial<Record<Call, Shape>>> = {
   'GET /panel/api/server/status': status,
   'GET /panel/api/server/getConfigJson': config,
   'POST /panel/api/setting/all': (shown) => withOldNames(record(shown)),
   'POST /panel/api/engine/': (shown) => ({ ...record(shown), xraySetting: record(shown)['engineSetting'] }),
+  'POST /panel/api/xray/': coreSettings,
   'GET /panel/api/inbounds/get/{id}': inbound,
   'POST /panel/api/inbounds/add': inbound,
   'POST /panel/api/inbounds/update/{id}': inbound,

@@ -9,6 +9,8 @@ const OF_APP =
 export const SETTING_NAMES: Readonly<Record<string, string>> = {
   appLinkEnable: 'happLinkEnable',
   edgetunnelUpdateInterval: 'warpUpdateInterval',
+  hasEdgetunnelSecret: 'hasWarpSecret',
+  hasVpnproviderSecret: 'hasNordSecret',
   engineOutboundTestUrl: 'xrayOutboundTestUrl',
   engineTemplateConfig: 'xrayTemplateConfig',
   msgBotApiServer: 'tgBotAPIServer',

@@ -20,6 +20,8 @@ const COSTLY: readonly Costly[] = [
     does: 'bytes of a packet',
     when: (siblings) => siblings.get('type') === 'rand',
   },
+  // transport/internet/finalmask, header-custom and noise: makes that many for each connection, of each entry of a list
+  { keys: ['rand'], most: 65_535, does: 'random bytes' },
   // transport/internet/splithttp/config.go: makes a text of that length for each request
   { keys: ['xpaddingbytes'], most: 65_535, does: 'bytes of each request' },
   // proxy/wireguard/bind.go:99: one function each
@@ -27,6 +29,9 @@ const COSTLY: readonly Costly[] = [
   // app/observatory/burst/healthping.go doCheck: room for that many results of each outbound, and as many requests
   { keys: ['pingconfig', 'sampling'], most: 1000, does: 'samples of each outbound' },
 ];
+
+/** Entries of a list in a mask, each of which may say so many bytes; a packet is a list of its bytes. */
+const MOST_IN_MASK = 64;
 
 /** A number, or the greater one of `from-to` (infra/conf/common.go ParseRangeString). */
 const greatest = (value: unknown): number =>
@@ -58,6 +63,12 @@ export function costlyProblem({ keys, value, siblings }: Place): string | undefi
     return length === 0 || (length >= SHORTEST_S && length <= LONGEST_S)
       ? undefined
       : 'it must be from 1s to 24h: with others the core takes all memory or does not run';
+  }
+  if (keys.includes('finalmask') && keys.at(-1) !== 'packet' && Array.isArray(value)) {
+    const entries = Math.max(value.length, value.flat().length);
+    return entries > MOST_IN_MASK
+      ? `${entries} entries are too many: the core has room for ${MOST_IN_MASK}`
+      : undefined;
   }
   const found = COSTLY.find((costly) => endsWith(keys, costly.keys) && (costly.when?.(siblings) ?? true));
   if (!found || typeof value === 'object') return undefined;

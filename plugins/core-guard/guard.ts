@@ -6,6 +6,7 @@ import { Lookups, reachOf } from './address.js';
 import { CertificateFiles, FileRefused } from './certificate-files.js';
 import { dialed } from './config-destinations.js';
 import { costlyProblem } from './costly-settings.js';
+import { crashProblem } from './crashing-settings.js';
 import { fileKey, fileValue } from './config-files.js';
 import type { Beside, ConfigPart, CoreGuardApi, Finding } from './contract.js';
 import { type Destination, destinationOf, nameOf } from './destination.js';
@@ -90,7 +91,7 @@ export class Guard implements CoreGuardApi {
       await this.#fileProblem(place, lookups !== undefined),
       await this.#listenProblem(place),
       // Only inbounds listen.
-      'listen' in part ? serverProblem(place) : undefined,
+      'listen' in part ? serverProblem(place) : crashProblem(place),
       ownTagProblem(place),
       costlyProblem(place),
     ];

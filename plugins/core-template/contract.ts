@@ -1,5 +1,5 @@
 // API of core-template: the admin's part of the core's config.
-import { type Principal, token } from '../../kernel/index.js';
+import { during, type Principal, token } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
 
 export { errors as templateErrors } from './errors.js';
@@ -19,3 +19,15 @@ export interface CoreTemplateApi {
   change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
 }
 export const CoreTemplate = token<CoreTemplateApi>('core-template', 'CoreTemplate');
+
+/** Another template is in force. */
+export interface TemplateChange {
+  /** 0: the default of a new panel */
+  readonly before: { readonly id: number; readonly template: JsonObject };
+  readonly after: { readonly id: number; readonly template: JsonObject };
+}
+/** Runs in the transaction that stores a template, also when the panel goes back to an earlier one. Templates hold secrets. */
+export const duringTemplateSave = during<{
+  readonly changes: readonly TemplateChange[];
+  readonly who: Principal;
+}>('core-template/duringTemplateSave');

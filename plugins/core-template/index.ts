@@ -1,10 +1,10 @@
 // The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
 import { definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
-import { composeCoreConfig, Engine } from '../engine/contract.js';
+import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
-import { CoreTemplate } from './contract.js';
+import { CoreTemplate, duringTemplateSave } from './contract.js';
 import { routes } from './routes.js';
 import { templateSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
@@ -16,7 +16,14 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: "The admin's part of the core's config: outbounds, rules, balancers, DNS; with a history.",
-  uses: { engine: Engine, clients: maybe(Clients), inbounds: maybe(Inbounds), stored: Settings },
+  uses: {
+    engine: Engine,
+    configured: maybe(CoreOutbounds),
+    clients: maybe(Clients),
+    inbounds: maybe(Inbounds),
+    stored: Settings,
+  },
+  hooks: [duringTemplateSave],
   settings: templateSettings,
   tables,
   migrations,

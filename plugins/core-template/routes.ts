@@ -19,7 +19,12 @@ import {
 } from '../../kernel/index.js';
 import Joi from 'joi';
 import type { ClientsApi } from '../clients/contract.js';
-import { coreChangeFields, type JsonObject } from '../engine/contract.js';
+import {
+  coreChangeFields,
+  type CoreOutboundsApi,
+  type JsonObject,
+  OWN_OUTBOUNDS,
+} from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
 import { comparison } from './comparison.js';
@@ -33,6 +38,7 @@ import type { StoredTemplate, TemplateStore } from './template-store.js';
 interface Needs {
   readonly store: TemplateStore;
   readonly service: TemplateService;
+  readonly configured: CoreOutboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
   readonly inbounds: InboundsApi | undefined;
   readonly stored: SettingsApi;
@@ -87,7 +93,17 @@ async function reverseTags(clients: ClientsApi | undefined): Promise<string[]> {
   return [...tags].sort();
 }
 
-export const routes = ({ store, service, clients, inbounds, stored, settings }: Needs): Route[] => {
+/** Tags of outbounds that are not the template's, such as those of lists. */
+async function otherTags({ configured, store }: Pick<Needs, 'configured' | 'store'>): Promise<string[]> {
+  const own = new Set([
+    ...OWN_OUTBOUNDS,
+    ...store.parts.parts.flatMap(({ part }) => ('outbound' in part ? [String(part.outbound['tag'])] : [])),
+  ]);
+  return [...((await configured?.tags()) ?? [])].filter((tag) => !own.has(tag));
+}
+
+export const routes = (needs: Needs): Route[] => {
+  const { store, service, clients, inbounds, stored, settings } = needs;
   const defaultTemplate = (path: string, name: string): Route =>
     route({
       method: 'GET',
@@ -111,6 +127,9 @@ export const routes = ({ store, service, clients, inbounds, stored, settings }: 
             'JSON text of a list: tags of the reverse proxies of clients',
           ),
           outboundTestUrl: text(),
+          subscriptionOutboundTags: text().description(
+            'JSON text of a list: tags of outbounds that lists and other plugins add',
+          ),
         }),
       ),
       handle: async () => ({
@@ -118,6 +137,7 @@ export const routes = ({ store, service, clients, inbounds, stored, settings }: 
         inboundTags: JSON.stringify((inbounds?.list() ?? []).map(({ tag }) => tag)),
         clientReverseTags: JSON.stringify(await reverseTags(clients)),
         outboundTestUrl: settings.read().outboundTestUrl,
+        subscriptionOutboundTags: JSON.stringify(await otherTags(needs)),
       }),
     }),
     route({

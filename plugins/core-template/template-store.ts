@@ -1,6 +1,7 @@
 // The templates: the one in force in memory, the last ones in the database.
 import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
+import { duringTemplateSave } from './contract.js';
 import { DEFAULT_TEMPLATE } from './default-template.js';
 import { errors } from './errors.js';
 import { partsOf, type TemplateParts } from './template-parts.js';
@@ -105,6 +106,14 @@ export class TemplateStore {
     if (ids.length > 0)
       await this.#rows.destroy({ where: { id: ids.map((row) => row.get().id) }, transaction: tx.t });
     const stored = { ...values, id };
+    const before = this.current;
+    const read = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+    await tx.during(duringTemplateSave, {
+      changes: [
+        { before: { id: before.id, template: read(before.body) }, after: { id, template: read(body) } },
+      ],
+      who,
+    });
     tx.apply(this.memory, stored);
     return stored;
   }

@@ -62,6 +62,10 @@ export class DeviceStore {
     return id;
   }
 
+  async replace({ t: transaction }: Tx, id: string, account: Account): Promise<void> {
+    const sealed = this.#secrets.seal(sealedAccount, id, textOf(account));
+    await this.#rows.update({ account: sealed }, { where: { id }, transaction });
+  }
   async retire({ t: transaction }: Tx, id: string): Promise<void> {
     await this.#rows.update({ state: 'retired' }, { where: { id }, transaction });
   }

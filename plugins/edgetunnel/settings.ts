@@ -24,7 +24,7 @@ const StoredAccount = describedAs(
 );
 
 export const tunnelSettings = {
-  edgetunnel: setting(StoredAccount, '', 'the registered device, as JSON text', { secret: true }),
+  edgetunnelSecret: setting(StoredAccount, '', 'the registered device, as JSON text', { secret: true }),
   edgetunnelUpdateInterval: setting(
     Interval(),
     0,

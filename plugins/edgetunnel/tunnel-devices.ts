@@ -54,7 +54,7 @@ export class TunnelDevices {
 
   /** The JSON text of the device in force; blank for none. */
   get stored(): string {
-    return this.#needs.settings.read().edgetunnel;
+    return this.#needs.settings.read().edgetunnelSecret;
   }
   get account(): Account | undefined {
     return this.stored === '' ? undefined : readAccount(this.stored);
@@ -87,7 +87,7 @@ export class TunnelDevices {
       const account = this.needed;
       await this.#needs.service.setLicense(account, license);
       const text = textOf({ ...account, license_key: license });
-      await this.#needs.db.write((tx) => this.#needs.settings.change(tx, { edgetunnel: text }, who));
+      await this.#needs.db.write((tx) => this.#needs.settings.change(tx, { edgetunnelSecret: text }, who));
       return { text, said: 'the device has the licence' };
     });
   }
@@ -115,7 +115,9 @@ export class TunnelDevices {
       const { account } = this;
       if (!account) return { text: '', said: 'there is no device' };
       await db.write(async (tx) => {
-        await settings.change(tx, { edgetunnel: '', edgetunnelLastUpdate: 0 }, who);
+        // A device that is registered later is not replaced because of this one.
+        const none = { edgetunnelSecret: '', edgetunnelLastUpdate: 0, edgetunnelUpdateInterval: 0 };
+        await settings.change(tx, none, who);
         await store.add(tx, account, 'retired');
       });
       forgetting.begin();
@@ -179,7 +181,7 @@ export class TunnelDevices {
   }
 
   async #changeIp(who: Principal, progressed: () => void): Promise<Done> {
-    const { db, service, store, forgetting } = this.#needs;
+    const { db, service, store, forgetting, outbound } = this.#needs;
     const previous = this.needed;
     const { account: fresh, config, tunnel } = await service.register(newKeyPair());
     progressed();
@@ -191,12 +193,17 @@ export class TunnelDevices {
     try {
       const far = tunnel();
       if (previous.license_key.length >= SHORTEST_BOUGHT) {
+        // A panel that is killed now would lose it with the previous device.
+        const licensed = { ...fresh, license_key: previous.license_key };
+        await db.write((tx) => store.replace(tx, id, licensed));
         warning = await this.#takeLicense(fresh, previous.license_key);
-        if (warning === undefined) next = { ...fresh, license_key: previous.license_key };
+        if (warning === undefined) next = licensed;
         progressed();
       }
-      said = await this.#needs.outbound.replace(previous.private_key, far, who);
+      said = await outbound.replace(previous.private_key, far, who);
     } catch (error) {
+      // An error may come after the change; then the next call puts the new device in force.
+      if (outbound.using(fresh.private_key).length > 0) throw error;
       await db.write((tx) => store.retire(tx, id));
       forgetting.begin();
       throw error;
@@ -230,7 +237,7 @@ export class TunnelDevices {
     const { account: previous } = this;
     await settings.change(
       tx,
-      { edgetunnel: textOf(account), edgetunnelLastUpdate: Math.floor(clock.now() / 1000) },
+      { edgetunnelSecret: textOf(account), edgetunnelLastUpdate: Math.floor(clock.now() / 1000) },
       who,
     );
     if (previous && previous.device_id !== account.device_id) await store.add(tx, previous, 'retired');

@@ -16,7 +16,7 @@ export { unzip } from './install/unzip.js';
 export type { AccountValue, CoreAccount, CoreInbound, CoreUser, Json, JsonObject } from './driver.js';
 export { CoreRefused, ProtocolRefused } from './driver.js';
 export type { BalancerState, RouteQuestion } from './driver.js';
-export { CoreRoutes, type CoreRoutesApi, coreRulesChanged, type FoundRoute } from './apply/core-routes.js';
+export { beforeRulesInForce, CoreRoutes, type CoreRoutesApi, type FoundRoute } from './apply/core-routes.js';
 export { coreEnvironment } from './xray/environment.js';
 export { type Command, runCommand } from './xray/command.js';
 export { OWN_OUTBOUNDS, type SectionName } from './config/base-config.js';

@@ -1,5 +1,5 @@
 // External links: entries of other servers that belong to a client's subscription.
-import { token } from '../../kernel/index.js';
+import { during, type Principal, token } from '../../kernel/index.js';
 
 /** A share link, or the URL of a subscription elsewhere. */
 export interface ExternalLink {
@@ -30,3 +30,14 @@ export interface ExternalLinksApi {
   of(clientId: number): readonly ExternalLink[];
 }
 export const ExternalLinks = token<ExternalLinksApi>('external-links', 'ExternalLinks');
+
+export interface LinksChange {
+  readonly clientId: number;
+  /** all of them, in order */
+  readonly before: readonly ExternalLink[];
+  readonly after: readonly ExternalLink[];
+}
+/** Runs in the transaction that replaces the links of a client. `duringClientSave` reports those that come or go with their client. A link may hold credentials. */
+export const duringLinksSave = during<{ readonly changes: readonly LinksChange[]; readonly who: Principal }>(
+  'external-links/duringLinksSave',
+);

@@ -14,7 +14,7 @@ import { clientErrors, ClientParts, Clients, duringClientSave } from '../clients
 import { LinkReader } from '../link-reader/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { ClientEntries } from '../subscription/contract.js';
-import { ExternalLinks } from './contract.js';
+import { duringLinksSave, ExternalLinks } from './contract.js';
 import { ExternalEntries } from './entries.js';
 import { errors } from './errors.js';
 import { LinkStore } from './link-store.js';
@@ -30,6 +30,7 @@ export default definePlugin({
   api: 1,
   about: 'Entries of other servers that belong to the subscription of a client.',
   uses: { clients: Clients, reader: LinkReader, outgoing: Outgoing },
+  hooks: [duringLinksSave],
   settings: linkSettings,
   tables,
   migrations,
@@ -83,11 +84,11 @@ export default definePlugin({
       body: ReplaceLinks,
       reply: message(),
       errors: [clientErrors.NOT_FOUND, errors.INVALID],
-      handle: async ({ params: { email }, body }) => {
+      handle: async ({ params: { email }, body, who }) => {
         const client = clients.byEmail(email);
         if (!client) throw clientErrors.NOT_FOUND(`there is no client ${email}`, { path: 'email' });
         const links = checkedLinks(body.externalLinks);
-        await store.replace(client.id, links);
+        await store.replace(client.id, links, who);
         return [`${links.length} external links saved`, ...entries.unread(links)].join('; ');
       },
     }),

@@ -1,7 +1,7 @@
 // The external links of clients: rows, and memory that follows them.
-import type { Clock, Database, Projection, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
 import { clientErrors } from '../clients/contract.js';
-import type { ExternalLink, ExternalLinksApi } from './contract.js';
+import { duringLinksSave, type ExternalLink, type ExternalLinksApi } from './contract.js';
 import type { NewLink } from './sent-links.js';
 
 type ByClient = Map<number, readonly ExternalLink[]>;
@@ -93,7 +93,7 @@ export class LinkStore implements ExternalLinksApi {
   }
 
   /** Replaces the links of a client. One that stays, with the same kind and value, keeps its id, its creation and its last fetch. */
-  async replace(clientId: number, links: readonly NewLink[]): Promise<void> {
+  async replace(clientId: number, links: readonly NewLink[], who: Principal): Promise<void> {
     await this.#db.write(async (tx) => {
       const before = await tx.query<Stored>(`${SELECT} WHERE client_id = :clientId ${ORDER}`, { clientId });
       const left = new Map<string, Stored[]>();
@@ -109,6 +109,8 @@ export class LinkStore implements ExternalLinksApi {
       const stored = await this.#apply(tx, [clientId]);
       if ((stored.get(clientId)?.length ?? 0) < links.length)
         throw clientErrors.NOT_FOUND('the client was deleted meanwhile', { path: 'email' });
+      const change = { clientId, before: this.of(clientId), after: stored.get(clientId) ?? NONE };
+      await tx.during(duringLinksSave, { changes: [change], who });
     });
   }
 

@@ -11,6 +11,7 @@ import {
 } from '../inbounds/contract.js';
 import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
+import { duringFallbackSave } from './contract.js';
 import { leadsOn } from './fallback.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
@@ -24,6 +25,7 @@ export default definePlugin({
   about: 'Sends connections of a foreign protocol on to other inbounds or servers.',
   // Not `Subscription`: fallbacks must be in memory before subscriptions are composed for the first time.
   uses: { engine: Engine, inbounds: Inbounds, edits: InboundEdits, guard: CoreGuard },
+  hooks: [duringFallbackSave],
   tables,
   migrations,
   services: { store: singleton(FallbackStore), service: singleton(FallbackService) },

@@ -27,8 +27,8 @@ export const routes = ({ service }: { service: FallbackService }): Route[] => [
     body: SaveFallbacks,
     reply: payload(list(FallbackReply)),
     errors: [inboundErrors.NOT_FOUND, inboundErrors.CORE_REFUSED, errors.NO_MASTER, errors.CYCLE],
-    handle: async ({ params, body }) => {
-      const { applied, idle } = await service.replace(params.id, body.fallbacks);
+    handle: async ({ params, body, who }) => {
+      const { applied, idle } = await service.replace(params.id, body.fallbacks, who);
       const said = describeResult('fallbacks saved', applied);
       return withMessage(idle === undefined ? said : `${said}; they are idle: ${idle}`, [
         ...service.list(params.id),

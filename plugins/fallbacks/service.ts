@@ -1,6 +1,6 @@
 // Reads and replaces the fallbacks of an inbound.
 import { ForeignKeyConstraintError } from 'sequelize';
-import { type Database, kernelErrors, type Issue, SerialQueue } from '../../kernel/index.js';
+import { type Database, kernelErrors, type Issue, type Principal, SerialQueue } from '../../kernel/index.js';
 import { type CoreGuardApi, inboundAt } from '../core-guard/contract.js';
 import type { Applied, EngineApi, JsonObject } from '../engine/contract.js';
 import {
@@ -59,6 +59,7 @@ export class FallbackService {
   async replace(
     masterId: number,
     sent: readonly SentFallback[],
+    who: Principal,
   ): Promise<{ applied: Applied; idle: string | undefined }> {
     await this.#queue.run(async () => {
       const master = this.#inbound(masterId);
@@ -73,7 +74,7 @@ export class FallbackService {
       if (wanted.length > 0 && idleReason(master) === undefined)
         await this.#edits.test(master, (settings) => this.#settingsWith(settings, wanted));
       await this.#db
-        .write((tx) => this.#store.replace(tx, masterId, wanted))
+        .write((tx) => this.#store.replace(tx, masterId, wanted, who))
         .catch((cause: unknown) => {
           if (cause instanceof ForeignKeyConstraintError)
             throw inboundErrors.NOT_FOUND('an inbound was deleted meanwhile', { path: 'fallbacks', cause });

@@ -1,6 +1,7 @@
 // The fallbacks of all inbounds in memory: few, and read for each link.
-import { type Database, frozen, type Projection, type Tx } from '../../kernel/index.js';
+import { type Database, frozen, type Principal, type Projection, type Tx } from '../../kernel/index.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import { duringFallbackSave } from './contract.js';
 import { leadsOn, MASTERS, type Reached, reachedBySettings } from './fallback.js';
 import type { Fallback } from './schema.js';
 import type { FallbackRow, FallbackTables } from './tables.js';
@@ -52,8 +53,13 @@ export class FallbackStore {
     return this.parents().get(child.id);
   }
 
-  /** Replaces the fallbacks of an inbound. Returns them with their ids. */
-  async replace(tx: Tx, masterId: number, wanted: readonly Omit<Fallback, 'id'>[]): Promise<void> {
+  /** Replaces the fallbacks of an inbound. */
+  async replace(
+    tx: Tx,
+    masterId: number,
+    wanted: readonly Omit<Fallback, 'id'>[],
+    who: Principal,
+  ): Promise<void> {
     await this.#rows.destroy({ where: { masterId }, transaction: tx.t });
     const fallbacks: Fallback[] = [];
     for (const row of wanted) {
@@ -63,6 +69,8 @@ export class FallbackStore {
       );
       fallbacks.push({ ...row, id: Number(created.get('id')) });
     }
+    const change = { masterId, before: this.of(masterId), after: wanted };
+    await tx.during(duringFallbackSave, { changes: [change], who });
     tx.apply(this.memory, { masterId, fallbacks });
   }
 

@@ -1,10 +1,12 @@
 import { bool, definePlugin, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
 import { BLOCKED, loginAttempted } from '../access/contract.js';
+import { alarmChanged } from '../alarms/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
+import { outboundDown, outboundUp } from '../outbounds/contract.js';
 import { clientDepleted } from '../traffic/contract.js';
 import { Notifier } from './notifier.js';
 import { notificationSettings } from './settings.js';
-import { coreState, depleted } from './texts.js';
+import { alarmText, coreState, depleted, outboundsDown, outboundsUp } from './texts.js';
 
 export default definePlugin({
   name: 'notifications',
@@ -16,10 +18,13 @@ export default definePlugin({
   taps: ({ notifier }) => [
     tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
     tap(coreStateChanged, (change) => notifier.tell(coreState(change))),
+    tap(alarmChanged, ({ alarm }) => notifier.tell(alarmText(alarm))),
     tap(loginAttempted, ({ attempts }) => {
       for (const { ip, username, reason } of attempts)
         if (reason === BLOCKED) notifier.loginBlocked(ip, username);
     }),
+    tap(outboundDown, ({ outbounds }) => notifier.tell(outboundsDown(outbounds))),
+    tap(outboundUp, ({ outbounds }) => notifier.tell(outboundsUp(outbounds))),
   ],
   routes: ({ notifier }) => [
     route({

@@ -1,6 +1,14 @@
 import { list, oneOf, setting } from '../../kernel/index.js';
 
-export const EVENTS = ['clientDepleted', 'coreStateChanged', 'loginBlocked'] as const;
+export const EVENTS = [
+  'clientDepleted',
+  'coreStateChanged',
+  'loginBlocked',
+  'outboundDown',
+  'outboundUp',
+  'alarmRaised',
+  'alarmCleared',
+] as const;
 export type EventName = (typeof EVENTS)[number];
 
 export const notificationSettings = {

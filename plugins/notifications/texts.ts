@@ -1,4 +1,5 @@
 // The texts of notifications, by event.
+import type { Alarm } from '../alarms/contract.js';
 import type { Notification } from './contract.js';
 import type { EventName } from './settings.js';
 
@@ -11,12 +12,15 @@ interface Depleted {
 /** Most names in a text; the data has all of them. */
 const NAMED = 5;
 
+function named(names: readonly string[]): string {
+  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
+  return [...names.slice(0, NAMED), ...more].join(', ');
+}
+
 export function depleted(clients: readonly Depleted[]): Told {
-  const names = clients.slice(0, NAMED).map(({ email, cause }) => `${email} (${cause})`);
-  if (clients.length > NAMED) names.push(`${clients.length - NAMED} more`);
   return {
     event: 'clientDepleted',
-    text: `reached a limit and were disabled: ${names.join(', ')}`,
+    text: `reached a limit and were disabled: ${named(clients.map(({ email, cause }) => `${email} (${cause})`))}`,
     data: { clients: clients.map(({ email, cause }) => ({ email, cause })) },
   };
 }
@@ -43,3 +47,34 @@ export const blocked = (ip: string, username: string): Told => ({
   text: `logins from ${ip} are blocked for a while after too many failed attempts, the last as ${JSON.stringify(username)}`,
   data: { ip, username },
 });
+
+interface Down {
+  readonly tag: string;
+  readonly failures: number;
+  readonly error: string;
+}
+/** An error of the core may be long; the data has all of it. */
+const LONGEST_ERROR = 200;
+
+export const outboundsDown = (outbounds: readonly Down[]): Told => ({
+  event: 'outboundDown',
+  text: `outbounds are down: ${named(outbounds.map(({ tag, error }) => `${tag} (${error.slice(0, LONGEST_ERROR)})`))}`,
+  data: { outbounds: outbounds.map(({ tag, failures, error }) => ({ tag, failures, error })) },
+});
+
+export const outboundsUp = (
+  outbounds: readonly { readonly tag: string; readonly delay: number }[],
+): Told => ({
+  event: 'outboundUp',
+  text: `outbounds work again: ${named(outbounds.map(({ tag, delay }) => `${tag} (${delay} ms)`))}`,
+  data: { outbounds: outbounds.map(({ tag, delay }) => ({ tag, delay })) },
+});
+
+export const alarmText = (alarm: Alarm): Told => {
+  const { name, isActive, value, limit, text } = alarm;
+  return {
+    event: isActive ? 'alarmRaised' : 'alarmCleared',
+    text: isActive ? text : `the alarm ${name} is over`,
+    data: { alarm: name, value, limit },
+  };
+};

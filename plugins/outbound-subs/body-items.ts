@@ -15,6 +15,8 @@ export class BodyError extends Error {}
 const LONGEST_LINK = 16_384;
 /** Characters of an entry in a document. */
 const LONGEST_ENTRY = 65_536;
+/** Values of an entry; usual ones have some dozens. */
+const MOST_VALUES = 2000;
 const DEEPEST = 32;
 /** YAML is read at about two megabytes a second. */
 const LONGEST_YAML = 4 * 1024 * 1024;
@@ -37,6 +39,17 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (
 function isDeep(value: unknown, left = DEEPEST): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return left === 0 || Object.values(value).some((one) => isDeep(one, left - 1));
+}
+
+/** How many values it holds, itself included; counts no further than an entry may have. */
+export function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const one of Object.values(value)) {
+    count += valuesIn(one);
+    if (count > MOST_VALUES) break;
+  }
+  return count;
 }
 
 function* linesOf(text: string): Iterable<string> {
@@ -72,6 +85,8 @@ function entry(form: Form, name: string, value: unknown): BodyItem | undefined {
   if (isDeep(value)) return { form: 'unreadable', name, reason: `it is nested more than ${DEEPEST} times` };
   if (JSON.stringify(value).length > LONGEST_ENTRY)
     return { form: 'unreadable', name, reason: `it has more than ${LONGEST_ENTRY} characters` };
+  if (valuesIn(value) > MOST_VALUES)
+    return { form: 'unreadable', name, reason: `it has more than ${MOST_VALUES} values` };
   return { form, name, value };
 }
 

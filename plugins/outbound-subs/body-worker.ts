@@ -1,6 +1,6 @@
 // The thread that reads the body of one list; see BodyReader.
 import { parentPort, workerData } from 'node:worker_threads';
-import { BodyError, type BodyItem, bodyItems } from './body-items.js';
+import { BodyError, type BodyItem, bodyItems, valuesIn } from './body-items.js';
 
 export interface BodyTask {
   readonly body: Uint8Array;
@@ -12,18 +12,22 @@ export type BodyNews =
   | { readonly problem: string }
   | { readonly done: true };
 
-/** Items of one message, and their characters. */
-const AT_ONCE = 50;
+/** Items of one message, and their values. */
+const MOST_ITEMS = 50;
+const MOST_VALUES = 2000;
 
 const send = (news: BodyNews): void => parentPort?.postMessage(news);
 
 const { body, most } = workerData as BodyTask;
 try {
   let items: BodyItem[] = [];
+  let values = 0;
   for (const item of bodyItems(body, most)) {
-    if (items.push(item) < AT_ONCE) continue;
+    values += 'value' in item ? valuesIn(item.value) : 1;
+    if (items.push(item) < MOST_ITEMS && values < MOST_VALUES) continue;
     send({ items });
     items = [];
+    values = 0;
   }
   send({ items });
   send({ done: true });

@@ -11,7 +11,6 @@ import {
   shape,
   type Static,
   text,
-  word,
 } from '../../kernel/index.js';
 import { LONGEST_URL, urlProblem } from './list-fetcher.js';
 import { RESERVED } from './tags.js';
@@ -25,9 +24,10 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   optional(
     custom<T | undefined>(
       describedAs(anything(), description)
-        .allow(null)
+        // joi would keep an allowed null.
+        .empty(null)
         .custom((value: unknown, state) => {
-          if (value === null || value === '') return undefined;
+          if (value === '') return undefined;
           try {
             return reader(value);
           } catch (error) {
@@ -38,7 +38,7 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   );
 
 function flagOf(value: unknown): boolean {
-  const said = String(value).toLowerCase();
+  const said = typeof value === 'object' ? '' : String(value).toLowerCase();
   if (['true', '1', 'on'].includes(said)) return true;
   if (['false', '0', 'off'].includes(said)) return false;
   throw new Error('it must be true or false');
@@ -123,7 +123,7 @@ export const SentSource = shape({ url: url(), ...fetchFlags }).example({ url: EX
 
 export const SubId = shape({ id: int().min(1).example(1) });
 export const SentMove = shape({
-  dir: optional(word().max(16).description('`up`; anything else is down')),
+  dir: optional(text().max(16).description('`up`; anything else is down')),
 }).example({ dir: 'up' });
 
 export const OutboundList = list(openObject()).description('outbounds of the core, with their tags');
@@ -145,6 +145,7 @@ export const SubReply = shape({
   createdAt: int().description('Unix ms'),
   updatedAt: int().description('Unix ms'),
   outboundCount: int(),
+  outboundTags: list(text()).description('tags of its outbounds, for rules and balancers'),
   defaultOutbound: text().description('tag of the outbound for what no rule takes, if it is of this list'),
   leftOutCount: int().description('entries that are not used'),
   leftOut: list(shape({ name: text(), reason: text() })).description('the first of them'),

@@ -37,6 +37,12 @@ export class LeftOutList {
       });
   }
 
+  /** A sentence for people; blank when nothing is left out. */
+  get sentence(): string {
+    if (this.#count === 0) return '';
+    const said = this.#count === 1 ? '1 entry is left out' : `${this.#count} entries are left out, the first`;
+    return `${said} because: ${this.#items[0]?.reason ?? ''}`;
+  }
   get result(): LeftOut {
     return { count: this.#count, items: [...this.#items] };
   }

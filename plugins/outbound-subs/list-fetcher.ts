@@ -4,6 +4,7 @@ import { messageOf } from '../../kernel/index.js';
 import { hostOf } from '../core-guard/contract.js';
 import {
   CalledHosts,
+  type CallOptions,
   type OutgoingAccess,
   type OutgoingApi,
   OutgoingError,
@@ -73,6 +74,18 @@ export class ListFetcher {
     throw new ListProblem(`the server redirects more than ${MOST_REDIRECTS} times`);
   }
 
+  /** @param mayAllow whether an admin can permit an address that is not public */
+  async #send(url: URL, mayAllow: boolean, options: CallOptions): Promise<Response> {
+    try {
+      return await this.#fetch(url, options);
+    } catch (error) {
+      // The panel's own listeners are not permitted in any way.
+      if (mayAllow && error instanceof OutgoingError && error.message.includes('WEIR_OUTGOING_ALLOW'))
+        throw new ListProblem(`${error.message}, or set allowPrivate of the subscription`);
+      throw error;
+    }
+  }
+
   /** Resolves with the body, or with the target of a redirect. */
   #call(
     url: URL,
@@ -80,13 +93,14 @@ export class ListFetcher {
     source: ListSource,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer> | URL> {
-    const isFirst = url.hostname === first.hostname;
+    // Another port is another program: a list must not name those of its own machine.
+    const isFirst = url.host === first.host;
     const plain = new URL(url);
     plain.username = '';
     plain.password = '';
     const login = url.origin === first.origin ? loginOf(first) : undefined;
     return this.#hosts.during(plain.hostname, async () => {
-      const reply = await this.#fetch(plain, {
+      const reply = await this.#send(plain, isFirst && !source.allowPrivate, {
         headers: { ...HEADERS, ...(login !== undefined && { authorization: login }) },
         signal,
         redirect: 'manual',

@@ -127,6 +127,8 @@ function outboundProblem(outbound: JsonObject, allowPrivate: boolean): string | 
   for (const server of servers) {
     const host = hostOf(server);
     if (!host) return 'its server is neither a host name nor an address';
+    if (outbound['protocol'] === 'wireguard' && 'name' in host)
+      return `its server ${host.name} is a name: the core crashes when it cannot look up that of a WireGuard server`;
     if (!allowPrivate && 'address' in host && reachOf(host.address) !== 'public')
       return `its server ${host.address} is not a public address; allowPrivate permits it`;
   }

@@ -8,4 +8,8 @@ export class LiveNews {
   changed(): void {
     this.output?.invalidate('outbound-subs');
   }
+  /** The core has other outbounds; pages that were made for other panels know only this name. */
+  outboundsChanged(): void {
+    this.output?.invalidate('outbounds');
+  }
 }

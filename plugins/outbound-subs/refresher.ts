@@ -8,6 +8,7 @@ import type { ListFetcher, ListSource } from './list-fetcher.js';
 import { ListProblem } from './list-problem.js';
 import type { ListReader, ReadList } from './list-reader.js';
 import type { LiveNews } from './live-news.js';
+import { Places } from './places.js';
 import { outboundOf, type StoredOutbound } from './stored-outbound.js';
 import type { Sub, SubStore } from './sub-store.js';
 import { withTags } from './tags.js';
@@ -16,6 +17,11 @@ const LONGEST_ERROR = 1000;
 
 /** Who asked: only an admin changes the default outbound. */
 export type Asker = 'admin' | 'schedule';
+
+export interface Looked {
+  readonly outbounds: JsonObject[];
+  readonly message: string;
+}
 
 interface Needs {
   readonly clock: Clock;
@@ -34,6 +40,7 @@ export class Refresher {
   readonly #check: CoreCheck;
   /** Two lists at once could choose the same tags. */
   readonly #queue = new SerialQueue();
+  readonly #places = new Places();
 
   constructor({ clock, log, engine, outbounds, store, parts, fetcher, lists, news }: Needs) {
     this.#needs = { clock, log, engine, outbounds, store, parts, fetcher, lists, news };
@@ -45,13 +52,14 @@ export class Refresher {
     return this.#queue.run(work);
   }
 
-  /** What a list would be; writes nothing. Rejects with a ListProblem. */
-  async look(source: ListSource, prefix: string, signal?: AbortSignal): Promise<JsonObject[]> {
+  /** What a list would be, and what of it is left out; writes nothing. Rejects with a ListProblem. */
+  async look(source: ListSource, prefix: string, signal?: AbortSignal): Promise<Looked> {
     const { candidates, leftOut } = await this.#read(source, signal);
     return this.alone(async () => {
       const taken = await this.#needs.outbounds.tags();
       const list = withTags(candidates, { prefix, previous: [], taken });
-      return this.#usable(await this.#check.accepted(list, leftOut), leftOut).map(outboundOf);
+      const usable = this.#usable(await this.#check.accepted(list, leftOut), leftOut);
+      return { outbounds: usable.map(outboundOf), message: leftOut.sentence };
     });
   }
 
@@ -68,18 +76,18 @@ export class Refresher {
     }
   }
 
-  async #read(source: ListSource, signal: AbortSignal | undefined): Promise<ReadList> {
-    const body = await this.#needs.fetcher.fetch(source, signal);
-    return this.#needs.lists.read(body, { allowPrivate: source.allowPrivate, signal });
+  #read(source: ListSource, signal: AbortSignal | undefined): Promise<ReadList> {
+    return this.#places.run(async () => {
+      const body = await this.#needs.fetcher.fetch(source, signal);
+      return this.#needs.lists.read(body, { allowPrivate: source.allowPrivate, signal });
+    });
   }
 
   #usable(list: readonly StoredOutbound[], leftOut: LeftOutList): readonly StoredOutbound[] {
     if (list.length > 0) return list;
-    const { count, items } = leftOut.result;
+    const { sentence } = leftOut;
     throw new ListProblem(
-      count === 0
-        ? 'the list has no outbound'
-        : `nothing of the list can be used; ${count} entries are left out, the first one because: ${items[0]?.reason ?? ''}`,
+      sentence === '' ? 'the list has no outbound' : `nothing of the list can be used; ${sentence}`,
     );
   }
 
@@ -87,6 +95,8 @@ export class Refresher {
     const { store, clock, engine, log, news, parts } = this.#needs;
     const before = store.find(asked.id);
     if (before.url !== asked.url) throw new ListProblem('its URL was changed while it was fetched');
+    if (before.allowPrivate !== asked.allowPrivate || before.allowInsecure !== asked.allowInsecure)
+      throw new ListProblem('what it permits was changed while it was fetched');
     const others = store.list().flatMap(({ id, outbounds }) => (id === before.id ? [] : outbounds));
     const own = new Set(before.outbounds.map(({ tag }) => tag));
     const taken = new Set([...(await this.#needs.outbounds.tags())].filter((tag) => !own.has(tag)));
@@ -120,8 +130,7 @@ export class Refresher {
     }
     if (!store.hasRoom(before.id, usable))
       throw new ListProblem('all lists together are too large; delete a subscription');
-    const { count } = leftOut.result;
-    if (count > 0) notes.push(`${count} entries are left out: ${leftOut.result.items[0]?.reason ?? ''}`);
+    if (leftOut.sentence !== '') notes.push(leftOut.sentence);
     const now = clock.now();
     const wasStandard = parts.standardTag();
     const after = await store.change(before.id, () => ({
@@ -142,6 +151,7 @@ export class Refresher {
       await engine.reconcileConfig();
       throw new ListProblem(`the core rejected the list: ${applied.reason}`);
     }
+    news.outboundsChanged();
     const isStandard = parts.standardTag();
     if (isStandard !== wasStandard)
       log.warn('the default outbound of the core is another one', {

@@ -7,6 +7,7 @@ import type { Sub } from './sub-store.js';
 
 const PATH = '/panel/api/engine/outbound-subs';
 
+/** Each of them may wait for lists that the core tests. */
 export const routes = ({ service }: { service: SubService }): Route[] => {
   const remove = (method: 'DELETE' | 'POST', path: string, name: string): Route =>
     route({
@@ -17,7 +18,7 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       params: SubId,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id } }) => service.delete(id),
+      handle: ({ params: { id }, reply }) => holdingOpen(reply.progressed, () => service.delete(id)),
     });
   return [
     route({
@@ -37,11 +38,12 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentSource,
       reply: payload(OutboundList),
       errors: [errors.NOT_FETCHED],
-      handle: async ({ body, reply }) => [
-        ...(await holdingOpen(reply.progressed, () =>
+      handle: async ({ body, reply }) => {
+        const looked = await holdingOpen(reply.progressed, () =>
           service.look(body as Parameters<SubService['look']>[0]),
-        )),
-      ],
+        );
+        return withMessage(looked.message, looked.outbounds);
+      },
     }),
     route({
       method: 'POST',
@@ -67,7 +69,8 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentSub,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body }) => service.update(id, body),
+      handle: ({ params: { id }, body, reply }) =>
+        holdingOpen(reply.progressed, () => service.update(id, body)),
     }),
     remove('DELETE', `${PATH}/{id}`, 'engine.deleteOutboundSub'),
     remove('POST', `${PATH}/{id}/del`, 'engine.delOutboundSub'),
@@ -94,7 +97,8 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentMove,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body }) => service.move(id, body.dir === 'up' ? -1 : 1),
+      handle: ({ params: { id }, body, reply }) =>
+        holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1)),
     }),
   ];
 };

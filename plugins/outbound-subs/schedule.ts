@@ -49,8 +49,9 @@ export class Schedule {
     try {
       await this.#refresher.refresh(id, 'schedule', signal);
     } catch (error) {
-      // `lastError` has the reason.
-      if (!signal.aborted && !(error instanceof ListProblem)) throw error;
+      // `lastError` has the reason, unless the subscription was deleted meanwhile.
+      const isThere = this.#store.list().some((sub) => sub.id === id);
+      if (isThere && !signal.aborted && !(error instanceof ListProblem)) throw error;
     }
   }
 }

@@ -59,7 +59,7 @@ export function candidateOf(name: string, { tag: _, ...config }: JsonObject): Ca
 /** As the core gets it. */
 export const outboundOf = ({ tag, config }: StoredOutbound): JsonObject => ({ tag, ...config });
 
-/** All addresses that an outbound dials, as written. */
+/** All addresses that an outbound dials, and the name servers that it asks, as written. */
 export function serversOf(outbound: JsonObject): string[] {
   const settings = objectAt(outbound, 'settings');
   const stream = objectAt(outbound, 'streamSettings');
@@ -73,12 +73,22 @@ export function serversOf(outbound: JsonObject): string[] {
   take(settings['address']);
   for (const peer of Array.isArray(settings['peers']) ? (settings['peers'] as readonly Json[]) : [])
     if (isObject(peer)) take(hostOfEndpoint(peer['endpoint']));
+  const ways = [stream];
   for (const key of ['xhttpSettings', 'splithttpSettings']) {
     const xhttp = objectAt(stream, key);
-    for (const way of [xhttp, objectAt(xhttp, 'extra')]) take(objectAt(way, 'downloadSettings')['address']);
+    for (const way of [xhttp, objectAt(xhttp, 'extra')]) ways.push(objectAt(way, 'downloadSettings'));
+  }
+  for (const way of ways) {
+    take(way['address']);
+    const ech = objectAt(way, 'tlsSettings')['echConfigList'];
+    if (typeof ech === 'string' && ech.includes('://')) take(nameServerIn(ech));
   }
   return found;
 }
+
+/** The core asks it for the keys of ECH: `https://1.1.1.1/dns-query`, `udp://1.1.1.1:53`, either behind `a.example+`. */
+const nameServerIn = (ech: string): string =>
+  /:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(ech)?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
 
 const hostOfEndpoint = (endpoint: Json | undefined): string | undefined =>
   typeof endpoint === 'string' ? endpoint.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1') : undefined;

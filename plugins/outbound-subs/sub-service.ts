@@ -9,7 +9,7 @@ import type { ListSource } from './list-fetcher.js';
 import { ListProblem } from './list-problem.js';
 import { MOST_OUTBOUNDS } from './list-reader.js';
 import type { LiveNews } from './live-news.js';
-import type { Refresher } from './refresher.js';
+import type { Looked, Refresher } from './refresher.js';
 import { outboundOf } from './stored-outbound.js';
 import type { Sub, SubStore } from './sub-store.js';
 import { withPrefix } from './tags.js';
@@ -52,6 +52,7 @@ export class SubService {
       ...fields,
       lastFetchedOutbounds: '',
       outboundCount: outbounds.length,
+      outboundTags: outbounds.map(({ tag }) => tag),
       defaultOutbound: isStandard ? defaultTag : '',
       leftOutCount: leftOut.count + over,
       leftOut: [
@@ -141,12 +142,14 @@ export class SubService {
     const { parts, refresher } = this.#needs;
     const before = parts.standardTag();
     const { outbounds, lastError } = await refused(() => refresher.refresh(id, 'admin'));
-    const said = [`${outbounds.length} outbounds are in force`, lastError, this.#standardNote(before)];
+    const many =
+      outbounds.length === 1 ? '1 outbound is in force' : `${outbounds.length} outbounds are in force`;
+    const said = [many, lastError, this.#standardNote(before)];
     return { message: said.filter(Boolean).join('; '), outbounds: outbounds.map(outboundOf) };
   }
 
-  /** What a list would be; writes nothing. Rejects with NOT_FETCHED. */
-  look(source: Partial<ListSource>): Promise<JsonObject[]> {
+  /** What a list would be, and what of it is left out; writes nothing. Rejects with NOT_FETCHED. */
+  look(source: Partial<ListSource>): Promise<Looked> {
     const { store, refresher } = this.#needs;
     const { url, allowPrivate = false, allowInsecure = false } = source;
     const asked = { url: required(url), allowPrivate, allowInsecure };
@@ -161,6 +164,7 @@ export class SubService {
       return engine.reconcileConfig();
     });
     news.changed();
+    news.outboundsChanged();
     return [describeResult(done, applied), this.#standardNote(before)].filter(Boolean).join('; ');
   }
 

@@ -1,6 +1,6 @@
 import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
 import { beforeCoreStop, beforeCountersGo, CoreOutbounds, Engine } from '../engine/contract.js';
-import { LiveTypes } from '../realtime/contract.js';
+import { LiveTypes, OutboundSources } from '../realtime/contract.js';
 import { OutboundPoll } from './poll.js';
 import { routes } from './routes.js';
 import { OutboundStore } from './store.js';
@@ -21,6 +21,7 @@ export default definePlugin({
       snapshot: () => store.shown(),
       start: (output) => void (store.live = output),
     }),
+    contribute(OutboundSources, { take: () => store.take() }),
   ],
   taps: ({ poll }) => [
     tap(beforeCoreStop, () => poll.run()),

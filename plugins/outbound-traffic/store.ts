@@ -50,6 +50,8 @@ export class OutboundStore {
   /** What failed to be written, by tag; it includes what the database has. */
   readonly #unsaved = new Map<string, Counted>();
   #isFull = false;
+  /** What moved since the live stream took it. */
+  readonly #moved = new Map<string, { readonly up: number; readonly down: number }>();
   /** the live stream, where there is one */
   live: LiveOutput | undefined;
 
@@ -92,8 +94,13 @@ export class OutboundStore {
   async count(counters: Pick<CoreCounters, 'epoch' | 'outbounds'>): Promise<void> {
     const { state } = this.#memory;
     const known = (tag: string) => this.#unsaved.get(tag) ?? state.get(tag);
-    for (const row of afterReading(counters, known)) this.#unsaved.set(row.tag, row);
+    const before = new Map<string, Counted | undefined>();
+    for (const row of afterReading(counters, known)) {
+      before.set(row.tag, known(row.tag));
+      this.#unsaved.set(row.tag, row);
+    }
     this.#leaveOutNew(state);
+    for (const [tag, last] of before) this.#noteMoved(this.#unsaved.get(tag), last);
     const gone = [...state.values()].filter(
       ({ tag, isRemoved, epoch }) => isRemoved && epoch !== counters.epoch && !this.#unsaved.has(tag),
     );
@@ -109,6 +116,23 @@ export class OutboundStore {
       // The kernel reports failures of the database.
       if (!storageFailure(error)) throw error;
     }
+  }
+
+  #noteMoved(row: Counted | undefined, last: Counted | undefined): void {
+    // Without the live stream nobody takes them.
+    if (!row || !this.live) return;
+    const { up, down } = this.#moved.get(row.tag) ?? { up: 0, down: 0 };
+    this.#moved.set(row.tag, {
+      up: up + row.up - (last?.up ?? 0),
+      down: down + row.down - (last?.down ?? 0),
+    });
+  }
+
+  /** Returns the bytes that moved since the previous call. */
+  take(): { readonly tag: string; readonly up: number; readonly down: number }[] {
+    const moved = [...this.#moved].map(([tag, bytes]) => ({ tag, ...bytes }));
+    this.#moved.clear();
+    return moved;
   }
 
   /** Without a row nothing is read: the bytes count once a row was removed, if their core still runs. */

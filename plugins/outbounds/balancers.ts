@@ -78,12 +78,15 @@ export class Balancers {
     throw errors.NO_OUTBOUND(`there is no outbound ${JSON.stringify(target)}`, { path: 'target' });
   }
 
-  /** Makes the core have all overrides; called when it may have lost them. Never rejects. */
+  /** Makes the core have all overrides, and no others; called when it may have lost or regained some. Never rejects. */
   sync(): Promise<void> {
     return this.#queue.run(async () => {
-      const { overrides, configured } = this.#needs;
-      if (overrides.all.size === 0) return;
+      const { overrides, configured, coreRoutes } = this.#needs;
       try {
+        // One that has ended is still there when its balancer becomes again what it was: the core keeps each with its override.
+        for (const tag of (await coreRoutes?.balancers()) ?? [])
+          if (!overrides.all.has(tag)) await this.#apply(tag, '');
+        if (overrides.all.size === 0) return;
         const tags = (await configured?.tags()) ?? new Set<string>();
         for (const [tag, target] of overrides.all) {
           // To an outbound that is gone, the core would send everything nowhere.

@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Candidate } from './candidates.js';
 import { failuresIn } from './core-words.js';
+import { type Egress, egressOf, type Traces } from './egress.js';
 import { probe, type Probed } from './probe.js';
 import { testConfig, type TestConfig } from './test-config.js';
 import type { StartedCore, TestCore } from './test-core.js';
@@ -14,11 +15,17 @@ const EXIT_KNOWN_MS = 300;
 export interface Fetch {
   readonly url: URL;
   readonly warm: boolean;
+  /** where the address is asked under which an outbound is seen; undefined when it is not asked */
+  readonly traces?: Traces | undefined;
 }
-type Results = Map<string, Probed>;
+/** The result of one outbound. */
+export interface Measured extends Probed {
+  readonly egress?: Egress;
+}
+type Results = Map<string, Measured>;
 type Core = Pick<TestCore, 'prepare' | 'rejection' | 'start' | 'stop'>;
 
-const failed = (error: string): Probed => ({ success: false, delay: 0, error });
+const failed = (error: string): Measured => ({ success: false, delay: 0, error });
 
 export class Batch {
   readonly #core: Core;
@@ -87,11 +94,11 @@ export class Batch {
     const dead = new AbortController();
     void core.died.then(() => dead.abort());
     const signal = AbortSignal.any([dead.signal, this.#signal]);
-    setMaxListeners(candidates.length + 1, signal);
-    const { url, warm } = this.#fetch;
+    // Each asks at most twice at a time.
+    setMaxListeners(2 * candidates.length + 1, signal);
     const probed = await Promise.all(
       candidates.map(({ tag }) =>
-        probe({ socket: core.socket, login: logins.get(tag) ?? '', url, warm }, signal),
+        this.#measure({ socket: core.socket, login: logins.get(tag) ?? '' }, signal),
       ),
     );
     const isBroken = probed.some(({ success }) => !success);
@@ -107,6 +114,14 @@ export class Batch {
         result.success || reason === undefined ? result : { ...result, error: `${result.error}: ${reason}` },
       );
     });
+  }
+
+  /** The address is asked for after the figures, so that it does not change them. */
+  async #measure(through: { socket: string; login: string }, signal: AbortSignal): Promise<Measured> {
+    const { url, warm, traces } = this.#fetch;
+    const figures = await probe({ ...through, url, warm }, signal);
+    const egress = traces && figures.success ? await egressOf({ ...through, traces }, signal) : undefined;
+    return egress ? { ...figures, egress } : figures;
   }
 
   /** Sets the reasons of those that the core rejects, and returns the others. Both halves are asked at once: a test run takes about 100 ms. */

@@ -7,7 +7,7 @@ import {
   CoreOutbounds,
   CorePrograms,
   CoreRoutes,
-  coreRulesChanged,
+  beforeRulesInForce,
   coreStateChanged,
 } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
@@ -55,7 +55,7 @@ export default definePlugin({
     tap(coreStateChanged, async ({ to }) => {
       if (to === 'running') await balancers.sync();
     }),
-    tap(coreRulesChanged, () => balancers.sync()),
+    tap(beforeRulesInForce, () => balancers.sync()),
   ],
   routes,
   jobs: ({ watch, balancers }) => [

@@ -1,5 +1,6 @@
 // What the JSON of an outbound says: its protocol, the outbounds that it dials through, the servers that it dials. The core
-// takes keys in any case.
+// takes keys in any case, and some letters for others (foldKey).
+import { foldKey } from '../core-guard/contract.js';
 import type { Json, JsonObject } from '../engine/contract.js';
 
 const isObject = (value: Json | undefined): value is JsonObject =>
@@ -8,7 +9,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 /** The value of a key in any case. @param key in lower case */
 export function fieldOf(object: Json | undefined, key: string): Json | undefined {
   if (!isObject(object)) return undefined;
-  const found = Object.keys(object).find((name) => name.toLowerCase() === key);
+  const found = Object.keys(object).find((name) => foldKey(name) === key);
   return found === undefined ? undefined : object[found];
 }
 export const tagOf = (outbound: JsonObject): string => {
@@ -20,25 +21,42 @@ export const protocolOf = (outbound: JsonObject): string =>
 export const isFreedom = (outbound: JsonObject): boolean =>
   ['freedom', 'direct'].includes(protocolOf(outbound));
 
-type Visit = (key: string, value: Json, path: string) => Json | undefined;
-/** Copies a value, with those that `visit` returns in place of others. `key` is in lower case. */
-function replaced(value: Json, visit: Visit, key = '', path = ''): Json {
-  const other = visit(key, value, path);
-  if (other !== undefined) return other;
-  if (Array.isArray(value))
-    return (value as readonly Json[]).map((item, at) => replaced(item, visit, key, `${path}.${at}`));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      replaced(item, visit, name.toLowerCase(), path === '' ? name : `${path}.${name}`),
-    ]),
-  );
+/** Values in one outbound; usual ones have some dozens. */
+export const MOST_VALUES = 2_000;
+/** How many values it holds, itself included; one more than `most` stands for all above. */
+export function valuesIn(value: Json, most = MOST_VALUES): number {
+  let count = 1;
+  if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value) as Json[]) {
+      count += valuesIn(inner, most - count);
+      if (count > most) break;
+    }
+  return count;
+}
+
+/** Calls back for every key at every depth; `names` is the way to it, and changes after the call. */
+function walk(
+  value: Json,
+  visit: (names: readonly string[], value: Json) => void,
+  names: string[] = [],
+): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value) as [string, Json][]) {
+    names.push(name);
+    if (!Array.isArray(value)) visit(names, inner);
+    walk(inner, visit, names);
+    names.pop();
+  }
 }
 
 /** `streamSettings.sockopt.dialerProxy`, also of the downloads of XHTTP, and `proxySettings.tag`. */
-const isReference = (key: string, path: string): boolean =>
-  key === 'dialerproxy' || path.toLowerCase() === 'proxysettings.tag';
+function isReference(names: readonly string[]): boolean {
+  const key = foldKey(names.at(-1) ?? '');
+  return (
+    key === 'dialerproxy' ||
+    (key === 'tag' && names.length === 2 && foldKey(names[0] ?? '') === 'proxysettings')
+  );
+}
 
 export interface Reference {
   readonly tag: string;
@@ -48,26 +66,44 @@ export interface Reference {
 /** The outbounds that this one dials through. */
 export function referencesIn(outbound: JsonObject): Reference[] {
   const found: Reference[] = [];
-  replaced(outbound, (key, value, path) => {
-    if (isReference(key, path) && typeof value === 'string' && value !== '') found.push({ tag: value, path });
-    return undefined;
+  walk(outbound, (names, value) => {
+    if (typeof value === 'string' && value !== '' && isReference(names))
+      found.push({ tag: value, path: names.join('.') });
   });
   return found;
 }
 
 /** Returns the outbound with other tags, its own and those that it names. */
-export const renamed = (outbound: JsonObject, names: ReadonlyMap<string, string>): JsonObject =>
-  replaced(outbound, (key, value, path) => {
-    const isOwn = path.toLowerCase() === 'tag';
-    return (isOwn || isReference(key, path)) && typeof value === 'string' ? names.get(value) : undefined;
-  }) as JsonObject;
+export function renamed(outbound: JsonObject, tags: ReadonlyMap<string, string>): JsonObject {
+  const names: string[] = [];
+  const copy = (value: Json): Json => {
+    if (Array.isArray(value))
+      return (value as readonly Json[]).map((item, at) => {
+        names.push(String(at));
+        const copied = copy(item);
+        names.pop();
+        return copied;
+      });
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([name, inner]): [string, Json] => {
+      names.push(name);
+      const isTag = typeof inner === 'string' && (isReference(names) || isOwnTag(names));
+      const copied = isTag ? (tags.get(inner) ?? inner) : copy(inner);
+      names.pop();
+      return [name, copied];
+    });
+    return Object.fromEntries(entries);
+  };
+  return copy(outbound) as JsonObject;
+}
+const isOwnTag = (names: readonly string[]): boolean =>
+  names.length === 1 && foldKey(names[0] ?? '') === 'tag';
 
 /** Whether its server opens connections through it: it would do so in a test too. */
 export function isReverse(outbound: JsonObject): boolean {
   let found = false;
-  replaced(fieldOf(outbound, 'settings') ?? null, (key, value) => {
-    if (key === 'reverse' && value !== null) found = true;
-    return undefined;
+  walk(fieldOf(outbound, 'settings') ?? null, (names, value) => {
+    if (value !== null && foldKey(names.at(-1) ?? '') === 'reverse') found = true;
   });
   return found;
 }

@@ -19,11 +19,19 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
-import type { CoreRoutesApi } from '../engine/contract.js';
+import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import type { Balancers } from './balancers.js';
 import { errors } from './errors.js';
-import { MOST_TESTED, OutboundField, OutboundsField, readOutbound, readOutbounds } from './request.js';
+import {
+  MOST_TESTED,
+  OutboundField,
+  OutboundsField,
+  readOutbound,
+  readOutbounds,
+  readTested,
+} from './request.js';
 import { findRoute } from './route-question.js';
 import { MODES, type OutboundTester } from './tester.js';
 import type { OutboundWatch } from './watch.js';
@@ -33,6 +41,7 @@ interface Needs {
   readonly balancers: Balancers;
   readonly watch: OutboundWatch;
   readonly coreRoutes: CoreRoutesApi | undefined;
+  readonly configured: CoreOutboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
   readonly inbounds: InboundsApi | undefined;
 }
@@ -57,6 +66,14 @@ const Result = shape({
   endpoints: optional(
     list(shape({ address: text(), success: bool(), delay: int().min(0), error: optional(text()) })),
   ).description('servers that were dialed, in mode tcp'),
+  egress: optional(
+    shape({
+      ipv4: text().description('blank where nothing answered over IPv4'),
+      ipv6: text().description('blank where nothing answered over IPv6'),
+      country: text().description('two letters, or blank'),
+      warp: text().description('`off`, `on` or `plus`: whether it leaves through Cloudflare WARP'),
+    }),
+  ).description('how the far end sees the outbound, in mode http; missing where nothing answered'),
 });
 const shared = {
   allOutbounds: optional(
@@ -73,9 +90,25 @@ const EXAMPLE = {
   protocol: 'socks',
   settings: { servers: [{ address: '127.0.0.1', port: 1080 }] },
 };
-const blank = (most: number) => withDefault(text().max(most).allow(''), '');
+/** A blank field of a form counts as missing. */
+const readOthers = (sent: unknown) =>
+  sent === undefined || sent === '' ? undefined : readOutbounds(sent, 'allOutbounds');
+/** A text of one line: the core could not be asked with halves of characters. */
+const line = (most: number) =>
+  text()
+    .max(most)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
+const blank = (most: number) => withDefault(line(most).allow(''), '');
 
-export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds }: Needs): Route[] => [
+export const routes = ({
+  tester,
+  balancers,
+  watch,
+  coreRoutes,
+  configured,
+  clients,
+  inbounds,
+}: Needs): Route[] => [
   route({
     method: 'POST',
     path: `${API}/testOutbound`,
@@ -89,10 +122,12 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     }),
     reply: payload(Result),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbound, allOutbounds, mode } }) => {
-      const outbounds = [readOutbound(outbound, 'outbound')];
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      const [result] = await tester.test({ outbounds, all, mode });
+    handle: async ({ body: { outbound, allOutbounds, mode }, reply }) => {
+      const outbounds = [readOutbound(outbound, 'outbound', (await configured?.all()) ?? [])];
+      const all = readOthers(allOutbounds);
+      const [result] = await holdingOpen(reply.progressed, () =>
+        tester.test({ outbounds, all, mode, egress: true }),
+      );
       if (!result) throw new Error('a test has no result');
       return result;
     },
@@ -105,15 +140,17 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     doc: `Tests up to ${MOST_TESTED} outbounds at once, all in one core; the results are in their order. One that the core rejects, or that crashes it, does not touch the others.`,
     bodyLimit: LARGE_BODY,
     body: shape({
-      outbounds: OutboundsField(`at most ${MOST_TESTED} outbounds, as JSON text or as a list`).required(),
+      outbounds: OutboundsField(
+        `at most ${MOST_TESTED} outbounds, or tags of those of the config, as JSON text or as a list`,
+      ).required(),
       ...shared,
     }).example({ outbounds: [EXAMPLE], mode: 'tcp' }),
     reply: payload(list(Result)),
     errors: [errors.NO_CORE, errors.CANNOT_TEST, errors.BUSY],
-    handle: async ({ body: { outbounds, allOutbounds, mode } }) => {
-      const tested = readOutbounds(outbounds, 'outbounds', MOST_TESTED);
-      const all = allOutbounds === undefined ? undefined : readOutbounds(allOutbounds, 'allOutbounds');
-      return tester.test({ outbounds: tested, all, mode });
+    handle: async ({ body: { outbounds, allOutbounds, mode }, reply }) => {
+      const tested = readTested(outbounds, 'outbounds', (await configured?.all()) ?? []);
+      const all = readOthers(allOutbounds);
+      return holdingOpen(reply.progressed, () => tester.test({ outbounds: tested, all, mode, egress: true }));
     },
   }),
   route({
@@ -165,13 +202,11 @@ export const routes = ({ tester, balancers, watch, coreRoutes, clients, inbounds
     doc: 'What balancers of the running core choose from, and their overrides.',
     body: shape({
       tags: optional(
-        text()
-          .max(100_000)
-          .custom((value: string) => {
-            if (value.split(',').length > MOST_BALANCERS)
-              throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
-            return value;
-          }),
+        line(100_000).custom((value: string) => {
+          if (value.split(',').length > MOST_BALANCERS)
+            throw new Error(`must name at most ${MOST_BALANCERS} balancers`);
+          return value;
+        }),
       ).description('tags, separated by commas; without it, all of the config'),
     }).example({ tags: 'pool' }),
     reply: payload(

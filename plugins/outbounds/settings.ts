@@ -1,4 +1,4 @@
-import { int, setting } from '../../kernel/index.js';
+import { bool, int, setting } from '../../kernel/index.js';
 
 export const outboundSettings = {
   outboundTestMinutes: setting(
@@ -10,5 +10,10 @@ export const outboundSettings = {
     int().min(1).max(100),
     3,
     'failed tests in a row, on the schedule, after which an outbound counts as down',
+  ),
+  outboundTestEgress: setting(
+    bool(),
+    true,
+    'whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule',
   ),
 } as const;

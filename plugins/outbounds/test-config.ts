@@ -1,5 +1,6 @@
 // The config of a core that only tests outbounds. It listens on one private socket; the name with which a caller logs in there
 // chooses the outbound, and whatever else comes in leads nowhere.
+import { foldKey } from '../core-guard/contract.js';
 import { protocolOf, renamed, tagOf, fieldOf } from './outbound-json.js';
 import type { Candidate } from './candidates.js';
 import type { Json, JsonObject } from '../engine/contract.js';
@@ -19,9 +20,9 @@ export interface TestConfig {
 function adapted(outbound: JsonObject): JsonObject {
   if (protocolOf(outbound) !== 'wireguard') return outbound;
   const settings = fieldOf(outbound, 'settings');
-  const others = Object.entries(outbound).filter(([key]) => key.toLowerCase() !== 'settings');
+  const others = Object.entries(outbound).filter(([key]) => foldKey(key) !== 'settings');
   const own = Object.entries((settings ?? {}) as JsonObject).filter(
-    ([key]) => key.toLowerCase() !== 'nokerneltun',
+    ([key]) => foldKey(key) !== 'nokerneltun',
   );
   return { ...Object.fromEntries(others), settings: { ...Object.fromEntries(own), noKernelTun: true } };
 }

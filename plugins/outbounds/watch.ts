@@ -2,7 +2,7 @@
 import type { Clock, Hooks, Log } from '../../kernel/index.js';
 import type { CoreOutboundsApi } from '../engine/contract.js';
 import { outboundDown, outboundUp } from './contract.js';
-import { protocolOf, tagOf } from './outbound-json.js';
+import { isReverse, protocolOf, tagOf } from './outbound-json.js';
 import { MOST_TESTED } from './request.js';
 import type { OutboundTester, Tested } from './tester.js';
 
@@ -30,6 +30,12 @@ interface Needs {
   readonly configured: CoreOutboundsApi | undefined;
   readonly tester: Pick<OutboundTester, 'test'>;
 }
+/** What a test changed; empty where an outbound is as it was. */
+interface Change {
+  readonly down?: { readonly tag: string; readonly failures: number; readonly error: string };
+  readonly up?: { readonly tag: string; readonly delay: number };
+}
+
 const MINUTE_MS = 60_000;
 /** They lead through no server. */
 const UNTESTED = new Set(['freedom', 'direct', 'blackhole', 'block', 'dns', 'loopback']);
@@ -61,29 +67,36 @@ export class OutboundWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { configured, tester } = this.#needs;
     const all = (await configured?.all()) ?? [];
-    const tested = all.filter((outbound) => !UNTESTED.has(protocolOf(outbound)));
+    // A reverse proxy cannot be tested either, which does not mean that it is down.
+    const tested = all.filter((outbound) => !UNTESTED.has(protocolOf(outbound)) && !isReverse(outbound));
     const tags = new Set(tested.map(tagOf));
     for (const tag of this.#health.keys()) if (!tags.has(tag)) this.#health.delete(tag);
     for (let at = 0; at < tested.length && !signal.aborted; at += MOST_TESTED) {
       const outbounds = tested.slice(at, at + MOST_TESTED);
       const results = await tester.test({ outbounds, all, mode: 'http' });
-      if (!signal.aborted) for (const result of results) this.#note(result);
+      if (!signal.aborted) this.#report(results.map((result) => this.#note(result)));
     }
   }
 
-  #note({ tag, success, delay, error = '' }: Tested): void {
-    const { clock, hooks, log, settings } = this.#needs;
+  #report(changes: readonly Change[]): void {
+    const { hooks, log } = this.#needs;
+    const down = changes.flatMap((change) => change.down ?? []);
+    const up = changes.flatMap((change) => change.up ?? []);
+    for (const { tag, failures, error } of down)
+      log.warn('an outbound is down', { outbound: tag, failures, reason: error });
+    for (const { tag, delay } of up) log.info('an outbound works again', { outbound: tag, delay });
+    if (down.length > 0) hooks.emit(outboundDown, { outbounds: down });
+    if (up.length > 0) hooks.emit(outboundUp, { outbounds: up });
+  }
+
+  #note({ tag, success, delay, error = '' }: Tested): Change {
+    const { clock, settings } = this.#needs;
     const before = this.#health.get(tag);
     const wasUp = before?.up ?? true;
     const failures = success ? 0 : (before?.failures ?? 0) + 1;
     const up = success || (wasUp && failures < settings.read().outboundDownThreshold);
     this.#health.set(tag, { tag, up, failures, delay, error: success ? '' : error, testedAt: clock.now() });
-    if (wasUp && !up) {
-      log.warn('an outbound is down', { outbound: tag, failures, reason: error });
-      hooks.emit(outboundDown, { tag, failures, error });
-    } else if (!wasUp && up) {
-      log.info('an outbound works again', { outbound: tag, delay });
-      hooks.emit(outboundUp, { tag, delay });
-    }
+    if (wasUp && !up) return { down: { tag, failures, error } };
+    return !wasUp && up ? { up: { tag, delay } } : {};
   }
 }

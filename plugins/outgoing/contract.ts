@@ -1,4 +1,5 @@
 // HTTP calls of plugins to other machines, with limits and a guard against private addresses.
+import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { extensionPoint, token } from '../../kernel/index.js';
 import { accessProblem } from './access-problem.js';
@@ -52,8 +53,11 @@ export interface CallOptions {
 export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
 
 export interface HandshakeOptions
-  extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'> {
+  extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>,
+    Pick<CallOptions, 'allowPrivate'> {
   readonly signal?: AbortSignal;
+  /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
+  readonly before?: (connection: Socket) => Uint8Array;
   /**
    * `connectMs` is the time until the handshake is over, `maxBytes` what the server may send until then, and `wholeMs` the
    * time until the socket is closed.

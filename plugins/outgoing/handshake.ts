@@ -12,7 +12,7 @@ const WATCH_MS = 10;
 export async function shakeHands(
   destination: Destination,
   way: Way,
-  { limits: _, signal: _signal, ...options }: HandshakeOptions,
+  { limits: _, signal: _signal, allowPrivate: _allowPrivate, before, ...options }: HandshakeOptions,
 ): Promise<TLSSocket> {
   const { host } = destination;
   const { limits, signal: whole } = way;
@@ -33,6 +33,7 @@ export async function shakeHands(
     );
     const socket = await Promise.race([dialled, ended]);
     signal.addEventListener('abort', () => socket.destroy(), { once: true });
+    if (before) socket.write(before(socket));
     const secured = connect({
       socket,
       ...(isIP(host) === 0 && { servername: host }),

@@ -1,9 +1,11 @@
 // Looks for servers that REALITY can pretend to be.
 import Joi from 'joi';
 import {
+  bool,
   contribute,
   custom,
   definePlugin,
+  lenientInt,
   list,
   maybe,
   optional,
@@ -12,10 +14,12 @@ import {
   shape,
   singleton,
   text,
+  withDefault,
   withMessage,
 } from '../../kernel/index.js';
-import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { errors } from './errors.js';
+import type { HeaderVersion } from './proxy-header.js';
 import { ScanResult } from './scan-result.js';
 import { RealityScanner } from './scanner.js';
 import { scannerSettings } from './settings.js';
@@ -38,17 +42,24 @@ export default definePlugin({
       method: 'POST',
       path: '/panel/api/server/scanRealityTarget',
       name: 'server.scanRealityTarget',
-      doc: 'Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why. Private addresses need WEIR_OUTGOING_ALLOW.',
+      doc: 'Looks whether REALITY can use a server as its target. A server that fails is a result too: `reason` says why.',
       form: true,
       body: shape({
         target: entry().description('host or host:port; without a port, 443'),
         sni: optional(entry()).description(
           'the name to ask for; by default the host. For an address without it, the name in the certificate counts',
         ),
+        xver: withDefault(lenientInt().min(0).max(2), 0).description(
+          'version of the PROXY protocol that the server expects, as `xver` of REALITY; 0: none',
+        ),
+        allowPrivate: withDefault(bool(), false).description('true: also at an address that is not public'),
       }).example({ target: 'site.example:8443' }),
       reply: payload(ScanResult),
-      errors: [errors.TARGET, errors.NO_OUTGOING],
-      handle: ({ body: { target, sni = '' }, signal }) => scanner.one(target, sni, signal),
+      errors: [errors.TARGET, errors.BUSY, errors.NO_OUTGOING],
+      handle: ({ body: { target, sni = '', xver, allowPrivate }, signal, reply }) =>
+        holdingOpen(reply.progressed, () =>
+          scanner.one(target, { sni, header: xver as HeaderVersion, allowPrivate }, signal),
+        ),
     }),
     route({
       method: 'POST',

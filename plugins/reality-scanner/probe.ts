@@ -8,6 +8,7 @@ import { type Certificate, certificateOf } from './certificate.js';
 import { type Failure, failureOf, MOST_BYTES } from './failure.js';
 import { isX25519, keyExchangeOf, ONLY_X25519, REFUSED_ALL, WITH_OTHERS } from './key-exchange.js';
 import { type ScanResult, unknownResult } from './scan-result.js';
+import { type HeaderVersion, proxyHeader } from './proxy-header.js';
 import { placeOf, type Target } from './target.js';
 
 /** A plugin may make so many calls a minute. */
@@ -18,6 +19,10 @@ const LEAST_MS = 1000;
 export interface ProbeOptions {
   /** the name to ask for; by default that of the target, and none for an address */
   readonly name?: string | undefined;
+  /** of the header of the PROXY protocol that is sent first; 0 for none */
+  readonly header?: HeaderVersion;
+  /** Also addresses that are not public: an admin says so for this server. */
+  readonly allowPrivate?: boolean;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
@@ -36,14 +41,15 @@ export class Prober {
   }
 
   /** A server that fails is a result; rejects only with the reason of the signal. */
-  async probe(target: Target, { name, limitMs, signal }: ProbeOptions): Promise<ScanResult> {
+  async probe(target: Target, options: ProbeOptions): Promise<ScanResult> {
+    const { name, limitMs } = options;
     const { host, isAddress, port } = target;
     const asked = name ?? (isAddress ? undefined : host);
     const blank = unknownResult(placeOf(host, port), asked ?? host, port, isAddress ? host : '');
     const result = { ...blank, privateTarget: isAddress && isPrivate(host) };
     const end = performance.now() + limitMs;
     const shake = (groups: string, ms: number) =>
-      this.#shake(target, groups, { name: asked, limitMs: ms, signal });
+      this.#shake(target, groups, { ...options, name: asked, limitMs: ms });
 
     const first = await shake(ONLY_X25519, limitMs);
     if ('socket' in first) return this.#seen(result, target, asked, first);
@@ -56,7 +62,7 @@ export class Prober {
   async #shake(
     { host, port }: Target,
     groups: string,
-    { name, limitMs, signal }: ProbeOptions,
+    { name, header = 0, allowPrivate = false, limitMs, signal }: ProbeOptions,
   ): Promise<Shaken | Failure> {
     const place = placeOf(host, port);
     for (;;) {
@@ -68,6 +74,8 @@ export class Prober {
             ecdhCurve: groups,
             minVersion: 'TLSv1.2',
             ...(name !== undefined && { servername: name }),
+            ...(header !== 0 && { before: (connection) => proxyHeader(connection, header) }),
+            allowPrivate,
             limits: { connectMs: limitMs, wholeMs: limitMs + LEAST_MS, maxBytes: MOST_BYTES },
             signal,
           }),

@@ -1,9 +1,9 @@
 // Scans one server, or a list of them, within limits on time and on how many run at once.
 import { isIP } from 'node:net';
-import { type LiveSettings, messageOf } from '../../kernel/index.js';
+import { type LiveSettings, type Log, messageOf } from '../../kernel/index.js';
 import type { OutgoingAccess, OutgoingApi } from '../outgoing/contract.js';
 import { errors } from './errors.js';
-import { Prober } from './probe.js';
+import { Prober, type ProbeOptions } from './probe.js';
 import type { ScanResult } from './scan-result.js';
 import { BUILT_IN, type scannerSettings } from './settings.js';
 import { Slots } from './slots.js';
@@ -11,8 +11,12 @@ import { type Scanned, summaryOf } from './summary.js';
 import { hostIn, targetOf } from './target.js';
 import { entriesIn, type Task, taskListOf } from './task-list.js';
 
-/** The plugin `outgoing` opens 8 connections at once for a plugin; one is left for scans of single servers. */
+/** As many connections as the plugin `outgoing` opens at once for a plugin: none waits there, where waiting counts as silence. */
+const CONNECTIONS = 8;
+/** For lists; one is left for scans of single servers. */
 const AT_ONCE = 7;
+/** Scans of single servers that run or wait. */
+const MOST_SINGLE = 16;
 const MOST_LISTS = 2;
 
 export interface ScanLimits {
@@ -25,6 +29,11 @@ export interface ScanLimits {
 }
 const LIMITS: ScanLimits = { name: 10_000, address: 4_000, list: 300_000 };
 
+/** How a single server is scanned. */
+export interface Asked extends Required<Pick<ProbeOptions, 'header' | 'allowPrivate'>> {
+  /** the name to ask for; blank for that of the target */
+  readonly sni: string;
+}
 interface Progress {
   readonly signal: AbortSignal;
   readonly progressed: () => void;
@@ -35,29 +44,56 @@ export class RealityScanner {
   readonly #prober: Prober | undefined;
   readonly #settings: LiveSettings<typeof scannerSettings>;
   readonly #limits: ScanLimits;
+  readonly #log: Log;
+  readonly #connections = new Slots(CONNECTIONS);
   readonly #slots = new Slots(AT_ONCE);
   readonly access: OutgoingAccess;
   #lists = 0;
+  #single = 0;
 
   constructor(
     {
       outgoing,
       settings,
-    }: { outgoing: OutgoingApi | undefined; settings: LiveSettings<typeof scannerSettings> },
+      log,
+    }: { outgoing: OutgoingApi | undefined; settings: LiveSettings<typeof scannerSettings>; log: Log },
     limits: ScanLimits = LIMITS,
   ) {
     this.#prober = outgoing && new Prober(outgoing);
     this.access = this.#prober?.access ?? { hosts: [] };
     this.#settings = settings;
+    this.#log = log;
     this.#limits = limits;
   }
 
-  /** @param sni the name to ask for; blank for that of the target */
-  async one(given: string, sni: string, signal: AbortSignal): Promise<ScanResult> {
+  async one(given: string, asked: Asked, signal: AbortSignal): Promise<ScanResult> {
     const prober = this.#ready();
+    const { sni, ...options } = asked;
     const target = read('target', () => targetOf(given));
     const name = sni.trim() === '' ? undefined : read('sni', () => nameIn(sni.trim()));
-    return prober.probe(target, { name, limitMs: this.#limits.name, signal });
+    if (this.#single >= MOST_SINGLE)
+      throw errors.BUSY(`${MOST_SINGLE} servers are scanned now; try again when one is done`);
+    this.#single++;
+    try {
+      const result = await this.#connections.run(() => {
+        signal.throwIfAborted();
+        return prober.probe(target, { ...options, name, limitMs: this.#limits.name, signal });
+      });
+      return this.#told(result, options.allowPrivate);
+    } finally {
+      this.#single--;
+    }
+  }
+
+  #told(result: ScanResult, allowPrivate: boolean): ScanResult {
+    if (result.privateTarget && allowPrivate)
+      this.#log.info('scanned a server at an address that is not public, as an admin asked for', {
+        target: result.target,
+      });
+    // The panel's own listeners are not permitted in any way.
+    return result.reason.includes('WEIR_OUTGOING_ALLOW')
+      ? { ...result, reason: `${result.reason}, or send allowPrivate` }
+      : result;
   }
 
   /** @param given entries; those of the setting if there are none */
@@ -81,7 +117,9 @@ export class RealityScanner {
       // Each worker waits for a slot once for each target, so that two lists take turns.
       const work = async (): Promise<void> => {
         for (const [i, task] of left) {
-          results[i] = await this.#slots.run(() => this.#probe(prober, task, signal));
+          results[i] = await this.#slots.run(() =>
+            this.#connections.run(() => this.#probe(prober, task, signal)),
+          );
           progressed();
         }
       };

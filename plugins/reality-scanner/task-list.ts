@@ -3,6 +3,8 @@ import { messageOf } from '../../kernel/index.js';
 import { LONGEST_TARGET, networkOf, placeOf, type Target, targetOf } from './target.js';
 
 export const MOST_TARGETS = 512;
+/** With those that are in the list several times. */
+const MOST_ENTRIES = 4 * MOST_TARGETS;
 const SHOWN = 300;
 
 export interface Task {
@@ -20,6 +22,7 @@ export interface TaskList {
 
 /** Throws with a sentence if there are too many. */
 export function taskListOf(entries: readonly string[]): TaskList {
+  if (entries.length > MOST_ENTRIES) throw tooMany();
   const tasks = new Map<string, Task>();
   const invalid: { entry: string; reason: string }[] = [];
   const cut = new Map<string, bigint>();

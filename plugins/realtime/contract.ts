@@ -14,6 +14,8 @@ export interface LiveType {
   readonly type: string;
   /** the part for a reader that has just connected, as `payload.<type>` of the message `snapshot` */
   readonly snapshot?: () => unknown;
+  /** Each message counts, and none may be replaced. Without it, a reader that is slow gets the newest message only. */
+  readonly isEvent?: true;
   /** called once, at the start */
   readonly start?: (out: LiveOutput) => void;
 }
@@ -22,6 +24,8 @@ const TAKEN = [
   'snapshot',
   'status',
   'traffic',
+  'client_stats',
+  'notification',
   'engine_state',
   'invalidate',
   'error',
@@ -40,3 +44,19 @@ export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes', ({ ty
     owner && `live messages of the type "${type}" exist already, in plugin ${owner}; choose another name`
   );
 });
+
+/** Bytes that outbounds moved. */
+export interface OutboundBytes {
+  readonly tag: string;
+  readonly up: number;
+  readonly down: number;
+}
+/** Counts outbounds for `traffics` of the message `traffic`. */
+export interface OutboundSource {
+  /** Returns what moved since the previous call. Called after each poll of clients, also while nobody reads. */
+  take(): readonly OutboundBytes[];
+}
+/** Sources of the bytes of outbounds. */
+export const OutboundSources = extensionPoint<OutboundSource>('realtime', 'OutboundSources', ({ take }) =>
+  typeof take === 'function' ? undefined : 'it needs the function take',
+);

@@ -2,14 +2,17 @@
 
 export class Frame {
   readonly type: string;
+  /** A newer message with the same key says all that this one says; without a key each message counts. */
+  readonly key: string | undefined;
   /** JSON */
   readonly text: string;
   #bytes: Buffer | undefined;
   #packet: string | undefined;
 
   /** `payload` is JSON. `seq` grows by one with each broadcast; a reader that sees a gap has missed a message. */
-  constructor(type: string, payload: string, seq: number, time: number) {
+  constructor(type: string, payload: string, seq: number, time: number, key?: string) {
     this.type = type;
+    this.key = key;
     this.text = `{"type":${JSON.stringify(type)},"seq":${seq},"time":${time},"payload":${payload}}`;
   }
 

@@ -9,23 +9,30 @@ import {
   tap,
   Upgrades,
 } from '../../kernel/index.js';
-import { afterClientSave, Clients } from '../clients/contract.js';
+import { alarmChanged } from '../alarms/contract.js';
+import { afterClientSave, ClientTraffic, Clients } from '../clients/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
-import { afterSettingsSave } from '../settings/contract.js';
+import { afterSettingsSave, PanelIdentity } from '../settings/contract.js';
 import {
   clientDepleted,
   clientRenewed,
   clientTrafficReset,
+  inboundDepleted,
   Presence,
   trafficCounted,
+  trafficReset,
 } from '../traffic/contract.js';
+import { movedStats } from './client-stats.js';
 import { Connections } from './connections.js';
 import { LiveTypes } from './contract.js';
+import { alarmNotice } from './core-notice.js';
+import { CoreWatch } from './core-watch.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
 import { addLiveTypes } from './live-types.js';
+import { OutboundBytesTaken } from './outbound-bytes.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { SocketIoEndpoint } from './socket-io-endpoint.js';
 import { Stream } from './stream.js';
@@ -41,11 +48,15 @@ export default definePlugin({
     clients: Clients,
     inbounds: Inbounds,
     presence: Presence,
+    records: ClientTraffic,
+    identity: PanelIdentity,
     status: maybe(ServerStatus),
   },
   services: {
     stream: singleton(Stream),
+    core: singleton(CoreWatch),
     invalidations: singleton(Invalidations),
+    outboundBytes: singleton(OutboundBytesTaken),
     connections: singleton(Connections),
     plain: singleton(WebSocketEndpoint),
     socketIo: singleton(SocketIoEndpoint),
@@ -54,11 +65,19 @@ export default definePlugin({
     contribute(Upgrades, plain.upgrade),
     contribute(Upgrades, socketIo.upgrade),
   ],
-  taps: ({ stream, invalidations, engine, ...needs }) => [
-    tap(trafficCounted, ({ at, usage }) => stream.send('traffic', () => trafficMessage(needs, at, usage))),
-    tap(coreStateChanged, ({ to }) =>
-      stream.send('engine_state', { state: to, errorMsg: to === 'error' ? engine.status().errorMsg : '' }),
-    ),
+  taps: ({ stream, invalidations, core, outboundBytes, ...needs }) => [
+    tap(trafficCounted, ({ at, usage }) => {
+      const outbounds = outboundBytes.take();
+      stream.send('traffic', () => trafficMessage(needs, at, usage, outbounds));
+      if (usage.length > 0) stream.send('client_stats', () => movedStats(needs, usage));
+    }),
+    tap(coreStateChanged, ({ to, reason }) => core.changed(to, reason)),
+    tap(alarmChanged, ({ alarm }) => stream.sendEvent('notification', alarmNotice(alarm))),
+    tap(inboundDepleted, () => invalidations.add('inbounds')),
+    tap(trafficReset, () => {
+      invalidations.add('inbounds');
+      invalidations.add('clients');
+    }),
     tap(clientDepleted, () => invalidations.add('clients')),
     tap(clientRenewed, () => invalidations.add('clients')),
     tap(clientTrafficReset, () => invalidations.add('clients')),
@@ -82,11 +101,17 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, invalidations, plain, connections }) => [
-    job('status', '2s', () => stream.sendSnapshot('status')),
+  jobs: ({ stream, core, invalidations, plain, connections }) => [
+    job('status', '2s', () => {
+      core.look();
+      return stream.sendSnapshot('status');
+    }),
     job('invalidations', '250ms', () => invalidations.flush()),
     job('ping', '30s', () => plain.ping()),
-    job('idle connections', '5s', () => connections.cutIdle()),
+    job('idle connections', '5s', () => {
+      connections.cutIdle();
+      stream.cutStuck();
+    }),
   ],
   start: (scope) => addLiveTypes(scope, scope.contributions(LiveTypes)),
 });

@@ -15,7 +15,7 @@ export class Invalidations {
 
   /** Sends what was collected. A job calls it a few times a second. */
   flush(): void {
-    for (const type of this.#resources) this.#stream.send('invalidate', { type });
+    for (const type of this.#resources) this.#stream.invalidate(type);
     this.#resources.clear();
   }
 }

@@ -1,11 +1,13 @@
 // The message types of this and other plugins: their part of the snapshot, and the plugin that may send them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contributed } from '../../kernel/index.js';
-import type { ClientsApi } from '../clients/contract.js';
+import type { ClientsApi, ClientTrafficApi } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { ServerStatusApi } from '../server-status/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
+import { allStats } from './client-stats.js';
 import type { LiveOutput, LiveType } from './contract.js';
 import type { Invalidations } from './invalidations.js';
 import type { Stream } from './stream.js';
@@ -18,6 +20,8 @@ interface Scope {
   readonly clients: ClientsApi;
   readonly inbounds: InboundsApi;
   readonly presence: PresenceApi;
+  readonly records: ClientTrafficApi;
+  readonly identity: PanelIdentityApi;
   readonly status: ServerStatusApi | undefined;
 }
 /** A new reader waits for all parts of the snapshot, so a slow part is skipped. */
@@ -58,13 +62,14 @@ export function addLiveTypes(
     return { state, errorMsg };
   });
   stream.addSnapshot('traffic', () => onlineNow(needs));
+  stream.addSnapshot('client_stats', () => allStats(needs));
   for (const { value, fault } of added) {
-    const { type, snapshot, start } = value;
+    const { type, snapshot, start, isEvent } = value;
     if (snapshot) stream.addSnapshot(type, () => inTime(type, snapshot, fault));
     // Its messages are then missing, and all others still come.
     const failed = (error: unknown) => fault(`start of the live messages ${type}`, error);
     const out: LiveOutput = {
-      send: (payload) => stream.send(type, payload),
+      send: (payload) => (isEvent ? stream.sendEvent(type, payload) : stream.send(type, payload)),
       invalidate: (resource: unknown) => {
         if (typeof resource !== 'string') throw new TypeError('the name of a resource is text');
         invalidations.add(resource);

@@ -6,7 +6,8 @@ import { Server, type Socket } from 'socket.io';
 import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
 import { LONGEST_INCOMING } from './websocket-endpoint.js';
-import type { Reader, Stream } from './stream.js';
+import type { Reader } from './reader-queue.js';
+import type { Stream } from './stream.js';
 
 /** Internal method of the library that accepts an open connection; its types omit it. */
 interface Engine {
@@ -54,7 +55,6 @@ export class SocketIoEndpoint {
     this.#connections.joined(known.socket);
     // The library queues without limit while the connection is busy, and only reports when it has passed the queue on.
     let queued = 0;
-    conn.on('drain', () => (queued = 0));
     const reader: Reader = {
       backlog: () => queued + known.socket.writableLength,
       send: ({ packet }) => {
@@ -63,6 +63,10 @@ export class SocketIoEndpoint {
       },
       cut: () => void known.socket.destroy(),
     };
+    conn.on('drain', () => {
+      queued = 0;
+      reader.drained?.();
+    });
     socket.on('disconnect', () => {
       this.#stream.leave(reader);
       this.#connections.left(known.socket);

@@ -1,28 +1,28 @@
-// The readers of the live stream, and what they receive. Slow readers are disconnected instead of buffered; they
-// receive a new snapshot when they reconnect.
+// The readers of the live stream, and what they receive. One that reads nothing for half a minute is disconnected, and
+// receives a new snapshot when it reconnects.
 import { type Clock, type Log, messageOf } from '../../kernel/index.js';
 import { Frame } from './frame.js';
-
-/** A reader, at either endpoint. */
-export interface Reader {
-  /** bytes that were sent and not yet read */
-  backlog(): number;
-  send(frame: Frame): void;
-  /** Closes the connection at once, without a last message, which would wait behind the others. */
-  cut(): void;
-}
+import { type Reader, ReaderQueue } from './reader-queue.js';
 
 const MIB = 2 ** 20;
 /** A larger message is replaced by an `invalidate` of its type. */
 const LARGEST_FRAME = 4 * MIB;
-const MOST_BACKLOG = 8 * MIB;
+/** Readers that come within this time get the same snapshot, as long as nothing was sent meanwhile: after a restart of the panel all come at once. */
+const SHARED_MS = 500;
+
+interface Snapshot {
+  readonly seq: number;
+  /** monotonic ms */
+  readonly at: number;
+  readonly frame: Promise<Frame>;
+}
 
 export class Stream {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** With everything that a new reader waits for until its snapshot has been sent. */
-  readonly #readers = new Map<Reader, Frame[] | undefined>();
+  readonly #readers = new Map<Reader, ReaderQueue>();
   readonly #snapshots = new Map<string, () => unknown>();
+  #snapshot: Snapshot | undefined;
   #seq = 0;
 
   constructor({ log, clock }: { log: Log; clock: Clock }) {
@@ -40,19 +40,31 @@ export class Stream {
   }
 
   async join(reader: Reader): Promise<void> {
-    const waiting: Frame[] = [];
-    this.#readers.set(reader, waiting);
-    const seq = this.#seq;
+    // Without readers nothing was sent, so an unchanged number says nothing.
+    if (this.#readers.size === 0) this.#snapshot = undefined;
+    const queue = new ReaderQueue(reader);
+    this.#readers.set(reader, queue);
+    const snapshot = await this.#current();
+    if (this.#readers.get(reader) === queue) queue.open(snapshot);
+  }
+
+  #current(): Promise<Frame> {
+    const known = this.#snapshot;
+    const now = performance.now();
+    if (known?.seq === this.#seq && now - known.at < SHARED_MS) return known.frame;
+    const frame = this.#compose(this.#seq);
+    this.#snapshot = { seq: this.#seq, at: now, frame };
+    return frame;
+  }
+
+  async #compose(seq: number): Promise<Frame> {
     const entries = await Promise.all(
       [...this.#snapshots].map(async ([type, snapshot]) => [type, await this.#part(type, snapshot)] as const),
     );
-    if (!this.#readers.has(reader)) return;
     const parts = entries.flatMap(([type, part]) =>
       part === undefined ? [] : [`${JSON.stringify(type)}:${part}`],
     );
-    reader.send(new Frame('snapshot', `{${parts.join()}}`, seq, this.#clock.now()));
-    for (const frame of waiting) reader.send(frame);
-    this.#readers.set(reader, undefined);
+    return new Frame('snapshot', `{${parts.join()}}`, seq, this.#clock.now());
   }
 
   /** The snapshot as JSON; a part that fails is left out. */
@@ -66,39 +78,51 @@ export class Stream {
   }
 
   leave(reader: Reader): void {
+    this.#readers.get(reader)?.close();
     this.#readers.delete(reader);
   }
 
-  /** Sends to all readers. A function is called for the payload only if there are readers. */
+  /** Sends a state to all readers: a newer message replaces this one at a reader that is slow. A function is called for the payload only if there are readers. */
   send(type: string, payload: unknown): void {
-    if (this.#readers.size === 0) return;
-    const content: unknown = typeof payload === 'function' ? (payload as () => unknown)() : payload;
-    this.#tell(type, JSON.stringify(content) ?? 'null');
+    if (this.#readers.size > 0) this.#tell(type, json(payload), type);
+  }
+
+  /** As `send`, for what no newer message repeats. */
+  sendEvent(type: string, payload: unknown): void {
+    if (this.#readers.size > 0) this.#tell(type, json(payload), undefined);
+  }
+
+  /** Tells all readers that their copy of this resource is out of date. */
+  invalidate(resource: string): void {
+    if (this.#readers.size > 0) this.#tell('invalidate', json({ type: resource }), `invalidate ${resource}`);
   }
 
   /** Sends the current snapshot to all readers. */
   async sendSnapshot(type: string): Promise<void> {
     const snapshot = this.#snapshots.get(type);
     const part = snapshot && this.#readers.size > 0 ? await this.#part(type, snapshot) : undefined;
-    if (part !== undefined) this.#tell(type, part);
+    if (part !== undefined) this.#tell(type, part, type);
   }
 
-  #tell(type: string, payload: string): void {
-    const [sent, content] =
-      payload.length <= LARGEST_FRAME ? [type, payload] : ['invalidate', JSON.stringify({ type })];
-    const frame = new Frame(sent, content, ++this.#seq, this.#clock.now());
-    for (const [reader, waiting] of this.#readers) {
-      if (waiting) waiting.push(frame);
-      else if (reader.backlog() <= MOST_BACKLOG) reader.send(frame);
-      else this.#cut(reader);
+  #tell(type: string, payload: string, key: string | undefined): void {
+    if (payload.length > LARGEST_FRAME) {
+      this.#tell('invalidate', json({ type }), `invalidate ${type}`);
+      return;
     }
+    const frame = new Frame(type, payload, ++this.#seq, this.#clock.now(), key);
+    for (const [reader, queue] of this.#readers) if (!queue.push(frame)) this.#cut(reader);
+  }
+
+  /** Disconnects readers that are behind and read nothing. A job calls it every five seconds. */
+  cutStuck(): void {
+    for (const [reader, queue] of this.#readers) if (queue.isStuck()) this.#cut(reader);
   }
 
   #cut(reader: Reader): void {
     this.#log.info('disconnected a reader of the live stream that was too slow', {
       backlog: reader.backlog(),
     });
-    this.#readers.delete(reader);
+    this.leave(reader);
     reader.cut();
   }
 
@@ -112,3 +136,8 @@ export class Stream {
     );
   }
 }
+
+const json = (payload: unknown): string => {
+  const content: unknown = typeof payload === 'function' ? (payload as () => unknown)() : payload;
+  return JSON.stringify(content) ?? 'null';
+};

@@ -1,47 +1,75 @@
 // The traffic of one poll, as readers of the live stream see it.
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
+import type { OutboundBytes } from './contract.js';
 
 /** Longer lists are omitted (null); readers then ask the API for the page they show. */
-const MOST_ROWS = 2000;
+export const MOST_ROWS = 2000;
 
 interface Needs {
-  readonly clients: ClientsApi;
-  readonly inbounds: InboundsApi;
-  readonly presence: PresenceApi;
+  readonly clients: Pick<ClientsApi, 'byId'>;
+  readonly inbounds: Pick<InboundsApi, 'get'>;
+  readonly presence: Pick<PresenceApi, 'online' | 'activeInbounds'>;
+  readonly identity: Pick<PanelIdentityApi, 'guid'>;
+}
+interface Bytes {
+  readonly up: number;
+  readonly down: number;
 }
 
-/** Which clients are online, and through which inbounds. */
-export function onlineNow({ clients, inbounds, presence }: Needs) {
+/** Which clients are online, and through which inbounds; of this panel by its guid. */
+export function onlineNow({ clients, inbounds, presence, identity: { guid } }: Needs) {
   const ids = presence.online();
+  const emails = ids.length > MOST_ROWS ? null : ids.flatMap((id) => clients.byId(id)?.email ?? []);
   return {
     onlineCount: ids.length,
-    onlineClients: ids.length > MOST_ROWS ? null : ids.flatMap((id) => clients.byId(id)?.email ?? []),
-    activeInbounds: presence.activeInbounds().flatMap((id) => inbounds.get(id)?.tag ?? []),
+    onlineClients: emails,
+    onlineByGuid: emails && { [guid]: emails },
+    activeInbounds: { [guid]: presence.activeInbounds().flatMap((id) => inbounds.get(id)?.tag ?? []) },
   };
 }
 
 /** Bytes are those of this poll alone; times are Unix ms. */
-export function trafficMessage(needs: Needs, at: number, usage: readonly ClientUsage[]) {
+export function trafficMessage(
+  needs: Needs,
+  at: number,
+  usage: readonly ClientUsage[],
+  outbounds: readonly OutboundBytes[],
+) {
   const { clients, inbounds } = needs;
-  const byClient = sums(usage, ({ clientId }) => clientId);
-  const rows = [...byClient].flatMap(([id, bytes]) => {
+  const rows = [...sums(usage, ({ clientId }) => clientId)].flatMap(([id, bytes]) => {
     const email = clients.byId(id)?.email;
     return email === undefined ? [] : [{ id, email, ...bytes }];
   });
   const moved = rows.length > MOST_ROWS ? undefined : rows;
+  const inboundTraffics = [...sums(usage, ({ inboundId }) => inboundId)].flatMap(([id, bytes]) => {
+    const tag = inbounds.get(id)?.tag;
+    return tag === undefined ? [] : [{ id, tag, ...bytes }];
+  });
+  const traffics = [
+    ...inboundTraffics.map(({ tag, ...bytes }) => row(tag, bytes, true)),
+    ...outbounds.map(({ tag, ...bytes }) => row(tag, bytes, false)),
+  ];
   return {
     at,
+    traffics: traffics.length > MOST_ROWS ? null : traffics,
     clientTraffics: moved ?? null,
     lastOnlineMap: moved ? Object.fromEntries(moved.map(({ email }) => [email, at])) : null,
-    inboundTraffics: [...sums(usage, ({ inboundId }) => inboundId)].flatMap(([id, bytes]) => {
-      const tag = inbounds.get(id)?.tag;
-      return tag === undefined ? [] : [{ id, tag, ...bytes }];
-    }),
+    inboundTraffics: inboundTraffics.length > MOST_ROWS ? null : inboundTraffics,
     ...onlineNow(needs),
   };
 }
+
+/** Existing programs read capitalised keys here. */
+const row = (Tag: string, { up, down }: Bytes, isInbound: boolean) => ({
+  IsInbound: isInbound,
+  IsOutbound: !isInbound,
+  Tag,
+  Up: up,
+  Down: down,
+});
 
 function sums(
   usage: readonly ClientUsage[],

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
-import type { Reader, Stream } from './stream.js';
+import type { Reader } from './reader-queue.js';
+import type { Stream } from './stream.js';
 
 /** Messages from readers are ignored, so they may be small only. */
 export const LONGEST_INCOMING = 4096;
@@ -39,7 +40,7 @@ export class WebSocketEndpoint {
   #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal): void {
     const reader: Reader = {
       backlog: () => connection.bufferedAmount,
-      send: ({ bytes }) => connection.send(bytes, { binary: false }),
+      send: ({ bytes }) => connection.send(bytes, { binary: false }, () => reader.drained?.()),
       cut: () => void socket.destroy(),
     };
     this.#connections.joined(socket);

@@ -4,19 +4,27 @@ import { gauge, SeriesList, type TieredSeries, type TimeSeriesApi } from '../tim
 import type { PresenceApi } from '../traffic/contract.js';
 import type { MachineStatus } from './machine.js';
 
-/** `cpu` and `mem` in percent, `netUp` and `netDown` in bytes a second, `online` in clients. */
-export const METRICS = ['cpu', 'mem', 'netUp', 'netDown', 'online', 'load1', 'load5', 'load15'] as const;
-export type Metric = (typeof METRICS)[number];
-const UNITS: Readonly<Record<Metric, string>> = {
+/** unit by metric; those of `/s` are means since the previous sample */
+const UNITS = {
   cpu: '%',
   mem: '%',
+  swap: '%',
   netUp: 'B/s',
   netDown: 'B/s',
+  pktUp: 'packets/s',
+  pktDown: 'packets/s',
+  diskRead: 'B/s',
+  diskWrite: 'B/s',
+  diskUsage: '%',
+  tcpCount: 'sockets',
+  udpCount: 'sockets',
   online: 'clients',
   load1: '',
   load5: '',
   load15: '',
-};
+} as const;
+export type Metric = keyof typeof UNITS;
+export const METRICS = Object.keys(UNITS) as readonly Metric[];
 const series = Object.fromEntries(
   METRICS.map((metric) => [metric, gauge({ name: `server-status.${metric}`, unit: UNITS[metric] })]),
 ) as Readonly<Record<Metric, TieredSeries<'gauge'>>>;
@@ -31,6 +39,9 @@ export const HistoryReply = list(shape({ t: int(), v: num() }));
 export const CpuHistoryReply = list(shape({ t: int(), cpu: num() }));
 
 const POINTS = 60;
+
+const percentOf = ({ current, total }: MachineStatus['mem']): number =>
+  total > 0 ? (100 * current) / total : 0;
 
 export class MachineHistory {
   readonly #series: TimeSeriesApi | undefined;
@@ -51,12 +62,20 @@ export class MachineHistory {
     this.#clock = clock;
   }
 
-  record({ cpu, mem, netIO, load }: MachineStatus): void {
+  record({ cpu, mem, swap, disk, netIO, diskIO, tcpCount, udpCount, load }: MachineStatus): void {
     const values: Readonly<Record<Metric, number>> = {
       cpu,
-      mem: mem.total > 0 ? (100 * mem.current) / mem.total : 0,
+      mem: percentOf(mem),
+      swap: percentOf(swap),
       netUp: netIO.up,
       netDown: netIO.down,
+      pktUp: netIO.pktUp,
+      pktDown: netIO.pktDown,
+      diskRead: diskIO.read,
+      diskWrite: diskIO.write,
+      diskUsage: percentOf(disk),
+      tcpCount,
+      udpCount,
       online: this.#presence?.online().length ?? 0,
       ...load,
     };

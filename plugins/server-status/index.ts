@@ -1,5 +1,6 @@
 import { definePlugin, job, maybe, payload, provide, route, shape, singleton } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
+import { Inbounds } from '../inbounds/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
 import { Presence } from '../traffic/contract.js';
@@ -20,7 +21,13 @@ export default definePlugin({
   version: VERSION,
   api: 1,
   about: 'Shows the status of the machine and the core.',
-  uses: { engine: Engine, identity: PanelIdentity, series: maybe(TimeSeries), presence: maybe(Presence) },
+  uses: {
+    engine: Engine,
+    inbounds: maybe(Inbounds),
+    identity: PanelIdentity,
+    series: maybe(TimeSeries),
+    presence: maybe(Presence),
+  },
   services: {
     machine: singleton(Machine),
     report: singleton(StatusReport),

@@ -1,6 +1,7 @@
 // Status of machine, core and panel in one reply.
 import { bool, type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { ServerStatusApi } from './contract.js';
 import type { Machine } from './machine.js';
@@ -44,6 +45,9 @@ export const StatusReply = shape({
       'memory of its process in bytes, and the limit above which it is high; 0: unknown, or no limit',
     ),
   }),
+  amneziawg: shape({ configured: bool(), running: bool() }).description(
+    'whether an inbound of this protocol is enabled, and whether its program runs; no plugin has the program yet',
+  ),
   appStats: shape({ threads: count(), mem: count(), uptime: count() }).description(
     'threads and memory of the panel; uptime of the core in seconds',
   ),
@@ -57,12 +61,20 @@ const threads = async (): Promise<number> =>
 export class StatusReport implements ServerStatusApi {
   readonly #machine: Machine;
   readonly #engine: EngineApi;
+  readonly #inbounds: InboundsApi | undefined;
   readonly #identity: PanelIdentityApi;
   readonly #clock: Clock;
 
-  constructor(parts: { machine: Machine; engine: EngineApi; identity: PanelIdentityApi; clock: Clock }) {
+  constructor(parts: {
+    machine: Machine;
+    engine: EngineApi;
+    inbounds: InboundsApi | undefined;
+    identity: PanelIdentityApi;
+    clock: Clock;
+  }) {
     this.#machine = parts.machine;
     this.#engine = parts.engine;
+    this.#inbounds = parts.inbounds;
     this.#identity = parts.identity;
     this.#clock = parts.clock;
   }
@@ -73,6 +85,12 @@ export class StatusReport implements ServerStatusApi {
     return {
       ...(await this.#machine.status()),
       engine: { state, errorMsg, version, usersOnTheWay, memory },
+      amneziawg: {
+        configured: (this.#inbounds?.list() ?? []).some(
+          ({ enable, protocol }) => enable && protocol === 'amneziawg',
+        ),
+        running: false,
+      },
       appStats: { threads: await threads(), mem: process.memoryUsage.rss(), uptime },
       panelVersion: VERSION,
       panelGuid: this.#identity.guid,

@@ -39,6 +39,8 @@ export interface Configured<T> {
 export interface PanelListenerApi {
   readonly port: Configured<number>;
   readonly trustedProxies: Configured<readonly string[]>;
+  /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
+  readonly certificateValidTo: () => string;
 }
 export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 

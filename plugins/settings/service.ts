@@ -86,11 +86,9 @@ export class SettingsService {
         .names()
         .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
     );
-    const { kind, name, session } = who;
+    const { hosts: _hosts, ...principal } = who;
     await this.#hooks.check(beforeSettingsSave, { changes, values, sent, who });
-    await this.#db.write((tx) =>
-      this.#store.save(tx, changes, { kind, name, ...(session !== undefined && { session }) }),
-    );
+    await this.#db.write((tx) => this.#store.save(tx, changes, principal));
     const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
     return {
       changed: Object.keys(changes),

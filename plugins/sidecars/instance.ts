@@ -4,11 +4,11 @@ import type { ProgramUsersApi } from '../clients/contract.js';
 import { type Applied, DONE, type UserRef } from '../engine/contract.js';
 import type { ManagedProcess, ProcessesApi, ProcessOptions } from '../processes/contract.js';
 import type { CounterReading, CountingApi } from '../traffic/contract.js';
-import type { InstancePlan, Sidecar, SidecarStatus, SidecarUser } from './contract.js';
+import type { InstancePlan, Sidecar, SidecarFile, SidecarStatus, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord, RecordFile } from './instance-record.js';
 import { LiveInstance } from './live-instance.js';
-import { plannedProcess, writeFiles } from './planned-process.js';
+import { plannedProcess, removeFiles, writeFiles } from './planned-process.js';
 import { Settling } from './settling.js';
 import { usersOf } from './users-of.js';
 
@@ -42,6 +42,7 @@ export class Instance {
   /** of the process as it was started */
   #digest = '';
   #live: LiveInstance | undefined;
+  #files: readonly SidecarFile[] = [];
   #failures = 0;
   #problem = '';
   #reported = '';
@@ -68,7 +69,7 @@ export class Instance {
     return this.#queue.run(async () => {
       this.#plan = plan;
       this.#program = program;
-      await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+      await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
     });
   }
 
@@ -82,7 +83,7 @@ export class Instance {
         await live.change(refs, (readings) => this.#settling.settle(readings));
         return DONE;
       } catch (error) {
-        this.#fail('a change of users failed; retrying', error);
+        this.#fail('its users cannot be changed', error);
         return { pending: true, reason: messageOf(error) };
       }
     });
@@ -120,8 +121,14 @@ export class Instance {
       const { settled } = await this.#stopCounted(async () => this.#process?.stop());
       // A poll may be what disables an inbound, and must not wait for itself.
       if (!forget) await settled;
-      else await this.#needs.record.remove().catch(() => undefined);
+      else await this.#forget().catch((error: unknown) => this.#fail('it leaves files behind', error));
     });
+  }
+
+  /** Files of the process may hold secrets. */
+  async #forget(): Promise<void> {
+    await removeFiles(this.#files, this.#process?.folder ?? '');
+    await this.#needs.record.remove();
   }
 
   /** Leaves the process to the next panel. */
@@ -173,6 +180,7 @@ export class Instance {
     if (digest === this.#digest) return;
     const isFirst = this.#digest === '';
     this.#digest = digest;
+    this.#files = plan.files ?? [];
     this.#restartedAt = performance.now();
     if (isFirst) {
       await writeFiles(plan, folder);
@@ -195,7 +203,7 @@ export class Instance {
       }
       const live = this.#live;
       this.#live = undefined;
-      if (live) void live.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+      if (live) void live.closed().catch((error: unknown) => this.#fail('it leaves something behind', error));
     });
     return process;
   }
@@ -224,7 +232,7 @@ export class Instance {
       this.#failures = 0;
       this.#problem = '';
     } catch (error) {
-      this.#fail('does not take its users', error);
+      this.#fail('it does not take its users', error);
     }
   }
 
@@ -233,7 +241,7 @@ export class Instance {
     // Another program may have taken a port.
     await this.#needs.record.change({ ports: {} });
     this.#digest = `${this.#digest} failed`;
-    await this.#applied().catch((error: unknown) => this.#fail('cannot be started', error));
+    await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
   }
 
   #changeAtStart(): Promise<Applied> | Applied {
@@ -259,7 +267,7 @@ export class Instance {
         ? DONE
         : { pending: true, reason: this.state };
     } catch (error) {
-      this.#fail('cannot be started', error);
+      this.#fail('it cannot be started', error);
       return { pending: true, reason: messageOf(error) };
     }
   }
@@ -283,15 +291,15 @@ export class Instance {
     try {
       await stop();
     } catch (error) {
-      this.#fail('cannot be stopped', error);
+      this.#fail('it cannot be stopped', error);
     }
-    await live?.closed().catch((error: unknown) => this.#fail('could not clean up', error));
+    await live?.closed().catch((error: unknown) => this.#fail('it leaves something behind', error));
     return { settled };
   }
 
   #fail(what: string, error: unknown): void {
     this.#failures += 1;
-    this.#problem = `it ${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
+    this.#problem = `${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
     this.#report(this.#problem);
   }
 

@@ -10,9 +10,13 @@ import { inTime } from './in-time.js';
 import type { InstanceRecord } from './instance-record.js';
 import { callProgram } from './program-call.js';
 import { Readings } from './reading.js';
+import { usersOf } from './users-of.js';
 
 const STEP_MS = 10_000;
-const READ_MS = 5_000;
+const READ_MS = 4_000;
+const SILENT_MS = 500;
+/** Users of one change, from which on all of them in one call may be cheaper. */
+const MANY = 500;
 
 interface Place {
   readonly sidecar: Sidecar;
@@ -31,6 +35,8 @@ export class LiveInstance {
   readonly #users: ProgramUsersApi;
   readonly #abort: AbortController;
   readonly #adopted: boolean;
+  readonly #inboundIds: readonly number[];
+  #isSilent = false;
   /** what the program has, by name; undefined while that is not known */
   #has: Map<string, string> | undefined;
 
@@ -43,6 +49,7 @@ export class LiveInstance {
     this.#users = users;
     this.#abort = abort;
     this.#adopted = process.adopted;
+    this.#inboundIds = plan.inboundIds;
     this.readings = new Readings({
       stream: `${sidecar.protocol}/${plan.name}`,
       epoch: `${process.pid}-${process.since}`,
@@ -83,8 +90,17 @@ export class LiveInstance {
     return this.#control.users !== undefined;
   }
 
+  /** A program that did not answer the last time has less time: the poll of the core waits for it. */
   async read(now: number): Promise<CounterReading> {
-    return this.readings.take(await inTime(READ_MS, 'reading its counters', () => this.#control.read()), now);
+    const limit = this.#isSilent ? SILENT_MS : READ_MS;
+    try {
+      const counters = await inTime(limit, 'reading its counters', () => this.#control.read());
+      this.#isSilent = false;
+      return this.readings.take(counters, now);
+    } catch (error) {
+      this.#isSilent = true;
+      throw error;
+    }
   }
 
   /** Undefined when the program does not answer any more. */
@@ -118,7 +134,9 @@ export class LiveInstance {
     if (!has) throw new Error('its users are being compared');
     const put: SidecarUser[] = [];
     const gone: UserRef[] = [];
+    const slice = new TimeSlice();
     for (const ref of refs) {
+      if (slice.isOver) await slice.next();
       const user = this.#users.user(ref);
       if (!user && has.has(userName(ref))) gone.push(ref);
       if (user && has.get(user.name) !== textOf(user.account)) put.push({ ...ref, ...user });
@@ -128,7 +146,10 @@ export class LiveInstance {
     if (countersEndWithUsers && ending.length > 0) void settle([await this.read(Date.now())]);
     // Until it has succeeded it is not known what the program has.
     this.#has = undefined;
-    await inTime(STEP_MS, 'changing users', () => live.change(put, gone));
+    const count = put.length + gone.length;
+    const all =
+      count > MANY && count > has.size / 4 ? await usersOf(this.#users, this.#inboundIds) : undefined;
+    await inTime(STEP_MS, 'changing users', () => (all ? live.replace(all) : live.change(put, gone)));
     for (const ref of gone) has.delete(userName(ref));
     for (const { name, account } of put) has.set(name, textOf(account));
     this.#has = has;

@@ -1,9 +1,10 @@
 // What a plan says of a process, in the form that `processes` takes.
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../kernel/index.js';
 import { listensOn, type ProcessOptions } from '../processes/contract.js';
-import type { InstancePlan, ProcessPlan, SidecarUser } from './contract.js';
+import type { InstancePlan, ProcessPlan, SidecarFile, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord } from './instance-record.js';
 
@@ -52,4 +53,8 @@ export async function writeFiles({ files = [] }: ProcessPlan, folder: string): P
       throw new Error(`the file name ${JSON.stringify(name)} is not valid`);
     await replaceFile(join(folder, name), text, mode);
   }
+}
+
+export async function removeFiles(files: readonly SidecarFile[], folder: string): Promise<void> {
+  for (const { name } of files) await rm(join(folder, name), { force: true });
 }

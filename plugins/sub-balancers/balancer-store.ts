@@ -1,6 +1,7 @@
 // The balancers: rows, memory that follows them, and what each is in the documents.
-import type { Clock, Database, Projection, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
 import type { DocumentGroup, DocumentGroups } from '../sub-json/contract.js';
+import { duringBalancerSave } from './contract.js';
 import { groupOf } from './document-group.js';
 import { errors } from './errors.js';
 import type { Balancer, BalancerFields } from './fields.js';
@@ -61,13 +62,17 @@ export class BalancerStore implements DocumentGroups {
     return this.#known.groups;
   }
 
-  add(fields: BalancerFields, note?: (balancer: Balancer) => void): Promise<Balancer> {
+  add(fields: BalancerFields, who: Principal, note?: (balancer: Balancer) => void): Promise<Balancer> {
     const now = this.#clock.now();
     return this.#db.write(async (tx) => {
       if ((await this.#rows.count({ transaction: tx.t })) >= MOST_BALANCERS) throw errors.TOO_MANY();
       const values = { ...fields, createdAt: now, updatedAt: now };
       const { id } = (await this.#rows.create(values, { transaction: tx.t })).get();
       const balancer = { ...values, id };
+      await tx.during(duringBalancerSave, {
+        changes: [{ kind: 'added', before: undefined, after: balancer }],
+        who,
+      });
       note?.(balancer);
       tx.apply(this.memory, { set: [balancer] });
       return balancer;
@@ -75,24 +80,30 @@ export class BalancerStore implements DocumentGroups {
   }
 
   /** `change` gets the row as it is then. */
-  update(id: number, change: (before: Balancer) => BalancerFields): Promise<Balancer> {
+  update(id: number, change: (before: Balancer) => BalancerFields, who: Principal): Promise<Balancer> {
     return this.#db.write(async (tx) => {
+      const before = await this.#stored(tx, id);
       const balancer = {
-        ...change(await this.#stored(tx, id)),
+        ...change(before),
         id,
         updatedAt: this.#clock.now(),
       };
       const { id: _id, ...values } = balancer;
       await this.#rows.update(values, { where: { id }, transaction: tx.t });
+      await tx.during(duringBalancerSave, { changes: [{ kind: 'updated', before, after: balancer }], who });
       tx.apply(this.memory, { set: [balancer] });
       return balancer;
     });
   }
 
-  delete(id: number): Promise<Balancer> {
+  delete(id: number, who: Principal): Promise<Balancer> {
     return this.#db.write(async (tx) => {
       const balancer = await this.#stored(tx, id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
+      await tx.during(duringBalancerSave, {
+        changes: [{ kind: 'deleted', before: balancer, after: undefined }],
+        who,
+      });
       tx.apply(this.memory, { deleted: id });
       return balancer;
     });

@@ -3,6 +3,7 @@ import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js'
 import { duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { DocumentGroupSources } from '../sub-json/contract.js';
+import { duringBalancerSave } from './contract.js';
 import { BalancerStore } from './balancer-store.js';
 import { LiveNews } from './live-news.js';
 import { routes } from './routes.js';
@@ -14,6 +15,7 @@ export default definePlugin({
   api: 1,
   about: 'Balancers in the JSON subscription: the client program chooses among several inbounds.',
   uses: { inbounds: Inbounds },
+  hooks: [duringBalancerSave],
   tables,
   migrations,
   services: { store: singleton(BalancerStore), news: singleton(LiveNews) },

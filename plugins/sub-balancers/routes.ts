@@ -26,8 +26,8 @@ export const routes = ({
       params: BalancerId,
       reply: payload(BalancerReply),
       errors: [errors.NOT_FOUND],
-      handle: async ({ params: { id } }) => {
-        const balancer = await store.delete(id);
+      handle: async ({ params: { id }, who }) => {
+        const balancer = await store.delete(id, who);
         news.changed();
         return withMessage('balancer deleted', balancer);
       },
@@ -53,7 +53,7 @@ export const routes = ({
       handle: async (input) => {
         const fields = changedFields(input.body);
         inbounds.require(fields.inboundIds, 'inboundIds');
-        const balancer = await once<Balancer>(input, (note) => store.add(fields, note));
+        const balancer = await once<Balancer>(input, (note) => store.add(fields, input.who, note));
         news.changed();
         return withMessage('balancer added', balancer);
       },
@@ -68,10 +68,10 @@ export const routes = ({
       body: SentBalancer,
       reply: payload(BalancerReply),
       errors: [errors.NOT_FOUND, errors.INVALID, inboundErrors.NOT_FOUND],
-      handle: async ({ params: { id }, body }) => {
+      handle: async ({ params: { id }, body, who }) => {
         store.find(id);
         if (body.inboundIds) inbounds.require(body.inboundIds, 'inboundIds');
-        const balancer = await store.update(id, (before) => changedFields(body, before));
+        const balancer = await store.update(id, (before) => changedFields(body, before), who);
         news.changed();
         return withMessage('balancer saved', balancer);
       },

@@ -32,6 +32,9 @@ const disguiseOf = ({ header, seed = '' }: KcpTransport): JsonObject[] =>
 const listIn = (masks: JsonObject | undefined, key: string): JsonObject[] =>
   (masks?.[key] ?? []) as unknown as JsonObject[];
 
+/** Without an interval the core crashes at the first connection. */
+const USUAL_HOP_SECONDS = 30;
+
 /** Those of the entry first, then those of all entries. Undefined when there are none. */
 export function maskOf(
   { finalMask = {}, transport }: Pick<EntryTemplate, 'finalMask' | 'transport'>,
@@ -42,7 +45,7 @@ export function maskOf(
   const tcp = [...(finalMask.tcp ?? []).flatMap(written), ...listIn(common, 'tcp')];
   const udp = [...own, ...(isDisguised ? [] : disguiseOf(transport)), ...listIn(common, 'udp')];
   const quicParams = finalMask.udpHop
-    ? ({ udpHop: finalMask.udpHop } as unknown as JsonObject)
+    ? ({ udpHop: { interval: USUAL_HOP_SECONDS, ...finalMask.udpHop } } as unknown as JsonObject)
     : common?.['quicParams'];
   if (tcp.length + udp.length === 0 && quicParams === undefined) return undefined;
   return {

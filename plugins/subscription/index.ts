@@ -25,6 +25,7 @@ import {
 } from '../settings/contract.js';
 import { AgentChoices } from './agents/choices.js';
 import { reachableHost } from './address.js';
+import { ServedCertificates } from '../alarms/contract.js';
 import { OwnCertificate, refuseBadPair } from './certificate.js';
 import { Chooser } from './choice.js';
 import { OwnEntries } from './client-entries.js';
@@ -84,7 +85,11 @@ export default definePlugin({
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  contributes: ({ config: { publicHost, host, port }, configSource, settings }) => [
+  contributes: ({ config: { publicHost, host, port }, configSource, settings, certificate }) => [
+    contribute(ServedCertificates, {
+      name: 'subscription',
+      validTo: () => (certificate.isOn ? certificate.validTo : ''),
+    }),
     contribute(RemoteTextSources, {
       setting: 'subRoutingRules' satisfies keyof typeof subscriptionSettings,
       value: () => settings.read().subRoutingRules,

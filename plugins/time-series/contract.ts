@@ -2,6 +2,8 @@
 import { extensionPoint, token, type Tx } from '../../kernel/index.js';
 import { seriesProblem } from './series-problem.js';
 
+export { dayOf, nameOfDay } from './day.js';
+
 /** `gauge`: a level, like a load; coarser points hold its mean, minimum and maximum. `counter`: an amount since the previous sample; coarser points hold the sum. */
 export type SeriesKind = 'gauge' | 'counter';
 

@@ -1,5 +1,5 @@
 // Traffic counting: who is online, and the hooks of a poll.
-import { checkedList, event, filter, token } from '../../kernel/index.js';
+import { checkedList, during, event, filter, token } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 
 export {
@@ -37,6 +37,10 @@ function usageProblem(item: unknown): string | undefined {
 export const trafficDeltas = filter<readonly ClientUsage[], { readonly at: number }>(
   'traffic/trafficDeltas',
   checkedList(MOST, usageProblem),
+);
+/** Runs in the transaction that stores the bytes of a poll, after `trafficDeltas`: what a tap writes with its `tx` counts each byte once. `usage` is never empty and has no deleted clients. Of a poll that could not be stored it is not called; the bytes come with the next one. */
+export const duringTrafficCount = during<{ readonly at: number; readonly usage: readonly ClientUsage[] }>(
+  'traffic/duringTrafficCount',
 );
 /** Clients about to be disabled at their limit; a client that is taken out stays enabled until the next poll. */
 export const depletionCandidates = filter<

@@ -20,6 +20,7 @@ import {
   clientTrafficReset,
   Counting,
   depletionCandidates,
+  duringTrafficCount,
   inboundDepleted,
   Presence,
   trafficCounted,
@@ -59,6 +60,7 @@ export default definePlugin({
   },
   hooks: [
     trafficDeltas,
+    duringTrafficCount,
     depletionCandidates,
     trafficCounted,
     clientDepleted,

@@ -16,7 +16,13 @@ import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
 import type { ClientWatch } from './client-watch.js';
 import type { CounterReading } from './counter-sources.js';
-import { clientDepleted, depletionCandidates, trafficCounted, trafficDeltas } from './contract.js';
+import {
+  clientDepleted,
+  depletionCandidates,
+  duringTrafficCount,
+  trafficCounted,
+  trafficDeltas,
+} from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { LimitsInMemory } from './limits-in-memory.js';
@@ -201,6 +207,7 @@ export class Poll {
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       if (readings.length > 0) await this.#baselines.save(tx, readings);
       await this.#streams.save(tx, streams.counters);
+      if (live.length > 0) await tx.during(duringTrafficCount, { at, usage: live });
     });
     try {
       await write;

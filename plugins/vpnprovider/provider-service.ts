@@ -8,7 +8,7 @@ import { WIREGUARD } from './server.js';
 
 const HOST = 'api.nordvpn.com';
 const WHOLE_MS = 15_000;
-const LARGEST = { countries: 2 * 1024 * 1024, servers: 6 * 1024 * 1024, credentials: 64 * 1024 } as const;
+const LARGEST = { countries: 512 * 1024, servers: 6 * 1024 * 1024, credentials: 64 * 1024 } as const;
 const LONGEST_REASON = 300;
 /** of a refusal */
 const LONGEST_REFUSAL = 64 * 1024;

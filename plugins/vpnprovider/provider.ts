@@ -34,7 +34,7 @@ export class Provider {
 
   /** JSON text of the credentials; blank for none. */
   get stored(): string {
-    return this.#needs.settings.read().vpnprovider;
+    return this.#needs.settings.read().vpnproviderSecret;
   }
   get #credentials(): Credentials | undefined {
     return this.stored === '' ? undefined : readCredentials(this.stored);
@@ -117,7 +117,7 @@ export class Provider {
 
   #save(text: string, who: Principal): Promise<void> {
     const { db, settings } = this.#needs;
-    return db.write((tx) => settings.change(tx, { vpnprovider: text }, who));
+    return db.write((tx) => settings.change(tx, { vpnproviderSecret: text }, who));
   }
 
   /** Tags of the outbounds with the key that is stored. */

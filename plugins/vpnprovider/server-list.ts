@@ -6,8 +6,10 @@ import { TimeSlice } from '../../kernel/index.js';
 export class UnfitList extends Error {}
 
 const LARGEST_SERVER = 64 * 1024;
-/** Beside the servers: their places, groups and technologies. */
-const LARGEST_REST = 2 * 1024 * 1024;
+/** A country has some thousands. */
+const MOST_SERVERS = 20_000;
+/** Beside the servers: their places, groups and technologies. It is parsed in one piece. */
+const LARGEST_REST = 256 * 1024;
 const DEEPEST = 50;
 const LIST = 'servers';
 
@@ -28,6 +30,7 @@ class ListReader {
   readonly #kept: string[] = [];
   readonly #servers: unknown[] = [];
   #leftOut = 0;
+  #count = 0;
   /** the text before the list, then that behind it */
   readonly #rest = ['', ''];
   /** of the list: still to come, open, over */
@@ -111,11 +114,12 @@ class ListReader {
     const part = this.#list === 'before' ? 0 : 1;
     this.#rest[part] += text;
     if ((this.#rest[part]?.length ?? 0) > LARGEST_REST)
-      throw new UnfitList('it has more than 2 MiB beside the servers');
+      throw new UnfitList('it has more than 256 KiB beside the servers');
   }
 
   #server(text: string): void {
     if (text.length > LARGEST_SERVER) throw new UnfitList('a server has more than 64 KiB');
+    if (++this.#count > MOST_SERVERS) throw new UnfitList(`it has more than ${MOST_SERVERS} servers`);
     const server = parse(text);
     if (!this.#keep(server)) {
       this.#leftOut++;

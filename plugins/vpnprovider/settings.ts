@@ -42,7 +42,7 @@ const StoredText = describedAs(
 );
 
 export const providerSettings = {
-  vpnprovider: setting(StoredText, '', 'private key and token at the VPN provider, as JSON text', {
+  vpnproviderSecret: setting(StoredText, '', 'private key and token at the VPN provider, as JSON text', {
     secret: true,
   }),
 } as const;

@@ -7,7 +7,7 @@ import {
   composeCoreConfig,
   coreDrifted,
   coreMemoryHigh,
-  coreRulesChanged,
+  beforeRulesInForce,
   coreStateChanged,
   type CoreCounters,
   CoreMonitor,
@@ -100,7 +100,7 @@ export class FakeEngine {
         coreDrifted,
         usersRemoved,
         coreMemoryHigh,
-        coreRulesChanged,
+        beforeRulesInForce,
       ],
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {

@@ -225,6 +225,7 @@ test('settings have their older names beside ours, and are saved under both', as
   type Settings = Record<string, unknown>;
   const all = (await old.call<Settings>(ALL, { method: 'POST' })).body.obj;
   t.is(all['tgBotEnable'], false);
+  t.like(all, { hasWarpSecret: false, hasNordSecret: false, warpUpdateInterval: 0 });
   const saved = await old.post('/panel/api/setting/update', { ...all, tgBotEnable: true });
   t.true(saved.body.success, saved.text);
   t.false(saved.body.msg.includes('tgBotEnable'), 'it is not said to be ignored');

@@ -53,3 +53,22 @@ test('the settings of the core have both names', (t) => {
     tags: [],
   });
 });
+
+test('by its older name, the settings of the core are a text, whose parts are no texts', (t) => {
+  const ours = {
+    engineSetting: '{"outbounds":[]}',
+    inboundTags: '["in"]',
+    clientReverseTags: '[]',
+    outboundTestUrl: 'https://example.com/',
+    subscriptionOutboundTags: '["sub1-One"]',
+  };
+  const text = shaped('POST /panel/api/xray/', ours);
+  t.is(typeof text, 'string');
+  t.deepEqual(JSON.parse(String(text)), {
+    xraySetting: { outbounds: [] },
+    inboundTags: ['in'],
+    clientReverseTags: [],
+    outboundTestUrl: 'https://example.com/',
+    subscriptionOutboundTags: ['sub1-One'],
+  });
+});

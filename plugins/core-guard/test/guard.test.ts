@@ -146,6 +146,84 @@ test('a setting with which the core takes all memory is refused', async (t) => {
     t.is(await problem(part), undefined, JSON.stringify(part));
 });
 
+test('masks with more bytes than the core has room for are refused', async (t) => {
+  const mask = (settings: object) => ({
+    streamSettings: { finalmask: { udp: [{ type: 'noise', settings }] } },
+  });
+  for (const part of [
+    mask({ noise: [{ rand: '1-65536' }] }),
+    mask({ noise: Array(65).fill({ rand: 1 }) }),
+    { streamSettings: { finalmask: { tcp: [{ settings: { clients: [Array(65).fill({})] } }] } } },
+    { streamSettings: { finalmask: { tcp: [{ settings: { clients: Array(65).fill([]) } }] } } },
+  ])
+    t.regex((await problem(part)) ?? '', /are too many: the core has room for/, JSON.stringify(part));
+  for (const part of [
+    mask({ noise: Array(64).fill({ rand: 65_535 }) }),
+    mask({ noise: [{ type: 'array', packet: Array(1200).fill(7) }] }),
+  ])
+    t.is(await problem(part), undefined);
+});
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const peer = (more: object) => ({
+  settings: { peers: [{ publicKey: KEY, endpoint: '203.0.113.1:1', ...more }] },
+});
+const xhttp = (xhttpSettings: object, more: object = {}) => ({
+  streamSettings: { network: 'xhttp', xhttpSettings, ...more },
+});
+const named = (serverName: string) => ({ security: 'tls', tlsSettings: { serverName } });
+const hop = (udpHop: object) => ({ streamSettings: { finalmask: { quicParams: { udpHop } } } });
+const cut = (length: unknown) => ({
+  streamSettings: { finalmask: { tcp: [{ type: 'fragment', settings: { length } }] } },
+});
+
+test('an outbound with which a connection crashes the core is refused; one like it is not', async (t) => {
+  for (const [part, field] of [
+    [peer({ keepAlive: 65_536 }), 'keepAlive'],
+    [peer({ preSharedKey: 'x'.repeat(3000) }), 'preSharedKey'],
+    [peer({ publicKey: Buffer.alloc(31).toString('base64') }), 'publicKey'],
+    [peer({ allowedIPs: ['0.0.0.0/0', ''] }), 'allowedIPs'],
+    [xhttp({ host: 'a b' }), 'host'],
+    [xhttp({ host: 'a/b' }), 'host'],
+    [xhttp({ host: '2001:db8::1' }), 'host'],
+    [xhttp({ extra: { Host: 'a:b' } }), 'Host'],
+    [{ streamSettings: { network: 'SplitHTTP', splithttpSettings: { host: 'a@b' } } }, 'host'],
+    [xhttp({}, named('2001:db8::1')), 'streamSettings'],
+    [xhttp({}, { realitySettings: { servername: 'a b' } }), 'streamSettings'],
+    [xhttp({ scMaxEachPostBytes: -1 }), 'scMaxEachPostBytes'],
+    [xhttp({ scMaxEachPostBytes: '0-5' }), 'scMaxEachPostBytes'],
+    [xhttp({ extra: { scMaxEachPostBytes: '5-0' } }), 'scMaxEachPostBytes'],
+    [xhttp({ downloadSettings: { address: '203.0.113.1', port: 1 } }), 'downloadSettings'],
+    [xhttp({ downloadSettings: { network: 'tcp' } }), 'downloadSettings'],
+    [xhttp({ downloadSettings: { network: 'xhttp', ...named('a b') } }), 'downloadSettings'],
+    [cut('-5--1'), 'length'],
+    [cut('1--5'), 'length'],
+    [{ settings: { fragment: { length: -1 } } }, 'length'],
+    [hop({ ports: '1-2' }), 'udpHop'],
+    [hop({ ports: 5, interval: '' }), 'udpHop'],
+    [hop({ ports: '1-2', interval: '5-0' }), 'udpHop'],
+    [{ streamSettings: { kcpSettings: { MTU: 0 } } }, 'MTU'],
+  ] as const) {
+    const says = (await problem(part)) ?? '';
+    t.regex(says, new RegExp(`${field}: a connection would crash the core; `), JSON.stringify(part));
+  }
+  for (const part of [
+    peer({ keepAlive: 65_535, preSharedKey: '', allowedIPs: ['0.0.0.0/0', '::/0', '10.0.0.1'] }),
+    peer({ preSharedKey: '0f'.repeat(32), publicKey: KEY.replace('=', '') }),
+    xhttp({ host: 'a.example:8443', scMaxEachPostBytes: '1-5' }, named('bücher.example')),
+    xhttp({ host: '', scMaxEachPostBytes: 0, downloadSettings: null }, named('')),
+    xhttp({ downloadSettings: { network: 'XHTTP', ...named('a_b.example') } }),
+    { streamSettings: { network: 'tcp', ...named('2001:db8::1') } },
+    { streamSettings: { network: 'ws', wsSettings: { host: 'a b' } } },
+    cut('10-20'),
+    hop({ ports: '1-2', interval: '5-10' }),
+    hop({ ports: '' }),
+    { streamSettings: { kcpSettings: { mtu: 1350 } } },
+    { listen: '127.0.0.1', ...hop({ ports: '1-2' }) },
+  ])
+    t.is(await problem(part), undefined, JSON.stringify(part));
+});
+
 test("the panel's own tags are refused wherever a key names a tag, and names like them elsewhere are not", async (t) => {
   for (const part of [
     { settings: { inboundTag: 'weir.dns' } },

@@ -174,13 +174,14 @@ test('refuses what is no template, by its place', async (t) => {
       { body: { engineSetting } },
       { status: 400, code: 'KERNEL_INVALID', field: 'engineSetting' },
     );
-  await refused(
-    t,
-    panel,
-    `${API}/update`,
-    { body: { engineSetting: {}, outboundTestUrl: 'ftp://x' } },
-    { status: 400, code: 'KERNEL_INVALID', field: 'outboundTestUrl' },
-  );
+  for (const outboundTestUrl of ['ftp://x', 'http://a.example:99999/', 'http://a%00.example/'])
+    await refused(
+      t,
+      panel,
+      `${API}/update`,
+      { body: { engineSetting: {}, outboundTestUrl } },
+      { status: 400, code: 'KERNEL_INVALID', field: 'outboundTestUrl' },
+    );
 });
 
 test('the last ten are kept, can be read and compared, and come back', async (t) => {

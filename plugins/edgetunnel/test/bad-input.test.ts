@@ -74,8 +74,8 @@ test.serial(
 test.serial('a stored device that an admin writes by hand must be one', async (t) => {
   openService();
   const tunnel = await openTunnelPanel(t);
-  const set = (edgetunnel: unknown) =>
-    tunnel.panel.call('/panel/api/setting/update', { body: { edgetunnel } });
+  const set = (edgetunnelSecret: unknown) =>
+    tunnel.panel.call('/panel/api/setting/update', { body: { edgetunnelSecret } });
   const good = {
     access_token: 'a',
     device_id: 'b',

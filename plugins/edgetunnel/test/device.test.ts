@@ -41,7 +41,10 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   t.is(config.id, 'device-1');
   t.deepEqual(await tunnel.stored(), data);
   t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
-  t.deepEqual([await tunnel.setting('edgetunnel'), await tunnel.setting('hasEdgetunnel')], ['', true]);
+  t.deepEqual(
+    [await tunnel.setting('edgetunnelSecret'), await tunnel.setting('hasEdgetunnelSecret')],
+    ['', true],
+  );
 
   const shown = await tunnel.act('config');
   t.like(JSON.parse(shown.body.obj), { id: 'device-1', account: { license: 'q1w2e3r4', quota: 0 } });
@@ -73,7 +76,9 @@ test.serial('a device is registered, shown, licensed, applied and removed', asyn
   });
   t.is((await tunnel.currentTemplate()).outbounds.at(-1)?.tag, 'warp', 'the default outbound is another one');
 
+  await tunnel.act('interval', { interval: 7 });
   const gone = await tunnel.act('del');
+  t.is(await tunnel.setting('edgetunnelUpdateInterval'), 0, 'the next device is not replaced because of it');
   t.regex(gone.body.msg, /warp in the template still uses it/);
   t.is(gone.body.obj, '');
   t.is(await tunnel.stored(), undefined);
@@ -219,6 +224,27 @@ test.serial(
   },
 );
 
+test.serial('an error after the template has the new device leaves that one in force', async (t) => {
+  const api = openService();
+  const tunnel = await openTunnelPanel(t);
+  await tunnel.act('reg');
+  await tunnel.apply();
+  const { outbounds } = tunnel;
+  const replace = outbounds.replace.bind(outbounds);
+  outbounds.replace = async (...given) => {
+    await replace(...given);
+    throw new Error('the database fails');
+  };
+  t.is((await tunnel.act('changeIp')).status, 500);
+  outbounds.replace = replace;
+  t.deepEqual([...api.devices.keys()], ['device-1', 'device-2'], 'neither is deleted');
+  await tunnel.apply();
+  await tunnel.run('forget');
+  t.deepEqual([...api.devices.keys()], ['device-2'], 'the next call retires the previous one');
+  t.is((await tunnel.stored())?.device_id, 'device-2');
+  t.is((await tunnel.outbound())?.settings.secretKey, (await tunnel.stored())?.private_key);
+});
+
 test.serial('a reply that names no tunnel changes nothing, and its device is removed again', async (t) => {
   const api = openService();
   const tunnel = await openTunnelPanel(t);
@@ -264,6 +290,30 @@ test.serial('a device that is never deleted is given up after two days', async (
   t.is((await tunnel.store.list('retired')).length, 0);
   t.is(tunnel.warnings.length, 48);
   t.is(tunnel.warnings.at(-1), 'a retired device stays at the tunnel service; giving up');
+});
+
+test.serial('ten devices are deleted in one run, those that fail last', async (t) => {
+  const api = openService();
+  const tunnel = await openTunnelPanel(t);
+  api.instead.set('DELETE', () => [503, '']);
+  for (let device = 1; device <= 13; device++) await tunnel.act('reg');
+  await until(
+    async () => (await tunnel.store.list('retired')).some(({ failures }) => failures > 0),
+    'one failed',
+  );
+  await tunnel.run('forget');
+  const retired = await tunnel.store.list('retired');
+  t.is(retired.length, 12);
+  const failures = retired.map((device) => device.failures);
+  t.deepEqual(
+    failures,
+    [...failures].sort((a, b) => a - b),
+    'those that never failed come first',
+  );
+  await tunnel.run('forget');
+  api.take();
+  await tunnel.run('forget');
+  t.is(api.take().length, 10);
 });
 
 test.serial('the interval rotates when it is due, and a failed rotation keeps the device', async (t) => {
@@ -319,6 +369,7 @@ test.serial(
     for (const isApplied of [false, true]) {
       const first = await openTunnelPanel(t);
       await first.act('reg');
+      await first.act('license', { license: BOUGHT });
       await first.apply();
       const before = await first.stored();
       const { outbounds } = first;
@@ -340,6 +391,7 @@ test.serial(
       const after = await second.stored();
       if (isApplied) t.not(after?.device_id, before?.device_id);
       else t.deepEqual(after, before);
+      t.is(after?.license_key, BOUGHT, 'what was bought is not lost');
       t.is((await second.outbound())?.settings.secretKey, after?.private_key);
       await second.run('forget');
       t.true(api.devices.has(after?.device_id ?? ''));

@@ -1,5 +1,5 @@
 // Part of the contract: where connections leave the running core, and its balancers.
-import { event, token } from '../../../kernel/index.js';
+import { guard, token } from '../../../kernel/index.js';
 import type { BalancerState, RouteQuestion } from '../driver.js';
 
 /** Where a connection would leave. */
@@ -20,10 +20,12 @@ export interface CoreRoutesApi {
   balancers(): Promise<ReadonlySet<string>>;
   /** Undefined while no core runs, and when it does not have the balancer. */
   balancer(tag: string): Promise<BalancerState | undefined>;
-  /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see coreRulesChanged. */
+  /** Makes the balancer use this outbound, unchecked; '' ends that. False when the core does not have the balancer. The core forgets it at a restart, and when the balancer changes: see beforeRulesInForce. */
   override(tag: string, target: string): Promise<boolean>;
 }
 export const CoreRoutes = token<CoreRoutesApi>('engine', 'CoreRoutes');
 
-/** A core started, or rules or balancers of the running one changed: overrides of balancers are lost where the balancer changed, and in a new core. Not emitted for a core that a previous panel left running. */
-export const coreRulesChanged = event<{ readonly balancers: readonly string[] }>('engine/coreRulesChanged');
+/** Called when a core has started, or rules or balancers of the running one have changed, before callers are told that this is in force. Overrides of balancers are lost then: in a new core all, else those of balancers that changed. Not called for a core that a previous panel left running. */
+export const beforeRulesInForce = guard<{ readonly balancers: readonly string[] }>(
+  'engine/beforeRulesInForce',
+);

@@ -7,7 +7,7 @@ import type { Openness } from '../config/base-config.js';
 import { BaseReconciler } from './base-reconciler.js';
 import { Composition } from '../config/composition.js';
 import { ConfigUsers } from '../users/config-users.js';
-import { type Applied, coreRulesChanged, DONE } from '../contract.js';
+import { type Applied, beforeRulesInForce, DONE } from '../contract.js';
 import { DesiredUsers } from '../users/desired-users.js';
 import { DriftWatch } from './drift.js';
 import type { CoreDriver, CoreProcess } from '../driver.js';
@@ -127,7 +127,7 @@ export class RunningConfig {
     applied.base = started.plan.base;
     this.#base.forgetRejection();
     onRunning(started.process);
-    this.#tellRules(started.plan);
+    await this.#tellRules(started.plan);
     if (!started.hasInbounds) await inbounds.change(driver, started.plan);
     composition.reportRejected(started.plan, inbounds.rejected);
     // The core may lack users that changed while it started.
@@ -154,7 +154,7 @@ export class RunningConfig {
     const plan = await this.#applier.apply(driver);
     if (!plan) return;
     if (plan.digests.rules !== rules && this.applied.digests.rules === plan.digests.rules)
-      this.#tellRules(plan);
+      await this.#tellRules(plan);
     // The users of an adopted core are not known; they stay marked until each inbound was compared.
     if (adopted) inbounds.markUsers();
     await inbounds.change(driver, plan);
@@ -162,8 +162,8 @@ export class RunningConfig {
     if (adopted) await users.compareMarked(driver, inbounds.planned);
   }
 
-  #tellRules({ base }: Plan): void {
-    this.#needs.hooks.emit(coreRulesChanged, { balancers: balancersIn(base) });
+  async #tellRules({ base }: Plan): Promise<void> {
+    await this.#needs.hooks.notify(beforeRulesInForce, { balancers: balancersIn(base) });
   }
 
   /** Notes that the running core keeps what it runs, until a retry. */

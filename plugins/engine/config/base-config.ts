@@ -2,6 +2,7 @@
 import { PRIVATE_RANGES } from '../../core-guard/contract.js';
 import type { CoreBase, Json, JsonObject } from '../driver.js';
 import { checkedDns, nameServerOutbound, nameServerRule, withCheckedNames } from './checked-dns.js';
+import { withoutLeaks } from './empty-balancers.js';
 import { taggedRouting } from './routing-tags.js';
 import { observedPackets, packetPools } from './udp-balancers.js';
 import { forPackets, packetsOf, passingPackets, remaining, splitByNetwork } from './udp-outbounds.js';
@@ -74,7 +75,8 @@ export function baseConfig(parts: BaseParts): CoreBase {
   const ordered = [...(first ? [first] : []), ...all.filter((outbound) => outbound !== first)];
   const { dns, ...others } = sections ?? {};
   const compose = parts.open.private === 'allow' ? openBase : guardedBase;
-  const base = compose({ ...parts, outbounds: ordered }, dns);
+  const balancers = withoutLeaks(parts.balancers ?? [], ordered.map(tagOf), NOWHERE);
+  const base = compose({ ...parts, outbounds: ordered, balancers }, dns);
   return { ...others, ...observedPackets(others, base), ...base };
 }
 
@@ -89,8 +91,9 @@ function openBase(parts: BaseParts, dns: Json | undefined): CoreBase {
     ...(dns as JsonObject | undefined),
     ...(nameServers.length > 0 && { servers: nameServers }),
   };
+  const isUsed = balancers.some(({ selector }) => String(selector) === NOWHERE);
   return {
-    outbounds,
+    outbounds: isUsed ? [...outbounds, { tag: NOWHERE, protocol: 'blackhole' }] : outbounds,
     ...(Object.keys(settings).length > 0 && { dns: settings }),
     routing: {
       domainStrategy: LOOK_UP,

@@ -136,6 +136,49 @@ test('packets go by an outbound for packets, wherever a rule sends them', (t) =>
   );
 });
 
+test('a balancer that chooses from nothing blocks, and does not let its traffic leave by the first outbound', (t) => {
+  const balancers = [
+    { tag: 'full', selector: ['exit-'], strategy: { type: 'leastPing' } },
+    { tag: 'empty', selector: ['gone-', 'other-'], strategy: { type: 'leastPing' } },
+    { tag: 'bare' },
+    { tag: 'odd', selector: ['gone-'], strategy: { type: 'no such' } },
+    { tag: 'falling', selector: ['gone-'], fallbackTag: 'exit-1' },
+  ];
+  const outbounds = [{ tag: 'exit-1', protocol: 'socks', settings: {} }];
+  const rules = balancers.map(({ tag }, at) => ({ port: String(at + 1), balancerTag: tag }));
+  for (const open of ['block', 'allow'] as const) {
+    const found = base({ outbounds, balancers, rules, open: { private: open, udp: 'single' } });
+    t.is(outbound(found, 'weir.blocked')?.protocol, 'blackhole');
+    const { balancers: made } = found.routing as unknown as {
+      balancers: readonly (Readonly<Record<'selector' | 'strategy' | 'fallbackTag', unknown>> & {
+        tag: string;
+      })[];
+    };
+    const chosen = (name: string) => {
+      const ones = made.filter(({ tag }) => new RegExp(`^(?:weir\\.udp\\.)?${name}@`).test(tag));
+      t.is(ones.length, open === 'block' ? 2 : 1, name);
+      return [
+        ...new Set(
+          ones.map(({ selector, strategy, fallbackTag }) =>
+            JSON.stringify([selector, strategy, fallbackTag]),
+          ),
+        ),
+      ];
+    };
+    const leastPing = { type: 'leastPing' };
+    for (const [name, ...expected] of [
+      ['full', ['exit-'], leastPing, undefined],
+      ['empty', ['weir.blocked'], leastPing, 'weir.blocked'],
+      ['bare', ['weir.blocked'], undefined, undefined],
+      // The core refuses it.
+      ['odd', ['weir.blocked'], { type: 'no such' }, undefined],
+      ['falling', ['gone-'], undefined, 'exit-1'],
+    ] as const)
+      t.deepEqual(chosen(name), [JSON.stringify(expected)], name);
+  }
+  t.is(outbound(base({ open: { private: 'allow', udp: 'single' } }), 'weir.blocked'), undefined);
+});
+
 test('packets of a balancer go by a balancer for packets, also where it chooses no freedom: an override may', (t) => {
   const far = { tag: 'far', protocol: 'socks' };
   const odd = { tag: 'dir', protocol: 'socks' };

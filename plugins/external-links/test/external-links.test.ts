@@ -119,7 +119,7 @@ test.serial('what stays in a set keeps its id, its creation and its last fetch',
 
 test.serial('links of a client that was deleted meanwhile are refused, not lost', async (t) => {
   const link = { kind: 'link', value: A, remark: '', enable: true, expiryTime: 0, namePrefix: '' } as const;
-  await t.throwsAsync(observed.services.store.replace(999_999, [link]), {
+  await t.throwsAsync(observed.services.store.replace(999_999, [link], { kind: 'session', name: 'admin' }), {
     message: 'the client was deleted meanwhile',
   });
   t.true(await memoryMatches());

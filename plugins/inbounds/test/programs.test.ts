@@ -30,7 +30,7 @@ const tuicProgram = definePlugin({
 
 test.before(async () => {
   engine = new FakeEngine();
-  panel = await TestPanel.boot({ plugins: [engine.plugin, tuicProgram] });
+  panel = await TestPanel.boot({ plugins: [engine.plugin, tuicProgram], without: ['mtproto'] });
 });
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 

@@ -99,4 +99,6 @@ test('the config is private, and holds no secret of a client where the program t
   t.not(token, '');
   t.false(shown.includes(token));
   t.false(world.panel.log.join('\n').includes(token));
+  await world.panel.get(`/panel/api/inbounds/del/${world.inboundId}`, { method: 'POST' });
+  await t.throwsAsync(stat(path), { code: 'ENOENT' });
 });

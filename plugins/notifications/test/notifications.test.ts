@@ -1,10 +1,11 @@
 import test from 'ava';
-import { definePlugin, contribute, type Plugin } from '../../../kernel/index.js';
+import { definePlugin, contribute, type Hooks, type Plugin } from '../../../kernel/index.js';
 import { ADMIN } from '../../../test/harness/api.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { until } from '../../../test/harness/until.js';
+import { outboundDown, outboundUp } from '../../outbounds/contract.js';
 import { type Channel, Channels, type Notification } from '../contract.js';
 
 const never = new Promise<never>(() => undefined);
@@ -124,6 +125,58 @@ test('many clients at once are one notification, with some of their names and al
     'reached a limit and were disabled: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more',
   );
   t.is((heard[0]?.data['clients'] as unknown[] | undefined)?.length, 7);
+});
+
+test('outbounds that go down and work again are told, all of a batch at once', async (t) => {
+  const { plugin, heard } = listening();
+  let hooks: Pick<Hooks, 'emit'> | undefined;
+  const tester = definePlugin({
+    name: 'outbounds',
+    version: '1.0.0',
+    api: 1,
+    about: 'In place of the real one.',
+    hooks: [outboundDown, outboundUp],
+    start: (scope) => void (hooks = scope.hooks),
+  });
+  await using panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin, tester],
+    outside: [plugin],
+  });
+  const outbounds = Array.from({ length: 7 }, (_, at) => ({
+    tag: `exit-${at}`,
+    failures: 3,
+    error: at === 0 ? 'refused' : 'x'.repeat(1_000),
+  }));
+  hooks?.emit(outboundDown, { outbounds });
+  hooks?.emit(outboundUp, { outbounds: [{ tag: 'exit-0', delay: 42 }] });
+  await panel.kernel.settled();
+  await until(() => heard.length === 2, 'both are sent');
+  const [down, up] = heard;
+  t.regex(down?.text ?? '', /^outbounds are down: exit-0 \(refused\), exit-1 \(x{200}\), .*, 2 more$/);
+  t.like(down, { event: 'outboundDown', data: { outbounds } });
+  t.like(up, {
+    event: 'outboundUp',
+    text: 'outbounds work again: exit-0 (42 ms)',
+    data: { outbounds: [{ tag: 'exit-0', delay: 42 }] },
+  });
+  await panel.get('/panel/api/setting/update', { body: { notificationEvents: ['outboundDown'] } });
+  hooks?.emit(outboundUp, { outbounds: [{ tag: 'exit-1', delay: 1 }] });
+  hooks?.emit(outboundDown, { outbounds: [{ tag: 'exit-1', failures: 1, error: 'late' }] });
+  await until(() => heard.length > 2, 'the chosen one is sent');
+  t.is(heard[2]?.text, 'outbounds are down: exit-1 (late)');
+});
+
+test('runs without the plugin that tests outbounds', async (t) => {
+  const { plugin, heard } = listening();
+  const engine = new FakeEngine();
+  await using panel = await TestPanel.boot({
+    plugins: [engine.plugin],
+    outside: [plugin],
+    without: ['outbounds'],
+  });
+  engine.enter('stop');
+  await until(() => heard.length === 1, 'other events are sent');
+  t.deepEqual(panel.faults, []);
 });
 
 test('a third-party channel has the name of its plugin', async (t) => {

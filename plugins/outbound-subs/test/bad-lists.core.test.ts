@@ -10,6 +10,7 @@ import { type ListServer, openLists } from './list-server.js';
 const shared = teardownOfFile(test);
 const API = '/panel/api/engine/outbound-subs';
 const UUID = '11111111-2222-4333-8444-555555555555';
+const KEY = Buffer.alloc(32, 7).toString('base64');
 const link = (n: number): string => `vless://${UUID}@203.0.${n >> 8}.${n & 255}:443?security=none#n${n}`;
 
 let panel: CorePanel;
@@ -38,6 +39,9 @@ const endless = (response: ServerResponse): void => {
 
 test.serial('parse writes nothing, and reads what the core takes', async (t) => {
   const answer = await parsed(`${link(1)}\n# a comment\n\n${link(2)}`);
+  t.is(answer.body.msg, '');
+  const partly = await parsed(`${link(1)}\nvless://nonsense`);
+  t.regex(partly.body.msg, /^1 entry is left out because: /, 'nothing is dropped in silence');
   t.is(answer.status, 200, answer.text);
   t.deepEqual(
     answer.body.obj.map(({ tag }) => tag),
@@ -98,6 +102,7 @@ test.serial('redirects are followed to public servers only, and not for ever', a
     ['http://localhost:1/', /is an address of this machine|leads to/],
     ['http://2130706434/', /is an address of this machine/],
     ['http://10.0.0.1/', /is an address that is not public/],
+    [`http://127.0.0.1:${lists.port - 1}/`, /is an address of this machine/],
     [own, /the panel's own listener/],
     ['file:///etc/passwd', /no URL of http/],
     ['/list?token=secret', /redirects more than 10 times/],
@@ -115,7 +120,7 @@ test.serial('redirects are followed to public servers only, and not for ever', a
   };
   t.is((await parse(lists.url)).status, 200);
   const guarded = await parse((await openLists(t, link(1))).url, {});
-  t.regex(guarded.body.msg, /is an address of this machine/);
+  t.regex(guarded.body.msg, /is an address of this machine.*, or set allowPrivate of the subscription$/);
 });
 
 test.serial(
@@ -164,6 +169,20 @@ test.serial(
         }),
       ],
       ['names no server', { ...good, settings: {} }],
+      ...['https://127.0.0.1:1/x', 'a.example+h2c://[::1]:1', 'udp://u@10.0.0.1'].map(
+        (echConfigList) =>
+          [
+            'is not a public address',
+            stream({ security: 'tls', tlsSettings: { serverName: 'a.example', echConfigList } }),
+          ] as const,
+      ),
+      [
+        'is a name: the core crashes',
+        {
+          protocol: 'wireguard',
+          settings: { secretKey: KEY, peers: [{ publicKey: KEY, endpoint: 'a.example:1' }] },
+        },
+      ],
     ];
     const outbounds = [
       { ...good, tag: 'weir.api' },
@@ -181,11 +200,164 @@ test.serial(
     t.deepEqual(tags, ['xweir.api', 'xdirect-x']);
     const [view] = await panel.get<{ leftOut: { name: string; reason: string }[] }[]>(API);
     const reasons = view?.leftOut.map(({ reason }) => reason).join('\n') ?? '';
+    t.is(view?.leftOut.length, bad.length + 1);
     for (const [says] of bad) t.true(reasons.includes(says), `${says} is not in ${reasons}`);
     t.regex(reasons, /it is in the list already/);
     await panel.get(`${API}/${open.id}`, { method: 'DELETE' });
   },
 );
+
+test.serial(
+  'entries that the core takes, and that crash it with the first connection, are left out',
+  async (t) => {
+    const entry = (n: number, streamSettings: object) => ({
+      protocol: 'vless',
+      tag: `n${n}`,
+      settings: { vnext: [{ address: '203.0.113.1', port: n, users: [{ id: UUID, encryption: 'none' }] }] },
+      streamSettings,
+    });
+    const xhttp = (xhttpSettings: object) => ({ network: 'xhttp', xhttpSettings });
+    const bad = [
+      xhttp({ host: 'a b' }),
+      xhttp({ scMaxEachPostBytes: -1 }),
+      xhttp({ extra: { downloadSettings: { address: '203.0.113.2', port: 1 } } }),
+      { network: 'kcp', kcpSettings: { mtu: 0 } },
+      {
+        finalmask: { tcp: [{ type: 'fragment', settings: { packets: '1-3', length: '-5--1', delay: '0' } }] },
+      },
+      { finalmask: { tcp: [{ type: 'header-custom', settings: { clients: [[{ rand: 2_000_000_000 }]] } }] } },
+    ];
+    const reply = await parsed({
+      outbounds: [...bad, xhttp({ host: 'a.example' })].map((one, n) => entry(n + 1, one)),
+    });
+    t.is(reply.status, 200, reply.text);
+    t.deepEqual(
+      reply.body.obj.map(({ tag }) => tag),
+      [`sub1-n${bad.length + 1}`],
+    );
+    const sni = await parsed(
+      `vless://${UUID}@203.0.113.1:443?type=xhttp&security=tls&sni=a%20b#x\n${link(1)}`,
+    );
+    t.deepEqual(
+      sni.body.obj.map(({ tag }) => tag),
+      ['sub1-n1'],
+    );
+    // The usual link of providers has no interval.
+    const hop = await parsed('hysteria2://p@203.0.113.1:443?sni=a.example&mport=20000-20010#hop');
+    t.regex(hop.text, /"udpHop":\{"interval":30,"ports":"20000-20010"\}/);
+  },
+);
+
+test.serial('what a subscription permits must be the same before and after the fetch', async (t) => {
+  const { id } = await panel.get<{ id: number }>(API, { body: { url: lists.url, allowPrivate: true } });
+  t.teardown(() => panel.call(`${API}/${id}/del`, { method: 'POST' }));
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    lists.answer = (_, response) => {
+      answer = () => void response.end(link(1).replace(/203[\d.]+/, '10.0.0.1'));
+      resolve();
+    };
+  });
+  const refreshed = panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+  await asked;
+  t.is((await panel.call(`${API}/${id}`, { body: { allowPrivate: false } })).status, 200);
+  answer();
+  t.regex((await refreshed).body.msg, /what it permits was changed/);
+  const again = new Promise<void>((resolve) => {
+    lists.answer = (_, response) => {
+      answer = () => void response.end(link(1));
+      resolve();
+    };
+  });
+  const other = panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+  await again;
+  await panel.call(`${API}/${id}`, { body: { url: `${lists.url}&other` } });
+  answer();
+  t.regex((await other).body.msg, /its URL was changed/);
+  const [view] = await panel.get<{ outboundCount: number }[]>(API);
+  t.is(view?.outboundCount, 0);
+});
+
+test.serial('a subscription that is deleted while the job fetches it is no fault of the job', async (t) => {
+  const { id } = await panel.get<{ id: number }>(API, { body: { url: lists.url, allowPrivate: true } });
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    lists.answer = (_, response) => {
+      answer = () => void response.end(link(1));
+      resolve();
+    };
+  });
+  const job = panel.call('/panel/api/system/jobs/outbound-subs/refresh', { method: 'POST' });
+  await asked;
+  await panel.call(`${API}/${id}/del`, { method: 'POST' });
+  answer();
+  t.is((await job).status, 200);
+  t.deepEqual(
+    panel.log.filter(({ level, plugin }) => level === 'error' && plugin === 'outbound-subs'),
+    [],
+  );
+  t.deepEqual(await panel.get(API), []);
+});
+
+test.serial('null and blank are not sent; other values than those of a field are refused', async (t) => {
+  const fields = ['tagPrefix', 'enabled', 'allowPrivate', 'allowInsecure', 'prepend', 'updateInterval'];
+  const blank = Object.fromEntries(fields.map((name) => [name, null]));
+  const made = await panel.call<{ id: number }>(API, { body: { url: lists.url, ...blank, remark: '' } });
+  t.is(made.status, 200, made.text);
+  t.like(made.body.obj, { tagPrefix: 'sub1-', enabled: true, allowPrivate: false, updateInterval: 600 });
+  for (const name of [...fields, 'url'])
+    for (const value of [null, '']) {
+      const same = await panel.call(`${API}/${made.body.obj.id}`, { body: { [name]: value } });
+      t.is(same.status, 200, `${name}: ${same.text}`);
+    }
+  t.like(await panel.get(API), [{ url: lists.url, tagPrefix: 'sub1-', enabled: true, updateInterval: 600 }]);
+  for (const name of fields)
+    for (const value of [[1], [true], {}, '-x y']) {
+      const answer = await panel.call(`${API}/${made.body.obj.id}`, { body: { [name]: value } });
+      t.is(answer.status, 400, `${name} ${JSON.stringify(value)}`);
+    }
+  for (const url of [null, undefined, ''])
+    for (const path of [API, `${API}/parse`]) {
+      const answer = await panel.call(path, { body: { url } });
+      t.is(answer.status, 400, answer.text);
+      t.regex(answer.body.msg, /^url: it is required/);
+    }
+  await panel.call(`${API}/${made.body.obj.id}/del`, { method: 'POST' });
+});
+
+test.serial('there are fifty subscriptions at most', async (t) => {
+  const ids: number[] = [];
+  for (let n = 0; n < 50; n++)
+    ids.push((await panel.get<{ id: number }>(API, { body: { url: lists.url, enabled: false } })).id);
+  const more = await panel.call(API, { body: { url: lists.url } });
+  t.deepEqual([more.status, more.body.code], [409, 'OUTBOUND_SUBS_TOO_MANY']);
+  for (const id of ids) await panel.call(`${API}/${id}`, { method: 'DELETE' });
+});
+
+test.serial('all lists together have at most 16 MiB', async (t) => {
+  const headers = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`h${n}`, 'x'.repeat(950)]));
+  const large = (from: number) => ({
+    outbounds: Array.from({ length: 1000 }, (_, n) => ({
+      protocol: 'vless',
+      settings: {
+        vnext: [{ address: '203.0.113.1', port: from + n, users: [{ id: UUID, encryption: 'none' }] }],
+      },
+      streamSettings: { network: 'ws', wsSettings: { path: '/', headers } },
+    })),
+  });
+  const ids: number[] = [];
+  const statuses: number[] = [];
+  for (const from of [1, 2001, 4001]) {
+    lists.answer = JSON.stringify(large(from));
+    const { id } = await panel.get<{ id: number }>(API, { body: { url: lists.url, allowPrivate: true } });
+    ids.push(id);
+    const reply = await panel.call(`${API}/${id}/refresh`, { method: 'POST' });
+    statuses.push(reply.status);
+    if (reply.status !== 200) t.regex(reply.body.msg, /all lists together are too large/);
+  }
+  t.deepEqual(statuses, [200, 200, 422]);
+  for (const id of ids) await panel.call(`${API}/${id}/del`, { method: 'POST' });
+});
 
 test.serial(
   '10,000 entries, half of them nonsense: 1,000 are taken, the rest is counted, nobody waits',
@@ -233,5 +405,7 @@ test.serial(
       moved.map(({ leftOutCount }) => leftOutCount),
       [0, 9002],
     );
+    t.is((await panel.call(`${API}/${other.id}/move`, { body: { dir: '' } })).status, 200);
+    t.is((await panel.get<{ id: number }[]>(API))[0]?.id, sub.id, 'anything but up is down');
   },
 );

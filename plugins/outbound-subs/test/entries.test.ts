@@ -147,8 +147,19 @@ test('of an outbound of the core only known words are taken', (t) => {
   t.throws(() => xrayOutbound({ ...vless, streamSettings: { tlsSettings: { echSockopt: { mark: 1 } } } }), {
     message: 'streamSettings.tlsSettings.echSockopt: this is not taken from a list',
   });
+  const header = { wsSettings: { headers: { 'a\nb': 'x' } } };
+  t.throws(() => xrayOutbound({ ...vless, streamSettings: header }), {
+    message: /a name in it contains control/,
+  });
   const polluted = JSON.parse('{"protocol":"vless","__proto__":{"tag":"x"}}') as Record<string, unknown>;
   t.throws(() => xrayOutbound(polluted), { message: /__proto__: this is not taken/ });
+});
+
+test('an entry holds at most 2,000 values', (t) => {
+  const entry = (values: number) =>
+    itemsOf(JSON.stringify({ protocol: 'vless', list: Array.from({ length: values }, () => 0) }))[0];
+  t.like(entry(1997), { form: 'xray' });
+  t.like(entry(1998), { form: 'unreadable', reason: 'it has more than 2000 values' });
 });
 
 test('lines are read one by one, and each that is no link is named', (t) => {

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connect, engineOf, MIB, openPanel, openServer } from '../../../test/engine/user.js';
 import type { CorePanel } from '../../../test/engine/core-panel.js';
 import type { JsonObject } from '../../engine/contract.js';
+import { Listener } from '../../realtime/test/listener.js';
 import { openLists } from './list-server.js';
 import { openExit } from './exit.js';
 
@@ -13,6 +14,7 @@ interface Shown {
   readonly lastError: string;
   readonly lastUpdated: number;
   readonly outboundCount: number;
+  readonly outboundTags: readonly string[];
   readonly defaultOutbound: string;
   readonly leftOutCount: number;
   readonly leftOut: readonly { name: string; reason: string }[];
@@ -65,6 +67,7 @@ test('a user reaches a server through a fetched outbound; another list takes its
 
   const transfer = user.start(4 * MIB, MIB);
   await panel.until(async () => Promise.resolve(transfer.soFar > 0), 'the download has begun');
+  t.deepEqual((await shown(panel, sub.id)).outboundTags, ['sub1-One']);
   lists.answer = `${two.link}#Two\n${one.link}#Uno`;
   const again = await refresh(panel, sub.id);
   t.deepEqual(tagsOf(again.body.obj), ['sub1-Two', 'sub1-One'], 'the same server has the same tag');
@@ -113,8 +116,9 @@ test('entries that the core rejects are left out, also many of them, and the oth
   const answer = await refresh(panel, sub.id);
   t.is(answer.status, 200, answer.text);
   t.is((answer.body.obj as unknown as unknown[]).length, 30);
+  t.regex(answer.body.msg, /^30 outbounds are in force; 10 entries are left out, the first because: /);
   const view = await shown(panel, sub.id);
-  t.like(view, { outboundCount: 30, leftOutCount: 10 });
+  t.like(view, { outboundCount: 30, leftOutCount: 10, outboundTags: { length: 30 } });
   t.true(view.leftOut.every(({ reason }) => reason.startsWith('the core does not take it')));
   t.is((await engineOf(panel)).state, 'running');
 });
@@ -181,7 +185,13 @@ test('a list survives a restart of the panel, is fetched by schedule with a paus
   const lists = await openLists(t, `${exit.link}#One`);
   const sub = await create(panel, { url: lists.url, updateInterval: 60 });
   const job = (of: CorePanel) => of.call('/panel/api/system/jobs/outbound-subs/refresh', { method: 'POST' });
+  const listener = Listener.plain(panel);
+  t.teardown(() => listener.close());
+  await panel.until(() => listener.messages.length > 0, 'the live stream is open');
+  const told = (): unknown[] =>
+    listener.messages.flatMap(({ type, payload }) => (type === 'invalidate' ? [payload['type']] : []));
   t.is((await job(panel)).status, 200);
+  await panel.until(() => told().includes('outbounds') && told().includes('outbound-subs'), 'pages are told');
   t.like(await shown(panel, sub.id), { outboundCount: 1, lastError: '' });
   await job(panel);
   t.is(lists.requests.length, 1, 'it is not due');

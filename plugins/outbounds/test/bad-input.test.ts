@@ -19,6 +19,10 @@ test('bodies that are not outbounds are refused, with the field', async (t) => {
     ['testOutbound', { outbound: '{"tag"' }, 'outbound'],
     ['testOutbound', { outbound: '[]' }, 'outbound'],
     ['testOutbound', { outbound: 'null' }, 'outbound'],
+    ['testOutbound', { outbound: '' }, 'outbound'],
+    ['testOutbound', { outbound: 'x'.repeat(100_000) }, 'outbound'],
+    ['testOutbounds', { outbounds: ['ghost'] }, 'outbounds.0'],
+    ['testOutbound', { outbound: socks('a'), allOutbounds: ['direct'] }, 'allOutbounds.0'],
     ['testOutbound', { outbound: 7 }, 'outbound'],
     ['testOutbound', { outbound: JSON.stringify(nested(300)) }, 'outbound'],
     ['testOutbound', { outbound: socks('a'), mode: 'udp' }, 'mode'],
@@ -38,6 +42,11 @@ test('bodies that are not outbounds are refused, with the field', async (t) => {
     ['routeTest', { domain: 'a.example', port: -1 }, 'port'],
     ['routeTest', { domain: 'a.example', network: 'icmp' }, 'network'],
     ['routeTest', { domain: `${'a'.repeat(254)}` }, 'domain'],
+    ['routeTest', { domain: 'a\nb' }, 'domain'],
+    ['routeTest', { domain: 'a.example', email: '\ud800' }, 'email'],
+    ['routeTest', { domain: 'a.example', inboundTag: '\u0000' }, 'inboundTag'],
+    ['balancerStatus', { tags: '\ud800' }, 'tags'],
+    ['balancerOverride', { tag: 'a', target: '\ud800' }, 'target'],
     ['balancerStatus', { tags: Array(501).fill('a').join(',') }, 'tags'],
     ['balancerOverride', {}, 'tag'],
     ['balancerOverride', { tag: '' }, 'tag'],
@@ -82,7 +91,7 @@ test('what cannot be tested says why, beside what can', async (t) => {
     /panel/,
   ].entries())
     t.regex(results[at]?.error ?? '', expected);
-  t.deepEqual(await panel.get(`${API}/testOutbounds`, { body: { outbounds: '[]' } }), []);
+  t.deepEqual(await panel.get(`${API}/testOutbounds`, { body: { outbounds: '[]', allOutbounds: '' } }), []);
 });
 
 test('without a core: nothing is fetched, no route is known, no balancer runs', async (t) => {

@@ -72,9 +72,9 @@ test('an override is in force after a change of its balancer, a restart, and wit
 
   // The core has another balancer then, without the override.
   await configure(panel, URL, (template) => pool(template, ['pool-a', 'pool-b']));
-  await inForce(panel, 'pool-b');
+  t.is((await status(panel))['pool']?.override, 'pool-b', 'at once');
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
-  await inForce(panel, 'pool-b');
+  t.is((await status(panel))['pool']?.override, 'pool-b', 'at once');
   t.is((await routed()).outboundTag, 'pool-b');
 
   await configure(panel, URL, (template) => ({
@@ -96,6 +96,35 @@ test('an override is in force after a change of its balancer, a restart, and wit
   await inForce(panel, '');
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   t.is((await status(panel))['pool']?.override, '');
+});
+
+test('an override that has ended does not come back with an earlier form of its balancer', async (t) => {
+  const panel = await openPanel(t);
+  await configure(panel, URL, pool);
+  t.true((await override(panel, 'pool', 'pool-b')).body.success);
+  // The core keeps the balancer that is replaced, with its override.
+  await configure(panel, URL, (template) => pool(template, ['pool-a', 'pool-b']));
+  await inForce(panel, 'pool-b');
+  t.true((await override(panel, 'pool', '')).body.success);
+  t.is((await status(panel))['pool']?.override, '');
+  await configure(panel, URL, pool);
+  await inForce(panel, '');
+  await configure(panel, URL, (template) => ({
+    ...template,
+    routing: { ...template.routing, rules: [], balancers: [] },
+  }));
+  t.is((await override(panel, 'pool', '')).body.code, 'OUTBOUNDS_NO_BALANCER', 'nothing is stored of it');
+});
+
+test('a target that is a balancer means the outbound that leads back to its rule', async (t) => {
+  const panel = await openPanel(t);
+  await configure(panel, URL, (template) => {
+    const changed = pool(template) as Template;
+    const back = { tag: '_bl_other', protocol: 'loopback', settings: { inboundTag: 'back' } };
+    return { ...changed, outbounds: [...changed.outbounds, back] };
+  });
+  t.regex((await override(panel, 'pool', 'other')).body.msg, /uses the outbound _bl_other$/);
+  await inForce(panel, '_bl_other');
 });
 
 test('an override survives kill -9 of the panel and of the core', async (t) => {

@@ -5,7 +5,7 @@ import { candidatesOf, isDialedDirectly, type Candidate } from '../candidates.js
 import { isReverse, referencesIn, serversOf, usesUdp } from '../outbound-json.js';
 import { testConfig } from '../test-config.js';
 
-const guard = { examine: async () => [] };
+const guard = { problem: async () => undefined };
 const chosen = async (outbounds: readonly JsonObject[], all: readonly JsonObject[] = []) =>
   (await candidatesOf(guard, outbounds, all)) as Candidate[];
 
@@ -67,7 +67,8 @@ test('references, servers, UDP and reverse proxies are found in any case', async
         Servers: [
           { address: 'a', port: 0 },
           { address: '/run/x', port: 1 },
-          { address: 'b', port: 70_000 },
+          { address: 'b', port: 65_536 },
+          { address: 'c', port: 65_535 },
           7,
         ],
       },
@@ -75,6 +76,7 @@ test('references, servers, UDP and reverse proxies are found in any case', async
     [
       { host: 'flat.example', port: 443 },
       { host: '2001:db8::1', port: 1 },
+      { host: 'c', port: 65_535 },
     ],
   );
   const stream = (streamSettings: JsonObject): JsonObject => ({ protocol: 'vless', streamSettings });

@@ -12,7 +12,8 @@ function world(threshold = 3) {
   const watch = new OutboundWatch({
     clock: { now: () => state.now },
     hooks: {
-      emit: (({ id }: { id: string }, { tag }: { tag: string }) => void emitted.push([id, tag])) as never,
+      emit: (({ id }: { id: string }, { outbounds }: { outbounds: readonly { tag: string }[] }) =>
+        void emitted.push([id, outbounds.map(({ tag }) => tag).join()])) as never,
     },
     log: { warn: () => undefined, info: () => undefined } as never,
     settings: { read: () => settings },
@@ -20,6 +21,7 @@ function world(threshold = 3) {
       tags: async () => new Set(state.outbounds),
       all: async () => [
         { tag: 'direct', protocol: 'freedom' },
+        { tag: 'bridge', protocol: 'vless', settings: { reverse: { tag: 'r' } } },
         ...state.outbounds.map((tag) => ({ tag, protocol: 'vless' })),
       ],
     },
@@ -89,6 +91,19 @@ test('tests come as the setting says; 0 ends them and forgets; an outbound that 
   state.now += 60 * MINUTE;
   await tick();
   t.deepEqual([state.batches.length, watch.health.length], [2, 0]);
+});
+
+test('those that change at once are one event', async (t) => {
+  const { state, emitted, run } = world(1);
+  await run();
+  state.works.clear();
+  await run();
+  state.works = new Set(['a', 'b']);
+  await run();
+  t.deepEqual(emitted, [
+    ['outbounds/outboundDown', 'a,b'],
+    ['outbounds/outboundUp', 'a,b'],
+  ]);
 });
 
 test('more than fifty are tested in batches', async (t) => {

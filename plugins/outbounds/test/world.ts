@@ -75,6 +75,8 @@ export async function openWorld(t: ExecutionContext, waitMs = 0) {
   const panel = await openPanel(t);
   const target = await openTarget(t, waitMs);
   await configure(panel, target.url);
+  // Tests call nobody outside.
+  await panel.get('/panel/api/setting/update', { body: { outboundTestEgress: false } });
   const works = await farEnd(panel);
   const test = (outbounds: readonly unknown[], more: object = {}) =>
     panel.get<Tested[]>(`${API}/testOutbounds`, { body: { outbounds, ...more } });

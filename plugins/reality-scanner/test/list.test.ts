@@ -11,6 +11,8 @@ import { boot, scanAll } from './world.js';
 const { between, leaf } = authority();
 const good = leaf();
 const chain = { cert: good.cert + between.cert, key: good.key };
+const ALONE = { sni: '', header: 0, allowPrivate: false } as const;
+const log = {} as never;
 const silent = new Promise<never>(() => undefined);
 
 type Answer = (server: string, options: HandshakeOptions) => ReturnType<OutgoingApi['handshake']>;
@@ -46,7 +48,7 @@ function scannerWith(
     },
   } as unknown as OutgoingApi;
   const settings = { read: () => ({ realityScanCandidates: candidates }) } as never;
-  const scanner = new RealityScanner({ outgoing, settings }, limits);
+  const scanner = new RealityScanner({ outgoing, settings, log }, limits);
   const many = (entries: readonly string[], signal = new AbortController().signal) =>
     scanner.many(entries, { signal, progressed: () => void seen.progressed++ });
   return { scanner, many, seen };
@@ -75,12 +77,41 @@ test('512 targets are scanned seven at a time, each reports progress, and single
   const list = many(names);
   await sleep(50);
   const start = performance.now();
-  await scanner.one('single.example', '', new AbortController().signal);
+  await scanner.one('single.example', ALONE, new AbortController().signal);
   t.true(performance.now() - start < 500);
   const { results } = await list;
   t.is(results.length, 512);
   t.true(seen.most >= 7 && seen.most <= 8, `${seen.most} at once`);
   t.is(seen.progressed, 512);
+});
+
+test('sixteen scans of single servers run or wait, eight at once with those of lists, and others are refused', async (t) => {
+  const { scanner, many, seen } = scannerWith(async (server) => {
+    await sleep(server.startsWith('list') ? 20 : 100);
+    throw failure();
+  });
+  const { signal } = new AbortController();
+  const list = many(Array.from({ length: 20 }, (_, i) => `list${i}.example`));
+  const scans = Array.from({ length: 18 }, (_, i) =>
+    scanner.one(`n${i}.example`, ALONE, signal).then(
+      () => 'scanned',
+      ({ code }: { code: string }) => code,
+    ),
+  );
+  const codes = await Promise.all(scans);
+  t.is(codes.filter((code) => code === 'scanned').length, 16);
+  t.is(codes.filter((code) => code === 'REALITY_SCANNER_BUSY').length, 2);
+  t.is(seen.most, 8, 'none waits in the plugin outgoing, where that counts as the silence of a server');
+  t.is((await list).results.length, 20);
+  t.like(
+    await scanner.one('later.example', ALONE, signal),
+    { port: 443 },
+    'those that are over leave their places',
+  );
+  const left = new AbortController();
+  const gone = scanner.one('gone.example', ALONE, left.signal);
+  left.abort(new Error('the caller left'));
+  await t.throwsAsync(gone, { message: 'the caller left' });
 });
 
 test('two lists take turns', async (t) => {
@@ -228,6 +259,9 @@ test('bad input is refused and names its field', async (t) => {
     ['scanRealityTarget', { target: 'a.example', sni: '10.0.0.1' }, /sni: it must be a host name/],
     ['scanRealityTarget', { target: 'a.example', sni: 'a b' }, /sni: it must be a host name/],
     ['scanRealityTarget', { target: 'x'.repeat(2000) }, /target/],
+    ['scanRealityTarget', { target: 'a.example', xver: 3 }, /xver/],
+    ['scanRealityTarget', { target: 'a.example', xver: 'one' }, /xver/],
+    ['scanRealityTarget', { target: 'a.example', allowPrivate: 'perhaps' }, /allowPrivate/],
     ['scanRealityTargets', { targets: 7 }, /targets/],
     ['scanRealityTargets', { targets: [7] }, /targets/],
     ['scanRealityTargets', { targets: Array.from({ length: 513 }, (_, i) => `n${i}.example`) }, /targets/],
@@ -253,8 +287,8 @@ test('bad input is refused and names its field', async (t) => {
     t.regex(reply.body.msg, says);
     t.true(reply.body.msg.length < 1000);
   }
-  const old = await panel.call('/panel/api/server/scanRealityTarget', {
-    body: { target: '127.0.0.1:1', allowPrivate: 'true', xver: 1 },
+  const old = await panel.call('/panel/api/server/scanRealityTargets', {
+    body: { targets: '127.0.0.1:1', allowPrivate: 'true', xver: 1 },
   });
   t.regex(old.body.msg, /ignored: allowPrivate, xver/);
   t.deepEqual(panel.faults, []);
@@ -262,9 +296,9 @@ test('bad input is refused and names its field', async (t) => {
 
 test('without the plugin outgoing both endpoints say so', async (t) => {
   const settings = { read: () => ({ realityScanCandidates: '' }) } as never;
-  const scanner = new RealityScanner({ outgoing: undefined, settings });
+  const scanner = new RealityScanner({ outgoing: undefined, settings, log });
   const { signal } = new AbortController();
   const says = { message: /the plugin outgoing, .* is off; enable it/ };
-  await t.throwsAsync(() => scanner.one('a.example', '', signal), says);
+  await t.throwsAsync(() => scanner.one('a.example', ALONE, signal), says);
   await t.throwsAsync(() => scanner.many([], { signal, progressed: () => undefined }), says);
 });

@@ -1,10 +1,11 @@
 // One server after another, as a panel sees it: real TLS on loopback.
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import test from 'ava';
 import { issue } from '../../../test/harness/self-signed.js';
+import { proxyHeader } from '../proxy-header.js';
 import { authority, nameServer, rawServer, tlsServer } from './servers.js';
-import { boot, scan } from './world.js';
+import { boot, scan, scanWith } from './world.js';
 
 const { between, leaf } = authority();
 const good = leaf();
@@ -144,16 +145,75 @@ test('addresses that are not public need permission, also those that a name lead
   ]) {
     const result = await scan(panel, target);
     t.like(result, { privateTarget: true, feasible: false, latencyMs: 0, tlsVersion: '' }, target);
-    t.regex(result.reason, /^the connection failed: .*add reality-scanner=.* to WEIR_OUTGOING_ALLOW/, target);
+    t.regex(
+      result.reason,
+      /^the connection failed: .*add reality-scanner=.* to WEIR_OUTGOING_ALLOW .*, or send allowPrivate$/,
+      target,
+    );
   }
   const own = await scan(panel, panel.url.replace('http://', ''));
   t.regex(own.reason, /the panel's own listener panel/);
+  for (const target of [`127.0.0.1:${port}`, `good.example.com:${port}`])
+    t.like(
+      await scanWith(panel, { target, allowPrivate: true }),
+      { tls13: true, privateTarget: true },
+      target,
+    );
+  t.like(await scan(panel, `127.0.0.1:${port}`), { tls13: false }, 'one call permits nothing for the next');
+  const still = await scanWith(panel, { target: panel.url.replace('http://', ''), allowPrivate: true });
+  t.regex(still.reason, /the panel's own listener panel, which no plugin may call$/);
   await using loose = await boot();
   t.like(await scan(loose, `mixed.example.com:${port}`), {
     ip: '127.0.0.1',
     tls13: true,
     privateTarget: true,
   });
+});
+
+test('a server behind the PROXY protocol is scanned with its header, also from a form', async (t) => {
+  const { port } = await tlsServer(t, chain);
+  const headers: Buffer[] = [];
+  const expects = (length: (head: Buffer) => number) =>
+    rawServer(t, (socket) => {
+      socket.once('data', (first: Buffer) => {
+        const end = length(first);
+        headers.push(first.subarray(0, end));
+        const far = connect(port, '127.0.0.1');
+        far.on('error', () => socket.destroy()).write(first.subarray(end) as Uint8Array);
+        socket.on('close', () => far.destroy());
+        socket.pipe(far).pipe(socket);
+      });
+    });
+  await using panel = await boot();
+  const one = await expects((head) => head.indexOf('\r\n') + 2);
+  const first = await scanWith(panel, { target: `good.example.com:${one}`, xver: 1 });
+  t.like(first, { tls13: true, h2: true, certSubject: 'good.example.com' }, first.reason);
+  t.regex(String(headers[0]), new RegExp(`^PROXY TCP4 127\\.0\\.0\\.1 127\\.0\\.0\\.1 \\d+ ${one}\\r\\n$`));
+  const two = await expects((head) => 16 + head.readUInt16BE(14));
+  const second = await panel.get<{ tls13: boolean }>('/panel/api/server/scanRealityTarget', {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    rawBody: `target=good.example.com:${two}&xver=2&allowPrivate=true`,
+  });
+  t.true(second.tls13);
+  t.is(headers[1]?.subarray(0, 24).toString('hex'), '0d0a0d0a000d0a515549540a2111000c7f0000017f000001');
+  t.is(headers[1]?.readUInt16BE(26), two);
+  const without = await scanWith(panel, { target: `good.example.com:${one}` });
+  t.false(without.tls13);
+});
+
+test('the header of the PROXY protocol over IPv6', (t) => {
+  const ends = {
+    localAddress: 'fe80::1%eth0',
+    localPort: 258,
+    remoteAddress: '2001:db8::2',
+    remotePort: 443,
+  };
+  t.is(String(proxyHeader(ends, 1)), 'PROXY TCP6 fe80::1 2001:db8::2 258 443\r\n');
+  t.is(
+    proxyHeader(ends, 2).subarray(12).toString('hex'),
+    '21210024fe80000000000000000000000000000120010db8000000000000000000000002010201bb',
+  );
 });
 
 test('servers that are slow, silent, endless or something else are results with a reason', async (t) => {

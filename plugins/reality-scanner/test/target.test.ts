@@ -109,11 +109,13 @@ test('a list has each target once, names what is not valid, and is limited', (t)
   );
   const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}.example`);
   t.is(taskListOf(names(MOST_TARGETS)).tasks.length, MOST_TARGETS);
+  t.is(taskListOf(Array<string>(2048).fill('a.example')).tasks.length, 1);
   t.is(taskListOf(['192.0.2.0/24', '198.51.100.0/16']).tasks.length, MOST_TARGETS);
   for (const many of [
     names(513),
     ['192.0.2.0/24', '198.51.100.0/24', 'one.example'],
     names(512).concat('a b'),
+    Array<string>(2049).fill('a.example'),
   ])
     t.throws(() => taskListOf(many), { message: /more than 512 targets/ });
 });

@@ -25,6 +25,8 @@ export const scan = (panel: TestPanel, target: string, sni?: string): Promise<Sc
   panel.get('/panel/api/server/scanRealityTarget', {
     body: { target, ...(sni !== undefined && { sni }) },
   });
+export const scanWith = (panel: TestPanel, body: object): Promise<ScanResult> =>
+  panel.get('/panel/api/server/scanRealityTarget', { body });
 export const scanAll = (panel: TestPanel, targets?: string | readonly string[]) =>
   panel.call<ScanResult[]>('/panel/api/server/scanRealityTargets', {
     body: targets === undefined ? {} : { targets },

@@ -48,3 +48,18 @@ test('bytes through a core are told with the client, who is online then, and not
   );
   t.deepEqual(await onlines(), []);
 });
+
+test('a stop and a restart over the API are told as states and as notifications', async (t) => {
+  const panel = await openPanel(t);
+  await panel.addInbound();
+  const listener = Listener.plain(panel);
+  t.teardown(listener.close);
+  await listener.first('snapshot');
+  const states = () => listener.of<{ state: string }>('engine_state').map(({ payload }) => payload.state);
+  const levels = () => listener.of<{ level: string }>('notification').map(({ payload }) => payload.level);
+  await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
+  await panel.until(() => states().at(-1) === 'running' && levels().at(-1) === 'success', 'the restart');
+  await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
+  await panel.until(() => states().at(-1) === 'stop' && levels().at(-1) === 'warning', 'the stop');
+  t.is(levels().length, states().length);
+});

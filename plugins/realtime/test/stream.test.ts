@@ -23,7 +23,8 @@ interface TrafficPayload {
   readonly inboundTraffics: { id: number; tag: string; up: number; down: number }[];
   readonly onlineCount: number;
   readonly onlineClients: string[];
-  readonly activeInbounds: string[];
+  readonly onlineByGuid: Record<string, string[]>;
+  readonly activeInbounds: Record<string, string[]>;
   readonly lastOnlineMap: Record<string, number>;
 }
 
@@ -39,7 +40,13 @@ for (const [endpoint, listen] of ENDPOINTS) {
     t.is(listener.messages[0]?.type, 'snapshot');
     t.true(snapshot.payload.status.mem.total > 0);
     t.deepEqual(snapshot.payload.engine_state, { state: 'running', errorMsg: '' });
-    t.deepEqual(snapshot.payload.traffic, { onlineCount: 0, onlineClients: [], activeInbounds: [] });
+    const { panelGuid } = await panel.get<{ panelGuid: string }>('/panel/api/server/status');
+    t.deepEqual(snapshot.payload.traffic, {
+      onlineCount: 0,
+      onlineClients: [],
+      onlineByGuid: { [panelGuid]: [] },
+      activeInbounds: { [panelGuid]: [] },
+    });
     t.is(snapshot.time, clock.now());
     clock.tick(2000);
     const status = await listener.first('status');
@@ -68,8 +75,13 @@ for (const [endpoint, listen] of ENDPOINTS) {
         tag,
       ]),
     );
+    const { panelGuid } = await panel.get<{ panelGuid: string }>('/panel/api/server/status');
     t.deepEqual(payload, {
       at: clock.now(),
+      traffics: [
+        { IsInbound: true, IsOutbound: false, Tag: tags.get(first) ?? '', Up: 10, Down: 20 },
+        { IsInbound: true, IsOutbound: false, Tag: tags.get(second) ?? '', Up: 1, Down: 2 },
+      ],
       clientTraffics: [{ id: ada.id, email: 'ada', up: 11, down: 22 }],
       lastOnlineMap: { ada: clock.now() },
       inboundTraffics: [
@@ -78,7 +90,8 @@ for (const [endpoint, listen] of ENDPOINTS) {
       ],
       onlineCount: 1,
       onlineClients: ['ada'],
-      activeInbounds: [tags.get(first) ?? '', tags.get(second) ?? ''],
+      onlineByGuid: { [panelGuid]: ['ada'] },
+      activeInbounds: { [panelGuid]: [tags.get(first) ?? '', tags.get(second) ?? ''] },
     });
 
     // A poll in which nobody moved is told too; 20 seconds later nobody is online.
@@ -94,7 +107,7 @@ for (const [endpoint, listen] of ENDPOINTS) {
       onlineClients: ['ada'],
     });
     for (const count of [4, 5, 6]) t.like(await poll(count), { onlineCount: 1 });
-    t.like(await poll(7), { onlineCount: 0, onlineClients: [], activeInbounds: [] });
+    t.like(await poll(7), { onlineCount: 0, onlineClients: [], activeInbounds: { [panelGuid]: [] } });
     const seqs = listener.messages.map(({ seq }) => seq);
     t.deepEqual(
       seqs,
@@ -175,7 +188,7 @@ for (const [endpoint, listen] of ENDPOINTS) {
     const snapshot = await listener.first('snapshot');
     t.deepEqual(
       Object.keys(snapshot.payload).sort(),
-      ['engine_install', 'engine_state', 'outbounds', 'status', 'traffic', 'weather'],
+      ['client_stats', 'engine_install', 'engine_state', 'outbounds', 'status', 'traffic', 'weather'],
       'what one plugin cannot tell is left out',
     );
     t.deepEqual(snapshot.payload['weather'], { sun: true });

@@ -13,21 +13,29 @@ function messageOf(count: number, moved = count) {
     [1, 2].map((inboundId) => ({ clientId, inboundId, up: 1, down: 2 })),
   );
   return trafficMessage(
-    { clients, inbounds, presence } as unknown as Parameters<typeof trafficMessage>[0],
+    { clients, inbounds, presence, identity: { guid: 'me' } } as unknown as Parameters<
+      typeof trafficMessage
+    >[0],
     7,
     usage,
+    [{ tag: 'out', up: 5, down: 6 }],
   );
 }
 
 test('bytes are summed over the inbounds of a client and the clients of an inbound; what is gone is left out', (t) => {
   t.deepEqual(messageOf(1, 2), {
     at: 7,
+    traffics: [
+      { IsInbound: true, IsOutbound: false, Tag: 'in', Up: 2, Down: 4 },
+      { IsInbound: false, IsOutbound: true, Tag: 'out', Up: 5, Down: 6 },
+    ],
     clientTraffics: [{ id: 1, email: 'c1', up: 2, down: 4 }],
     lastOnlineMap: { c1: 7 },
     inboundTraffics: [{ id: 1, tag: 'in', up: 2, down: 4 }],
     onlineCount: 1,
     onlineClients: ['c1'],
-    activeInbounds: ['in'],
+    onlineByGuid: { me: ['c1'] },
+    activeInbounds: { me: ['in'] },
   });
 });
 
@@ -39,6 +47,7 @@ test('a list of more than 2,000 is left out, and its count is not', (t) => {
     clientTraffics: null,
     lastOnlineMap: null,
     onlineClients: null,
+    onlineByGuid: null,
     onlineCount: 2001,
   });
 });

@@ -3,7 +3,10 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 import { refused } from '../../../test/harness/refused.js';
 
 const NOW = Date.UTC(2026, 0, 15, 12);
-const METRICS = ['cpu', 'mem', 'netUp', 'netDown', 'online', 'load1', 'load5', 'load15'];
+const METRICS = [
+  ...['cpu', 'mem', 'swap', 'netUp', 'netDown', 'pktUp', 'pktDown', 'diskRead', 'diskWrite', 'diskUsage'],
+  ...['tcpCount', 'udpCount', 'online', 'load1', 'load5', 'load15'],
+];
 
 interface Point {
   readonly t: number;
@@ -64,11 +67,53 @@ test('clients that are online are counted', async (t) => {
   t.is(points.at(-1)?.v, 1);
 });
 
+test('a point has what the status shows', async (t) => {
+  const { panel, sample } = await boot();
+  await using _ = panel;
+  await sample(1);
+  const status = await panel.get<{
+    disk: { current: number; total: number };
+    tcpCount: number;
+    swap: { current: number; total: number };
+    amneziawg: object;
+  }>('/panel/api/server/status');
+  const value = async (metric: string) =>
+    (await panel.get<Point[]>(`/panel/api/server/history/${metric}/2`)).at(-1)?.v;
+  t.is(await value('tcpCount'), status.tcpCount);
+  t.is(await value('diskUsage'), (100 * status.disk.current) / status.disk.total);
+  const { current, total } = status.swap;
+  t.is(await value('swap'), total === 0 ? 0 : (100 * current) / total);
+  t.deepEqual(status.amneziawg, { configured: false, running: false });
+});
+
+test('a clock that jumps an hour forward leaves a gap, and one that jumps back a repeated hour', async (t) => {
+  const { panel, clock, sample } = await boot();
+  await using _ = panel;
+  const history = (bucket: number) => panel.get<Point[]>(`/panel/api/server/history/load1/${bucket}`);
+  await sample(3);
+  clock.jump(3_600_000);
+  await sample(3);
+  t.deepEqual(
+    times(await history(2)),
+    [3602, 3604, 3606].map((at) => at + 4 + 2),
+  );
+  t.is((await history(300)).length, 2);
+  clock.jump(-3_600_000);
+  await sample(3);
+  const points = await history(2);
+  t.deepEqual(times(points).slice(-3), [14, 16, 18]);
+  t.true(
+    points.every(({ t: at }) => at * 1000 <= clock.now()),
+    'no point lies ahead of the clock',
+  );
+  t.deepEqual(panel.faults, []);
+});
+
 test('other metrics and buckets are refused by name', async (t) => {
   const { panel } = await boot();
   await using _ = panel;
   const bad = { status: 400, code: 'KERNEL_INVALID' };
-  for (const metric of ['swap', 'CPU', '__proto__'])
+  for (const metric of ['swapped', 'CPU', '__proto__'])
     await refused(t, panel, `/panel/api/server/history/${metric}/2`, {}, { ...bad, field: 'metric' });
   for (const bucket of ['1', '0', '-2', '2.5', 'x', '360', '1e9'])
     for (const path of ['history/cpu', 'cpuHistory'])

@@ -47,6 +47,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (key === 'GET /stats') {
     if (behaviour === 'endless') return endless(response);
     if (behaviour === 'nonsense') return send([1, null, { name: 'x' }]);
+    if (behaviour === 'slow once') {
+      behaviour = '';
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+    }
+    // As a user who downloads all the time.
+    if (behaviour === 'busy') for (const moved of counters.values()) moved.down += 1;
     if (behaviour === 'negative') return send([['i1.c1', { up: -5, down: 1.5 }]]);
     return send([...counters]);
   }

@@ -76,3 +76,15 @@ test('the panel stops its programs, and counts their last bytes', async (t) => {
   await again.reaches(/^running$/);
   t.deepEqual(await again.users(), [`i${world.inboundId}.c${id}`]);
 });
+
+test('bytes that move while the process is being stopped count up to the last reading', async (t) => {
+  await using world = await World.open();
+  await world.reaches(/^running$/);
+  const { id } = await world.panel.addClient('ann', [world.inboundId]);
+  await world.move(id, 0, 100);
+  await world.poll();
+  await world.call('/behave', 'busy');
+  await edited(world, { enable: false });
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 102 }, 'a reading before the stop, and one at it');
+});

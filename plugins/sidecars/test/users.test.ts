@@ -1,5 +1,10 @@
 // Users of a sidecar: added, changed and removed while it runs, with limits as in the core.
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { kernelErrors } from '../../../kernel/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import traffic from '../../traffic/index.js';
+import type { StreamBaselines } from '../../traffic/stream-baselines.js';
 import { World } from './world.js';
 
 test('users come and go while the program runs, each edit by one call that names them alone', async (t) => {
@@ -71,8 +76,12 @@ test('users of a program that reads them when it starts: one restart for several
   await world.reaches(/^running$/);
   const { id: bob } = await panel.addClient('bob', [inboundId]);
   await panel.addClient('cid', [inboundId]);
-  const told = panel.call('/panel/api/clients/update/cid', { body: { enable: false } });
-  t.regex((await told).body.msg, /reads its users when it starts/);
+  // Two edits at a time: one of them finds that the program has just been restarted.
+  const told = await Promise.all([
+    panel.call('/panel/api/clients/update/cid', { body: { enable: false } }),
+    panel.call('/panel/api/clients/update/bob', { body: { password: 'another-one' } }),
+  ]);
+  t.regex(told.map(({ body }) => body.msg).join(), /reads its users when it starts/);
   for (let i = 0; i < 100 && (await world.users().catch(() => [])).length < 2; i++)
     await new Promise((resolve) => setTimeout(resolve, 100));
   t.deepEqual(await world.users(), [`i${inboundId}.c${ann}`, `i${inboundId}.c${bob}`]);
@@ -86,4 +95,40 @@ test('users of a program that reads them when it starts: one restart for several
   await world.reaches(/^running$/);
   await world.poll();
   t.like(await world.usage('ann'), { up: 10, down: 20 });
+});
+
+test('while the database fails, a client at its quota leaves the program at once, and comes back with its reset', async (t) => {
+  const inside = servicesOf<{ streamBaselines: StreamBaselines }>(traffic);
+  await using world = await World.open({ plugins: [inside.plugin] });
+  const { panel, inboundId } = world;
+  await world.reaches(/^running$/);
+  const { id: ann } = await panel.addClient('ann', [inboundId], { totalGB: 1000 });
+  const { id: bob } = await panel.addClient('bob', [inboundId]);
+  const { streamBaselines } = inside.services;
+  const { save } = streamBaselines;
+  streamBaselines.save = () => Promise.reject(kernelErrors.STORAGE());
+  await world.move(ann, 0, 2000);
+  await world.poll();
+  t.deepEqual(await world.users(), [`i${inboundId}.c${bob}`]);
+  t.like(await world.usage('ann'), { down: 0, enable: true }, 'nothing is written');
+  streamBaselines.save = save;
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 2000, enable: false });
+});
+
+test('a reading that a removal overtakes does not make bytes count twice', async (t) => {
+  await using world = await World.open();
+  const { panel, inboundId } = world;
+  await world.reaches(/^running$/);
+  const { id: ann } = await panel.addClient('ann', [inboundId]);
+  await world.move(ann, 0, 500);
+  await world.poll();
+  await world.move(ann, 0, 70);
+  await world.call('/behave', 'slow once');
+  const polled = world.poll();
+  await sleep(300);
+  await panel.get('/panel/api/clients/update/ann', { body: { enable: false } });
+  await polled;
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 570 });
 });

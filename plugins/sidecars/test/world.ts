@@ -30,6 +30,8 @@ export interface Options {
   /** a change of it needs another process */
   readonly planEnv?: () => Record<string, string>;
   readonly without?: readonly string[];
+  readonly plugins?: readonly Plugin[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const rowsOf = (users: readonly SidecarUser[]) =>
@@ -138,12 +140,14 @@ export class World implements AsyncDisposable {
     sidecar = {},
     without = [],
     planEnv,
+    plugins = [],
+    env = {},
   }: Options = {}): Promise<World> {
     const [engine, clock, port] = [new FakeEngine(), new FakeClock(), await freePort()];
     const folder = join(tmpdir(), `weir-fake-${process.pid}-${port}`);
     const script = await scriptIn(folder);
     const plugin = pluginFor(() => ({ ...fakeSidecar(script, mode, port, planEnv), ...sidecar }));
-    const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin], clock, without });
+    const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin, ...plugins], clock, without, env });
     const inboundId = await panel.addInbound({ protocol: 'tuic', port, settings: { server: {} } });
     return new World({ engine, clock, panel, port, inboundId }, plugin);
   }

@@ -109,6 +109,10 @@ test('who moves bytes through a source is online without a core, and not for lon
   world.says(world.reading('one', [[id, 1, 1]]));
   await world.poll();
   t.deepEqual(await online(), ['ann']);
+  world.engine.enter('running');
+  world.engine.enter('stop');
+  await world.panel.kernel.settled();
+  t.deepEqual(await online(), ['ann'], 'a core that stops closes its own connections alone');
   for (let i = 0; i < 4; i++) await world.poll();
   t.deepEqual(await online(), []);
 });
@@ -245,6 +249,7 @@ test('while the database fails, the bytes of every process that ends are held, a
   await world.poll();
   await world.poll();
   t.like(await world.usage('ann'), { down: 300 + 60 + 700, enable: false });
+  t.false(world.streamBaselines.hasUnsaved, 'nothing is held any more');
 });
 
 test('bytes whose commit went through although its answer was lost do not count again', async (t) => {

@@ -56,7 +56,7 @@ export const listOf = (servers: readonly object[]) => ({
   technologies: [{ id: 35, name: 'Wireguard' }],
 });
 
-type Answer = readonly [status: number, body: unknown];
+type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>];
 export class NordApi {
   readonly asked: string[] = [];
   readonly authorizations: string[] = [];
@@ -72,7 +72,7 @@ export class NordApi {
       .persist()
       .get(/.*/)
       .reply(function reply(path) {
-        return [...answer(path, String([this.req.headers['authorization']].flat()[0] ?? ''))];
+        return [...answer(path, String([this.req.headers['authorization']].flat()[0] ?? ''))] as never;
       });
   }
 

@@ -2,7 +2,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { COUNTRIES, listOf, newKey, NordApi, openProviderPanel, serverOf, TOKEN } from './nord-api.js';
+import {
+  COUNTRIES,
+  listOf,
+  newKey,
+  NordApi,
+  openProviderPanel,
+  ORIGIN,
+  serverOf,
+  TOKEN,
+} from './nord-api.js';
 
 test.serial('countries, servers, the key of an account, and one of another account', async (t) => {
   const api = new NordApi();
@@ -20,7 +29,7 @@ test.serial('countries, servers, the key of an account, and one of another accou
   t.deepEqual(JSON.parse(made.body.obj), { private_key: api.key, token: TOKEN });
   t.is((await act('data')).body.obj, made.body.obj);
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
-  t.deepEqual([all['vpnprovider'], all['hasVpnprovider']], ['', true]);
+  t.deepEqual([all['vpnproviderSecret'], all['hasVpnproviderSecret']], ['', true]);
 
   const key = newKey();
   const set = await act('setKey', { key: Buffer.from(key, 'base64').toString('base64url') });
@@ -173,16 +182,20 @@ test.serial('whatever the provider answers, what is stored stays', async (t) => 
       t.true(answer.body.msg.length < 600);
     }
   }
+  api.instead = () => [302, '', { location: `${ORIGIN}/elsewhere` }];
+  for (const [name, call] of Object.entries(calls))
+    t.regex((await call()).body.msg, /this call follows no redirects/, name);
   const one = serverOf(1, 9);
   const wrong = (technologies: unknown) => listOf([{ ...one, technologies }]);
   const single: readonly [call: keyof typeof calls, body: unknown, status: number, says: RegExp][] = [
     ['countries', { countries: [] }, 502, /not a list of countries/],
+    ['countries', ['x'.repeat(600_000)], 502, /larger than 524288 bytes/],
     ['servers', [], 502, /no list servers/],
     ['servers', { servers: {} }, 502, /no list servers/],
     ['servers', { other: { servers: [] } }, 502, /no list servers/],
     ['servers', { servers: [1] }, 502, /no object/],
     ['servers', { servers: [{ text: 'x'.repeat(70_000) }] }, 502, /64 KiB/],
-    ['servers', { other: 'x'.repeat(2_200_000), servers: [] }, 502, /2 MiB/],
+    ['servers', { other: 'x'.repeat(2_200_000), servers: [] }, 502, /256 KiB/],
     ['reg', {}, 502, /no nordlynx_private_key; this account may have no subscription/],
     ['reg', { nordlynx_private_key: 7 }, 502, /not a key/],
     ['reg', { nordlynx_private_key: 'x' }, 502, /not a key/],

@@ -46,7 +46,9 @@ test('what is no such list is refused with the reason', async (t) => {
     ['{"servers":["x"]}', /no object/],
     [nested(200), /nests deeper/],
     [`{"servers":[{"a":"${'x'.repeat(100_000)}`, /64 KiB/],
-    [`{"a":"${'x'.repeat(3_000_000)}`, /2 MiB/],
+    [`{"servers":[${'{},'.repeat(20_000)}{}]}`, /more than 20000 servers/],
+    [`{"servers":[],"a":"${'x'.repeat(300_000)}"}`, /256 KiB/],
+    [`{"a":"${'x'.repeat(3_000_000)}`, /256 KiB/],
   ] as const) {
     const error = await t.throwsAsync(readServers(cut(text, 1000), all), { instanceOf: UnfitList });
     t.regex(error?.message ?? '', says, text.slice(0, 40));

@@ -1,0 +1,76 @@
+// The recorded changes, newest first.
+import type { Database } from '../../kernel/index.js';
+import type { ChangeKind } from './contract.js';
+import type { Fields } from './differences.js';
+
+export interface ListQuery {
+  readonly area?: string | undefined;
+  readonly kind?: ChangeKind | undefined;
+  readonly name?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly who?: string | undefined;
+  readonly ip?: string | undefined;
+  /** Unix ms, from this one on */
+  readonly from?: number | undefined;
+  /** Unix ms, before this one */
+  readonly to?: number | undefined;
+  /** changes before this one */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+interface Row {
+  readonly id: number;
+  readonly entry: number;
+  readonly at: number;
+  readonly who: string;
+  readonly whoKind: string;
+  readonly ip: string;
+  readonly area: string;
+  readonly kind: ChangeKind;
+  readonly name: string;
+  readonly subject: string;
+}
+export interface ListedChange extends Row {
+  readonly fields: Fields;
+}
+
+const EQUAL = ['area', 'kind', 'name', 'subject', 'who', 'ip'] as const;
+
+export class AuditList {
+  readonly #db: Database;
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  async changes(query: ListQuery): Promise<ListedChange[]> {
+    const where = EQUAL.filter((name) => query[name] !== undefined).map((name) => `${name} = :${name}`);
+    if (query.before !== undefined) where.push('id < :before');
+    // Ids lead to few rows where times would lead through all.
+    const [first, end] = await Promise.all([this.#changeAt(query.from), this.#changeAt(query.to)]);
+    if (query.from !== undefined) where.push('id >= :first');
+    if (query.to !== undefined) where.push('id < :end');
+    const rows = await this.#db.query<Row & { readonly fields: string }>(
+      `SELECT id, entry, at, who, who_kind AS whoKind, ip, area, kind, name, subject, fields FROM audit_changes
+       ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY id DESC LIMIT :limit`,
+      { ...query, first, end },
+    );
+    return rows.map((row) => ({
+      ...row,
+      id: Number(row.id),
+      entry: Number(row.entry),
+      at: Number(row.at),
+      fields: JSON.parse(row.fields) as Fields,
+    }));
+  }
+
+  /** The first change at this time or later; one that is still to come if there is none. A clock that went back does not move changes: it is the first of them. */
+  async #changeAt(time: number | undefined): Promise<number> {
+    if (time === undefined) return 0;
+    const [row] = await this.#db.query<{ first: number | null }>(
+      'SELECT MIN(id) AS first FROM audit_changes WHERE at >= :time',
+      { time },
+    );
+    return Number(row?.first ?? Number.MAX_SAFE_INTEGER);
+  }
+}

@@ -1,0 +1,31 @@
+import { type ClientRow, duringClientSave, duringGroupSave } from '../../clients/contract.js';
+import { audited } from '../contract.js';
+
+/** Fields whose values open the way to the core, and a subscription. */
+const SECRET = ['uuid', 'password', 'auth', 'subId', 'credentials'];
+
+/** The row without times that each change moves, and without counters. */
+function facts(row: Readonly<ClientRow> | undefined): object | undefined {
+  if (!row) return undefined;
+  const { id: _id, updatedAt: _updatedAt, createdAt: _createdAt, countedSince: _since, ...fields } = row;
+  return fields;
+}
+
+export const clients = audited({
+  area: 'client',
+  hook: duringClientSave,
+  secret: SECRET,
+  describe: ({ kind, before, after }) => ({
+    kind,
+    name: (after ?? before)?.email ?? '',
+    id: (after ?? before)?.id ?? '',
+    before: facts(before),
+    after: facts(after),
+  }),
+});
+
+export const groups = audited({
+  area: 'group',
+  hook: duringGroupSave,
+  describe: ({ kind, before, after }) => ({ kind, name: (after ?? before)?.name ?? '', before, after }),
+});

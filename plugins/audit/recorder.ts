@@ -1,0 +1,133 @@
+// Writes entries, inside the write that makes the changes.
+import { type Clock, type PluginContext, type Principal, TimeSlice, type Tx } from '../../kernel/index.js';
+import { LinkHash, type StoredChange } from './chain.js';
+import type { ChainHead } from './chain-head.js';
+import type { ChainKey } from './chain-key.js';
+import { AuditedHooks, type DescribedChange } from './contract.js';
+import { differences, secretNames } from './differences.js';
+
+const LONGEST_NAME = 255;
+const LONGEST_SUBJECT = 64;
+const ROWS = 1000;
+const COLUMNS = { kind: 'text', name: 'text', subject: 'text', fields: 'text', hash: 'text' } as const;
+
+/** Text that a database returns as it was given: without halves of characters, control characters and spaces at its end. */
+const plain = (text: unknown, longest: number): string => {
+  const short = String(text ?? '').slice(0, longest);
+  return Buffer.from(short)
+    .toString()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trimEnd();
+};
+
+interface Needs {
+  readonly clock: Clock;
+  readonly chainKey: ChainKey;
+  readonly head: ChainHead;
+  readonly contributions: PluginContext['contributions'];
+}
+/** What a hook is called with. */
+interface Payload {
+  readonly changes: readonly never[];
+  readonly who: Principal;
+}
+type Describe = (change: never) => DescribedChange | undefined;
+
+export class Recorder {
+  readonly #clock: Clock;
+  readonly #chainKey: ChainKey;
+  readonly #head: ChainHead;
+  readonly #contributions: Needs['contributions'];
+
+  constructor({ clock, chainKey, head, contributions }: Needs) {
+    this.#clock = clock;
+    this.#chainKey = chainKey;
+    this.#head = head;
+    this.#contributions = contributions;
+  }
+
+  /** Each hook that is recorded, with its tap. */
+  hooks() {
+    return this.#contributions(AuditedHooks).map(({ value, fault }) => {
+      const isSecret = secretNames(value.secret);
+      const describe: Describe = (change) => {
+        try {
+          return value.describe(change);
+        } catch (error) {
+          // A record without its fields is better than no change at all, and than no record.
+          fault(`describe of the audited hook ${value.hook.id}`, error);
+          return { kind: 'updated', name: '', before: undefined, after: {} };
+        }
+      };
+      const record = async ({ changes, who }: Payload, tx: Tx): Promise<void> => {
+        const stored = await storedChanges(changes, describe, isSecret);
+        if (stored.length > 0) await this.#write(tx, value.area, who, stored);
+      };
+      return { hook: value.hook, record };
+    });
+  }
+
+  /** Records changes of this plugin's own. */
+  async write(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void> {
+    const stored = await storedChanges(changes, (change) => change, secretNames());
+    await this.#write(tx, area, who, stored);
+  }
+
+  async #write(
+    tx: Tx,
+    area: string,
+    { kind, name, ip = '' }: Principal,
+    changes: readonly StoredChange[],
+  ): Promise<void> {
+    const before = await this.#head.of(tx);
+    const entry = {
+      id: before.id + 1,
+      at: this.#clock.now(),
+      whoKind: plain(kind, LONGEST_SUBJECT),
+      who: plain(name, LONGEST_NAME),
+      ip: plain(ip, LONGEST_SUBJECT),
+      area,
+    };
+    const link = new LinkHash(await this.#chainKey.within(tx), before.hash, entry);
+    for (const change of changes) link.add(change);
+    const hash = link.end();
+    for (let from = 0; from < changes.length; from += ROWS) {
+      const rows = changes
+        .slice(from, from + ROWS)
+        .map((change, i) => [
+          ...[change.kind, change.name, change.subject, change.fields],
+          from + i === changes.length - 1 ? hash : '',
+        ]);
+      await tx.run(
+        `INSERT INTO audit_changes (entry, at, who_kind, who, ip, area, kind, name, subject, fields, hash)
+         SELECT :id, :at, :whoKind, :who, :ip, :area, j.kind, j.name, j.subject, j.fields, j.hash
+         FROM ${tx.sql.rows(COLUMNS)} AS j`,
+        { ...entry, rows: JSON.stringify(rows) },
+      );
+    }
+    this.#head.moved(tx, { id: entry.id, hash });
+  }
+}
+
+/** Changes that change nothing that is recorded are left out. */
+async function storedChanges<C>(
+  changes: readonly C[],
+  describe: (change: C) => DescribedChange | undefined,
+  isSecret: (name: string) => boolean,
+): Promise<StoredChange[]> {
+  const stored: StoredChange[] = [];
+  const slice = new TimeSlice();
+  for (const change of changes) {
+    if (slice.isOver) await slice.next();
+    const described = describe(change);
+    const fields = described && differences(described.before, described.after, isSecret);
+    if (described && fields)
+      stored.push({
+        kind: described.kind,
+        name: plain(described.name, LONGEST_NAME),
+        subject: plain(described.id, LONGEST_SUBJECT),
+        fields: JSON.stringify(fields),
+      });
+  }
+  return stored;
+}

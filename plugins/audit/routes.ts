@@ -1,0 +1,99 @@
+import {
+  int,
+  list,
+  oneOf,
+  openObject,
+  optional,
+  payload,
+  route,
+  type Route,
+  shape,
+  text,
+  withDefault,
+  word,
+} from '../../kernel/index.js';
+import { errors } from './errors.js';
+import type { AuditList } from './list.js';
+import { asNoted, HEAD } from './noted.js';
+import type { Verification } from './verification.js';
+
+const API = '/panel/api/x/audit';
+const time = () => optional(int().min(0).max(8_640_000_000_000_000));
+const exactly = (longest: number) => optional(word().max(longest));
+
+const Earlier = shape({
+  head: optional(
+    word()
+      .pattern(HEAD, 'the head of an earlier verification')
+      .example(`12:${'0'.repeat(64)}`),
+  ),
+}).example({});
+
+export const routes = ({
+  auditList,
+  verification,
+}: {
+  readonly auditList: AuditList;
+  readonly verification: Verification;
+}): Route[] => [
+  route({
+    method: 'GET',
+    path: `${API}/changes`,
+    name: 'audit.changes',
+    doc: 'Who changed what, the newest change first. For the next page, send the id of the last change as `before`.',
+    query: shape({
+      area: exactly(32).description('kind of the record: client, inbound, setting …'),
+      kind: optional(oneOf('added', 'updated', 'deleted')),
+      name: exactly(255).description('name of the record: an email, a tag, the name of a setting'),
+      subject: exactly(64).description('what stays of a record that gets another name: its id'),
+      who: exactly(255).description('name of the admin, the API token, the command or the plugin'),
+      ip: exactly(64),
+      from: time().description('Unix ms, from this one on'),
+      to: time().description('Unix ms, before this one'),
+      before: optional(int().min(1)),
+      limit: withDefault(int().min(1).max(200), 50),
+    }),
+    reply: payload(
+      list(
+        shape({
+          id: int(),
+          entry: int().description('changes of one call have the same'),
+          at: int().description('Unix ms'),
+          who: text(),
+          whoKind: text().description('session, token, command or plugin'),
+          ip: text().description('blank if no request asked for it'),
+          area: text(),
+          kind: text(),
+          name: text(),
+          subject: text(),
+          fields: openObject().description(
+            'by path of the field, the value before and after; of secrets only that they changed',
+          ),
+        }),
+      ),
+    ),
+    handle: ({ query }) => auditList.changes(query),
+  }),
+  route({
+    method: 'POST',
+    path: `${API}/verify`,
+    name: 'audit.verify',
+    doc: 'Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too.',
+    body: optional(Earlier),
+    reply: payload(
+      shape({
+        entries: int(),
+        changes: int(),
+        problems: list(text()).description(
+          'sentences, at most 20; none: all entries are those that were written',
+        ),
+        head: text().description('number and hash of the newest entry'),
+      }),
+    ),
+    errors: [errors.NO_KEY],
+    handle: async ({ body, reply }) => {
+      const verified = await verification.run(asNoted(body?.head), () => reply.progressed());
+      return { ...verified, head: `${verified.head.id}:${verified.head.hash}` };
+    },
+  }),
+];

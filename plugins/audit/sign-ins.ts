@@ -1,0 +1,47 @@
+// Records who signed in: the first time in an hour from an address, as some programs sign in for each call.
+import type { Clock, Database } from '../../kernel/index.js';
+import type { Recorder } from './recorder.js';
+
+const HOUR = 3_600_000;
+const MOST_KNOWN = 1000;
+
+interface Needs {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+}
+interface Attempt {
+  readonly username: string;
+  readonly ip: string;
+  readonly ok: boolean;
+}
+
+export class SignIns {
+  readonly #needs: Needs;
+  /** by name and address, the time of the last record */
+  readonly #known = new Map<string, number>();
+
+  constructor({ db, clock, recorder }: Needs) {
+    this.#needs = { db, clock, recorder };
+  }
+
+  async record(attempts: readonly Attempt[]): Promise<void> {
+    const { db, recorder } = this.#needs;
+    for (const { username, ip } of attempts.filter(({ ok, ...attempt }) => ok && this.#isNew(attempt))) {
+      const change = { kind: 'added', name: username, before: undefined, after: {} } as const;
+      await db.write((tx) =>
+        recorder.write(tx, 'session', { kind: 'session', name: username, ip }, [change]),
+      );
+    }
+  }
+
+  #isNew({ username, ip }: Omit<Attempt, 'ok'>): boolean {
+    const now = this.#needs.clock.now();
+    const key = JSON.stringify([username, ip]);
+    const last = this.#known.get(key);
+    if (last !== undefined && Math.abs(now - last) < HOUR) return false;
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(key, now);
+    return true;
+  }
+}

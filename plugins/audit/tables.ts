@@ -1,0 +1,53 @@
+import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import type { SealedColumn } from '../secrets/contract.js';
+import type { ChangeKind } from './contract.js';
+
+export const tables = {
+  /** The changes of one call of a hook are one entry: rows that follow each other. One table, because each statement costs an edit half a millisecond. */
+  changes: table('audit_changes', {
+    id: column.id(),
+    /** one more than that of the entry before: a gap is a missing entry */
+    entry: column.integer(),
+    /** Unix ms */
+    at: column.integer(),
+    whoKind: column.text(),
+    who: column.text(),
+    ip: column.text(),
+    area: column.text(),
+    kind: column.text<ChangeKind>(),
+    name: column.text(),
+    subject: column.text(),
+    /** JSON: by path of the field, the value before and after */
+    fields: column.text(),
+    /** of the entry, in its last row; blank in the others */
+    hash: column.text(),
+  }),
+  /** One row: the key of the hashes, and the last entry that was removed for its age. */
+  chain: table('audit_chain', {
+    id: column.key<number>('integer'),
+    /** sealed, base64 */
+    macKey: column.text(),
+    removedId: column.integer(),
+    removedHash: column.text(),
+  }),
+} as const;
+export type AuditTables = TableModels<typeof tables>;
+
+export const sealedKey: SealedColumn = { table: 'audit_chain', key: 'id', column: 'mac_key' };
+
+export const migrations: readonly Migration[] = [
+  {
+    name: '0001-audit',
+    up: ({ id, integer, text }) => [
+      `CREATE TABLE audit_changes (
+        id ${id}, entry ${integer} NOT NULL, at ${integer} NOT NULL, who_kind VARCHAR(64) NOT NULL, who VARCHAR(255) NOT NULL,
+        ip VARCHAR(64) NOT NULL, area VARCHAR(32) NOT NULL, kind VARCHAR(16) NOT NULL, name VARCHAR(255) NOT NULL,
+        subject VARCHAR(64) NOT NULL, fields ${text} NOT NULL, hash VARCHAR(64) NOT NULL)`,
+      `CREATE TABLE audit_chain (
+        id ${integer} NOT NULL PRIMARY KEY, mac_key ${text} NOT NULL, removed_id ${integer} NOT NULL, removed_hash VARCHAR(64) NOT NULL)`,
+      'CREATE INDEX audit_changes_at ON audit_changes (at)',
+      'CREATE INDEX audit_changes_who ON audit_changes (who, id)',
+      'CREATE INDEX audit_changes_name ON audit_changes (name, id)',
+    ],
+  },
+];

@@ -1,0 +1,114 @@
+// What a record shows of two states.
+import test from 'ava';
+import { declaredFields } from '../../clients/model/fields.js';
+import { clients } from '../recorded/clients.js';
+import { differences, secretNames } from '../differences.js';
+
+const isSecret = secretNames(['id']);
+
+test('each field that differs has its path, with the value before and after', (t) => {
+  const before = { port: 1, list: [1, 2], inner: { on: true, gone: 'x' }, rows: [{ a: 1 }, { a: 2 }] };
+  const after = { port: 2, list: [1, 3], inner: { on: true, came: '' }, rows: [{ a: 1 }, { a: 3, b: null }] };
+  t.deepEqual(
+    { ...differences(before, after, isSecret) },
+    {
+      port: [1, 2],
+      list: ['[1,2]', '[1,3]'],
+      'inner.gone': ['x', null],
+      'inner.came': [null, ''],
+      'rows.1.a': [2, 3],
+      'rows.1.b': [null, null],
+    },
+  );
+  t.is(differences(before, structuredClone(before), isSecret), undefined);
+  t.is(differences({ a: undefined }, {}, isSecret), undefined);
+});
+
+test('a record that is new or gone shows what is not blank', (t) => {
+  const record = { a: 'x', b: '', c: 0, d: false, e: null, f: [], g: {}, h: 5 };
+  t.deepEqual({ ...differences(undefined, record, isSecret) }, { a: [null, 'x'], h: [null, 5] });
+  t.deepEqual({ ...differences(record, undefined, isSecret) }, { a: ['x', null], h: [5, null] });
+  t.deepEqual({ ...differences(undefined, {}, isSecret) }, {}, 'that it is new is worth a record');
+});
+
+test('of a secret it says only that it changed, at any depth', (t) => {
+  const of = (value: string) => ({
+    id: value,
+    password: value,
+    privateKey: value,
+    users: [{ pass: value, name: 'n' }],
+    token: { inner: value },
+    keys: [value],
+    mldsa65Seed: value,
+    decryption: value,
+    preSharedKey: value,
+  });
+  const found = differences(of('one'), of('two'), isSecret) ?? {};
+  t.is(Object.keys(found).length, 9);
+  t.true(Object.values(found).every(([was, is]) => was === '(secret)' && is === '(secret)'));
+  t.deepEqual(
+    { ...differences({ password: '' }, { password: 'x' }, isSecret) },
+    { password: ['', '(secret)'] },
+  );
+  t.deepEqual(
+    { ...differences({ publicKey: 'a', keepAlive: 1 }, { publicKey: 'b', keepAlive: 2 }, isSecret) },
+    {
+      publicKey: ['a', 'b'],
+      keepAlive: [1, 2],
+    },
+  );
+});
+
+test('texts are cut, and so are lists of fields', (t) => {
+  const { long } = differences({ long: 'a'.repeat(300) }, { long: 'b'.repeat(201) }, isSecret) ?? {};
+  t.is(long?.[0], `${'a'.repeat(199)}…`);
+  t.is(String(long?.[1]).length, 200);
+  const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, i + 1]));
+  const found = differences(undefined, many, isSecret) ?? {};
+  t.is(Object.keys(found).length, 101);
+  t.deepEqual(found['…'], [null, '50 further fields']);
+  t.deepEqual(Object.keys(differences({}, JSON.parse('{"__proto__":{"a":1}}') as object, isSecret) ?? {}), [
+    '__proto__.a',
+  ]);
+});
+
+/** Fields of a client that are shown; a field that comes to be must be put here or among the secret ones. */
+const SHOWN = [
+  ...[
+    'email',
+    'flow',
+    'security',
+    'totalGB',
+    'expiryTime',
+    'enable',
+    'limitIp',
+    'limitHwid',
+    'tgId',
+    'group',
+  ],
+  ...[
+    'comment',
+    'reset',
+    'resetDay',
+    'resetMax',
+    'trafficReset',
+    'trafficResetDay',
+    'reverse',
+    'depletedCause',
+  ],
+  ...['resetCount', 'adTag'],
+];
+/** of the panel's own book-keeping */
+const LEFT_OUT = ['countedSince', 'createdAt', 'updatedAt'];
+
+test('it is decided of each field of a client whether its value is shown', (t) => {
+  const secret = new Set(clients.secret);
+  const undecided = Object.keys(declaredFields).filter(
+    (name) => !SHOWN.includes(name) && !LEFT_OUT.includes(name) && !secret.has(name),
+  );
+  t.deepEqual(undecided, []);
+  t.deepEqual(
+    SHOWN.filter((name) => secret.has(name) || secretNames(clients.secret)(name)),
+    [],
+  );
+});

@@ -1,0 +1,94 @@
+// Asks all metrics and writes them in the text format of Prometheus. A registry for each scrape: a series of what was
+// deleted does not stay.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { type Contributed, type Log, messageOf, TimeSlice } from '../../kernel/index.js';
+import type { Metric, Sample } from './contract.js';
+
+const MOST_SAMPLES = 20_000;
+const PATIENCE_MS = 5_000;
+/** Number of metrics that could not be asked. */
+const FAILED = 'weir_metrics_failed';
+
+export type Source = Pick<Contributed<Metric>, 'value' | 'fault'>;
+
+export class Exposition {
+  readonly #log: Log;
+
+  constructor({ log }: { log: Log }) {
+    this.#log = log;
+  }
+
+  get contentType(): string {
+    return Registry.PROMETHEUS_CONTENT_TYPE;
+  }
+
+  /** A metric that fails is left out and counted; the others are shown. */
+  async text(sources: readonly Source[]): Promise<string> {
+    const registry = new Registry();
+    let failed = 0;
+    const answers = await Promise.all(
+      sources.map(async ({ value, fault }) => {
+        try {
+          return { value, samples: await inTime(value) };
+        } catch (error) {
+          failed++;
+          this.#log.debug('a metric is left out', { metric: value.name, reason: messageOf(error) });
+          fault(`the metric ${value.name}`, error);
+          return undefined;
+        }
+      }),
+    );
+    const slice = new TimeSlice();
+    for (const answer of answers) {
+      if (slice.isOver) await slice.next();
+      if (answer) write(registry, answer.value, answer.samples);
+    }
+    write(
+      registry,
+      { name: FAILED, help: 'Metrics that could not be collected by this scrape.', type: 'gauge' },
+      [{ value: failed }],
+    );
+    return registry.metrics();
+  }
+}
+
+async function inTime({ collect, labels = [] }: Metric): Promise<Sample[]> {
+  const over = new AbortController();
+  const late = sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() =>
+    Promise.reject(new Error(`it took longer than ${PATIENCE_MS / 1000} s`)),
+  );
+  try {
+    const samples = await Promise.race([collect(), late]);
+    const checked: Sample[] = [];
+    for (const sample of samples) {
+      if (checked.length === MOST_SAMPLES) throw new Error(`it has more than ${MOST_SAMPLES} samples`);
+      if (typeof sample.value !== 'number') throw new Error('a value is not a number');
+      for (const label of labels)
+        if (typeof sample.labels?.[label] !== 'string') throw new Error(`the label ${label} is not text`);
+      checked.push(sample);
+    }
+    return checked;
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
+  }
+}
+
+function write(
+  registry: Registry,
+  { name, help, type, labels = [] }: Omit<Metric, 'collect'>,
+  samples: readonly Sample[],
+): void {
+  const configuration = { name, help, labelNames: [...labels], registers: [registry] };
+  const named = ({ labels: given = {} }: Sample) =>
+    Object.fromEntries(labels.map((label) => [label, given[label] ?? '']));
+  if (type === 'gauge') {
+    const gauge = new Gauge(configuration);
+    for (const sample of samples) gauge.set(named(sample), sample.value);
+  } else {
+    const counter = new Counter(configuration);
+    // A counter below 0 or of NaN is a mistake of its plugin; 0 says so as well as an error.
+    for (const sample of samples) counter.inc(named(sample), Math.max(0, sample.value) || 0);
+  }
+}

@@ -1,0 +1,14 @@
+import { int, oneOf, setting } from '../../kernel/index.js';
+
+export const metricSettings = {
+  metricsDetail: setting(
+    oneOf('none', 'inbounds', 'clients'),
+    'none',
+    'what has series of its own at /metrics: nothing, each inbound, or each inbound and client',
+  ),
+  metricsMostClients: setting(
+    int().min(1).max(10_000),
+    1000,
+    'clients that have series at /metrics, those with most bytes',
+  ),
+} as const;
