@@ -45,9 +45,10 @@ function digestOf({ port, listen, settings }: Inbound): string {
     .digest('base64url');
 }
 
-const accepts = (path: string, signal: AbortSignal): Promise<boolean> =>
+/** Without the signal of the probe: it would gather a listener at each attempt, and a local connection waits for nothing. */
+const accepts = (path: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
-    const connection = connect({ path, signal });
+    const connection = connect({ path });
     connection.once('connect', () => {
       connection.destroy();
       resolve(true);
@@ -58,8 +59,8 @@ const accepts = (path: string, signal: AbortSignal): Promise<boolean> =>
 /** The socket accepts, and the interface is that of this process. */
 const serves =
   (device: string): Probe =>
-  async ({ pid, signal }) =>
-    (await accepts(socketOf(device), signal)) && (await ownsInterface(pid, device));
+  async ({ pid }) =>
+    (await accepts(socketOf(device))) && (await ownsInterface(pid, device));
 
 export class AmneziawgSidecar implements Sidecar {
   readonly protocol = 'amneziawg';
