@@ -2553,6 +2553,35 @@ export type SystemOpenApiInput = {
 
 export type SystemOpenApiReply = Record<string, unknown>;
 
+export type ServerAmneziawgLogsInput = {
+  count: number;
+  body?: {
+    /** shows only peers and lines with this text, in any case */
+    filter?: string;
+  };
+};
+
+export type ServerAmneziawgLogsReply = {
+  running: boolean;
+  peers: {
+    inboundId: number;
+    interface: string;
+    tag: string;
+    email: string;
+    /** where the client was last; blank before its first handshake */
+    endpoint: string;
+    allowedIPs: string;
+    /** Unix ms; 0: never */
+    handshake: number;
+    /** bytes since the program started, or since the client was last added */
+    up: number;
+    down: number;
+    /** the handshake is less than three minutes old */
+    online: boolean;
+  }[];
+  events: string[];
+};
+
 export type AddressesListReply = {
   id: number;
   clientEmail: string;
@@ -4628,6 +4657,9 @@ export class Weir extends Transport {
   } as const;
 
   readonly server = {
+    /** The peers of the inbounds of AmneziaWG, as their programs report them now, and what the log of the panel says about them, newest first. — POST /panel/api/server/amneziawglogs/{count} */
+    amneziawgLogs: (input: ServerAmneziawgLogsInput): Promise<ServerAmneziawgLogsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/amneziawglogs/{count}', gives: 'obj' }, input),
     /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample, as while no core ran, are left out. `xrAlloc` and `xrSys` are bytes, `xrPauseNs` is the mean pause of the latest garbage collections. Empty where the plugin time-series is off. — GET /panel/api/server/engineMetricsHistory/{metric}/{bucket} */
     engineMetricsHistory: (input: ServerEngineMetricsHistoryInput): Promise<ServerEngineMetricsHistoryReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/engineMetricsHistory/{metric}/{bucket}', gives: 'obj' }, input),

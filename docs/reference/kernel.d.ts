@@ -11,7 +11,7 @@
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 5 names
-//   @weir-panel/weir/plugins/engine: 90 names
+//   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
@@ -2945,6 +2945,12 @@ declare module '@weir-panel/weir/plugins/engine' {
     catchUp(): Promise<void>;
   }
   export const CoreAccess: Token<CoreAccessApi>;
+  /** What users may reach, for programs that carry their packets beside the core. */
+  export interface UserReachApi {
+    /** value of `WEIR_ENGINE_PRIVATE`: whether they reach loopback and private addresses */
+    readonly private: 'allow' | 'block';
+  }
+  export const UserReach: Token<UserReachApi>;
   /** A user with an open connection from this address. */
   export interface OnlineAddress extends UserRef {
     readonly address: string;
@@ -6385,6 +6391,8 @@ declare module '@weir-panel/weir/testing' {
     readonly output?: PanelOutput;
     /** path of the program; else panel-entry.js */
     readonly entry?: string;
+    /** a command that becomes the panel, such as `nsenter` into a network of its own */
+    readonly within?: readonly string[];
   }
   interface PanelOutput {
     /** of this process; the panel gets it as standard output and standard error */
@@ -6400,7 +6408,7 @@ declare module '@weir-panel/weir/testing' {
     } | undefined;
     private constructor();
     /** Resolves when the panel says that it is ready, logged in. */
-    static start({ env, dataDirectory, anonymous, output, entry, }?: PanelProcessOptions): Promise<PanelProcess>;
+    static start({ env, dataDirectory, anonymous, output, entry, within, }?: PanelProcessOptions): Promise<PanelProcess>;
     get pid(): number;
     /** What was written beside the log, to the standard error included. */
     get words(): string;

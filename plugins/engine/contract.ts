@@ -135,6 +135,13 @@ export interface CoreAccessApi {
 }
 export const CoreAccess = token<CoreAccessApi>('engine', 'CoreAccess');
 
+/** What users may reach, for programs that carry their packets beside the core. */
+export interface UserReachApi {
+  /** value of `WEIR_ENGINE_PRIVATE`: whether they reach loopback and private addresses */
+  readonly private: 'allow' | 'block';
+}
+export const UserReach = token<UserReachApi>('engine', 'UserReach');
+
 /** A user with an open connection from this address. */
 export interface OnlineAddress extends UserRef {
   readonly address: string;

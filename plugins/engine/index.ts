@@ -32,6 +32,7 @@ import {
   beforeCountersGo,
   composeCoreConfig,
   CoreAccess,
+  UserReach,
   CoreOnline,
   CoreCheck,
   CoreLog,
@@ -139,7 +140,9 @@ export default definePlugin({
     programs,
     outbounds,
     runningRoutes,
+    config,
   }) => [
+    provide(UserReach, { private: config.private }),
     provide(CoreRoutes, runningRoutes),
     provide(Engine, supervisor),
     provide(CoreAccess, accesses),

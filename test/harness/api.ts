@@ -44,6 +44,8 @@ export const environmentOf = (dataDirectory: string): Record<string, string> => 
   WEIR_ADMIN_PASSWORD: ADMIN.password,
   WEIR_BASE_PATH: '/',
   WEIR_LOG_LEVEL: 'debug',
+  // Root's tests must not make interfaces on this machine.
+  WEIR_AMNEZIAWG_BIN: '/nonexistent/amneziawg-go',
 });
 
 /** Codes of a connection that the other side has closed. */

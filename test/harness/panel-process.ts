@@ -23,6 +23,8 @@ export interface PanelProcessOptions {
   readonly output?: PanelOutput;
   /** path of the program; else panel-entry.js */
   readonly entry?: string;
+  /** a command that becomes the panel, such as `nsenter` into a network of its own */
+  readonly within?: readonly string[];
 }
 
 export interface PanelOutput {
@@ -70,6 +72,7 @@ export class PanelProcess extends LoggedPanel {
     anonymous = false,
     output,
     entry = ENTRY,
+    within = [],
   }: PanelProcessOptions = {}): Promise<PanelProcess> {
     const folder = dataDirectory ?? (await mkdtemp(join(tmpdir(), 'weir-test-')));
     const database = await databaseEnvironment(folder);
@@ -78,7 +81,8 @@ export class PanelProcess extends LoggedPanel {
         ([name]) => !name.startsWith('WEIR_') || name.startsWith('WEIR_ENGINE_'),
       ),
     );
-    const child = spawn(process.execPath, [...nodeFlags, entry], {
+    const [command = process.execPath, ...args] = [...within, process.execPath, ...nodeFlags, entry];
+    const child = spawn(command, args, {
       stdio: ['pipe', output?.fd ?? 'pipe', output?.fd ?? 'pipe'],
       env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
     });

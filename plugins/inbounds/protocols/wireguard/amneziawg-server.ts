@@ -141,11 +141,40 @@ function bands(): string[] {
   });
 }
 
+/** Bytes of a data packet without its content, which is padded to a multiple of 16. */
+const DATA = 32;
+const PADDING = 16;
+/** Bytes of the two messages of a handshake and of a cookie, without what is put before them. */
+const MESSAGES = [
+  ['s1', 148],
+  ['s2', 92],
+  ['s3', 64],
+] as const;
+
+/**
+ * Returns the first field with which a message has the length of a data packet: amneziawg-go tells kinds of packets
+ * apart by their length, and drops every data packet of this one.
+ */
+export const clashingLength = (server: Settings): (typeof MESSAGES)[number] | undefined =>
+  MESSAGES.find(([field, own]) => {
+    const content = own + number(server, field) - DATA - number(server, 's4');
+    return content >= 0 && content % PADDING === 0;
+  });
+
+/** Lengths of what is put before each kind of packet, so that no two kinds have the same. */
+function lengths(): Record<'s1' | 's2' | 's3' | 's4', number> {
+  for (;;) {
+    const found = {
+      ...{ s1: between(15, 150), s2: between(15, 150) },
+      ...{ s3: between(12, 55), s4: between(12, 27) },
+    };
+    const sizes = MESSAGES.map(([field, own]) => own + found[field]);
+    if (new Set(sizes).size === sizes.length && !clashingLength(found)) return found;
+  }
+}
+
 function generated(): Record<string, unknown> {
   const jmin = between(40, 89);
-  const s1 = between(15, 150);
-  let s2 = between(15, 150);
-  while (s1 + HANDSHAKE === s2) s2 = between(15, 150);
   const [h1, h2, h3, h4] = bands();
   return {
     ...newKeyPair(),
@@ -154,7 +183,7 @@ function generated(): Record<string, unknown> {
     primaryDns: '8.8.8.8',
     secondaryDns: '8.8.4.4',
     ...{ jc: between(3, 6), jmin, jmax: jmin + between(50, 250) },
-    ...{ s1, s2, s3: between(12, 55), s4: between(12, 27) },
+    ...lengths(),
     ...{ h1, h2, h3, h4 },
     i1: `<r ${between(32, 256)}>`,
   };

@@ -4,7 +4,7 @@ import type { AccountValue, Inbound, Protocol } from '../../contract.js';
 import type { TakenKeys } from '../../credential.js';
 import { objectOf, type Settings, textOf } from '../../stream/transport.js';
 import { freeAddress, poolOf } from './address-pool.js';
-import { completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
+import { clashingLength, completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
 import { type OtherPeers, tunnelCredential } from './credential.js';
 import { peerAccount, peerFields } from './peer.js';
 
@@ -63,6 +63,14 @@ export const amneziawg: Protocol = {
   stream: false,
   l4: () => ['udp'],
   coreSettings: () => ({}),
+  note(settings) {
+    const server = objectOf(settings['server']);
+    const [field, bytes] = clashingLength(server) ?? [];
+    return (
+      field &&
+      `with this ${field} and s4, amneziawg-go drops data packets of ${bytes + Number(server[field] ?? 0)} bytes, and some connections stall; change ${field} by one`
+    );
+  },
   credential: tunnelCredential({ others: () => NO_PEERS, assign, more: { forwardedPorts } }),
   account: (client, inbound) => ({
     protocol: 'amneziawg',

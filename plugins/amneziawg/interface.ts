@@ -1,0 +1,58 @@
+// The interface of an inbound: addresses, MTU, state and routes, set by `ip` (iproute2).
+import type { RunCommand } from './command.js';
+import { contains, isForPrivateUse, machineNetworks, overlap, ownNetworks } from './networks.js';
+import { mtuOf, type ServerBlock, serverV6, subnetOf } from './server-block.js';
+
+export const interfaceOf = (inboundId: number): string => `awg${inboundId}`;
+const isInterfaceOfOurs = (name: string): boolean => /^awg\d+$/.test(name);
+
+export class Interface {
+  readonly name: string;
+  readonly #run: RunCommand;
+  readonly #server: ServerBlock;
+
+  constructor(inboundId: number, server: ServerBlock, run: RunCommand) {
+    this.name = interfaceOf(inboundId);
+    this.#run = run;
+    this.#server = server;
+  }
+
+  /** Gives it addresses and MTU, and sets it up. Does nothing twice. */
+  async setUp(): Promise<void> {
+    const { address, length, network } = subnetOf(this.#server);
+    const v6 = serverV6(this.#server);
+    const taken = machineNetworks(isInterfaceOfOurs).find((one) =>
+      ownNetworks(this.#server).some((own) => overlap(own, one)),
+    );
+    if (taken !== undefined)
+      throw new Error(
+        `this machine has the address ${taken}, which the networks of the tunnel (${network}${v6 ? `, ${v6}` : ''}) overlap; change server.subnetIp or server.ipv6Subnet`,
+      );
+    await this.#batch([
+      `address replace ${address}/${length} dev ${this.name}`,
+      ...(v6 ? [`address replace ${v6} dev ${this.name} nodad`] : []),
+      `link set dev ${this.name} mtu ${mtuOf(this.#server)} up`,
+    ]);
+  }
+
+  /** Which of these networks of clients need a route, because they are outside of the inbound's own. */
+  routed(prefixes: readonly string[]): { readonly routes: string[]; readonly refused: string[] } {
+    const own = ownNetworks(this.#server);
+    const outside = prefixes.filter((prefix) => !own.some((network) => contains(network, prefix)));
+    if (outside.length === 0) return { routes: [], refused: [] };
+    const here = machineNetworks((name) => name === this.name);
+    const mayRoute = (prefix: string): boolean =>
+      isForPrivateUse(prefix) && !here.some((one) => overlap(one, prefix));
+    return { routes: outside.filter(mayRoute), refused: outside.filter((prefix) => !mayRoute(prefix)) };
+  }
+
+  async route(add: readonly string[], remove: readonly string[]): Promise<void> {
+    await this.#batch(add.map((prefix) => `route replace ${prefix} dev ${this.name}`));
+    // A route that is gone already is no failure.
+    for (const prefix of remove) await this.#batch([`route del ${prefix} dev ${this.name}`]).catch(() => {});
+  }
+
+  async #batch(lines: readonly string[]): Promise<void> {
+    if (lines.length > 0) await this.#run('ip', ['-batch', '-'], `${lines.join('\n')}\n`);
+  }
+}

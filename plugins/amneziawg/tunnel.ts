@@ -1,0 +1,254 @@
+// One inbound: the device behind its process, the interface, the table of nftables, and its peers.
+import { createHash } from 'node:crypto';
+import type { Log } from '../../kernel/index.js';
+import type { UserRef } from '../engine/contract.js';
+import type { Inbound } from '../inbounds/contract.js';
+import type { SidecarUser, UserCounters } from '../sidecars/contract.js';
+import type { RunCommand } from './command.js';
+import { ControlRefusal, ControlSocket, socketOf } from './control-socket.js';
+import { laterFields, settingsChange } from './device-settings.js';
+import { type DeviceState, readDevice } from './device-state.js';
+import { noTable, portsText, tableOf, tableText } from './firewall.js';
+import { forwardedPorts } from './forwarded-ports.js';
+import { turnOnForwarding } from './forwarding.js';
+import { Interface, interfaceOf } from './interface.js';
+import { type Peer, peerLines, peerOf, removalLines } from './peers.js';
+import { publicKeyOf } from './public-key.js';
+import { type ServerBlock, serverOf, textIn } from './server-block.js';
+import { settingsProblem } from './settings-check.js';
+import { udpPortProblem } from './udp-port.js';
+
+/** Peers in one operation: the program computes for each. */
+const AT_ONCE = 500;
+
+export interface TunnelParts {
+  readonly log: Log;
+  readonly run: RunCommand;
+  /** names the tables of this panel */
+  readonly panel: string;
+  readonly openPrivate: boolean;
+  readonly panelPorts: () => readonly number[];
+  /** Called with the handshake of each client at each reading. */
+  readonly seen: (ref: UserRef, handshake: number) => void;
+  readonly gone: (ref: UserRef) => void;
+  /** another one in tests */
+  readonly control?: ControlSocket;
+}
+
+/** A short name for the tables of a panel, from its data folder. */
+export const panelName = (dataDirectory: string): string =>
+  createHash('sha256').update(dataDirectory).digest('hex').slice(0, 6);
+
+export class Tunnel {
+  readonly inboundId: number;
+  readonly users = {
+    replace: (users: readonly SidecarUser[]) => this.#replace(users),
+    change: (put: readonly SidecarUser[], gone: readonly UserRef[]) => this.#change(put, gone),
+  };
+  readonly #parts: TunnelParts;
+  readonly #inbound: Inbound;
+  readonly #server: ServerBlock;
+  readonly #control: ControlSocket;
+  readonly #interface: Interface;
+  /** what the device has, by client */
+  readonly #peers = new Map<number, Peer>();
+  readonly #byKey = new Map<string, Peer>();
+  /** those of them with forwarded ports, which are few */
+  readonly #forwarding = new Map<number, Peer>();
+  /** the forwarded ports that the table has */
+  #ports = '';
+
+  constructor(inbound: Inbound, parts: TunnelParts) {
+    this.#parts = parts;
+    this.#inbound = inbound;
+    this.inboundId = inbound.id;
+    this.#server = serverOf(inbound);
+    this.#control = parts.control ?? new ControlSocket(socketOf(interfaceOf(inbound.id)));
+    this.#interface = new Interface(inbound.id, this.#server, parts.run);
+  }
+
+  /** Makes device, interface and table what the inbound says; a device that is so already keeps its sessions. `expected`: who may be in it, so that it can be read at once. */
+  async setUp(expected: Iterable<SidecarUser>): Promise<void> {
+    try {
+      for (const user of expected) {
+        const peer = peerOf(user);
+        if (peer) this.#byKey.set(peer.publicKey, peer);
+      }
+      await this.#setUp();
+    } catch (error) {
+      // Nobody closes a tunnel that was never open.
+      await this.closed().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #setUp(): Promise<void> {
+    const problem = settingsProblem(this.#server);
+    if (problem) throw new Error(`${problem.path}: ${problem.message}`);
+    const state = await readDevice(this.#control);
+    if (state.settings.get('listen_port') !== String(this.#inbound.port)) {
+      const inUse = await udpPortProblem(this.#inbound.port);
+      if (inUse) throw new Error(inUse);
+    }
+    await this.#setDevice(state);
+    // The table before the interface: no packet passes without its rules.
+    this.#ports = '';
+    await this.#nft(
+      tableText({
+        ...this.#parts,
+        inboundId: this.inboundId,
+        server: this.#server,
+        listen: this.#inbound.listen,
+        port: this.#inbound.port,
+        panelPorts: this.#parts.panelPorts(),
+        forwarded: [],
+      }),
+    );
+    await this.#checkTable();
+    await this.#interface.setUp();
+    await turnOnForwarding(this.#interface.name, this.#server, this.#parts.openPrivate);
+  }
+
+  state(): Promise<DeviceState> {
+    return readDevice(this.#control);
+  }
+  /** The client behind a key of the device. */
+  clientOf(publicKey: string): UserRef | undefined {
+    return this.#byKey.get(publicKey)?.user;
+  }
+
+  async read(): Promise<readonly UserCounters[]> {
+    const { peers } = await readDevice(this.#control);
+    const counters: UserCounters[] = [];
+    for (const state of peers.values()) {
+      const ref = this.clientOf(state.publicKey);
+      if (!ref) continue;
+      const { inboundId, clientId } = ref;
+      counters.push({ inboundId, clientId, up: state.received, down: state.sent });
+      this.#parts.seen(ref, state.handshake);
+    }
+    return counters;
+  }
+
+  async closed(): Promise<void> {
+    await this.#nft(noTable(this.#parts.panel, this.inboundId));
+  }
+
+  /** Another program called `nft` may do nothing and say nothing: without the table, clients would reach everything. */
+  async #checkTable(): Promise<void> {
+    const name = tableOf(this.#parts.panel, this.inboundId);
+    const listed = await this.#parts.run('nft', ['list', 'table', 'inet', name]);
+    if (!listed.includes('chain from_clients'))
+      throw new Error(`the program nft did not make the table ${name}; is it that of the package nftables?`);
+  }
+
+  async #setDevice(state: DeviceState): Promise<void> {
+    const lines = settingsChange(this.#server, this.#inbound.port, state);
+    try {
+      await this.#control.set(lines);
+    } catch (error) {
+      const later = laterFields(this.#server);
+      if (!(error instanceof ControlRefusal) || later.length === 0) throw error;
+      throw new Error(
+        `${error.message}; it may be too old for ${later.join(', ')} of the server: clear them, or use a newer program`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #replace(users: readonly SidecarUser[]): Promise<void> {
+    const state = await readDevice(this.#control);
+    if (!state.settings.has('listen_port'))
+      throw new Error(
+        `the program could not open UDP port ${this.#inbound.port}; another program may use it`,
+      );
+    for (const known of [this.#peers, this.#byKey, this.#forwarding]) known.clear();
+    for (const peer of this.#peersOf(users)) this.#remember(peer);
+    const gone = [...state.peers.keys()].filter((key) => !this.#byKey.has(key));
+    // Removals first: an address may have moved to another client.
+    await this.#inPortions(gone.map(removalLines));
+    await this.#inPortions(
+      [...this.#peers.values()].map((peer) => peerLines(peer, state.peers.get(peer.publicKey))),
+    );
+    await this.#route([...this.#peers.values()], []);
+    await this.#applyPorts();
+  }
+
+  async #change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void> {
+    const added = this.#peersOf(put);
+    // A counter begins at zero with each put, so a peer that is there goes first. It also ends sessions with an old key.
+    const removed = [...gone, ...put].flatMap(({ clientId }) => this.#peers.get(clientId) ?? []);
+    await this.#inPortions(removed.map(({ publicKey }) => removalLines(publicKey)));
+    for (const peer of removed) this.#forget(peer);
+    for (const ref of gone) this.#parts.gone(ref);
+    for (const peer of added) this.#remember(peer);
+    await this.#inPortions(added.map((peer) => peerLines(peer, undefined)));
+    await this.#route(added, removed);
+    await this.#applyPorts();
+  }
+
+  /** Users whose account cannot be a peer are named in the log and left out. */
+  #peersOf(users: readonly SidecarUser[]): Peer[] {
+    const own = publicKeyOf(textIn(this.#server, 'privateKey'));
+    return users.flatMap((user) => {
+      const peer = peerOf(user);
+      if (peer && peer.publicKey !== own) return [peer];
+      this.#parts.log.warn('a client of amneziawg is left out: its key or its addresses are not valid', {
+        inboundId: user.inboundId,
+        clientId: user.clientId,
+      });
+      return [];
+    });
+  }
+  #remember(peer: Peer): void {
+    this.#forget(this.#peers.get(peer.user.clientId));
+    this.#peers.set(peer.user.clientId, peer);
+    this.#byKey.set(peer.publicKey, peer);
+    if (peer.forwardedPorts !== '') this.#forwarding.set(peer.user.clientId, peer);
+  }
+  #forget(peer: Peer | undefined): void {
+    if (!peer) return;
+    if (this.#peers.get(peer.user.clientId) === peer) this.#peers.delete(peer.user.clientId);
+    if (this.#forwarding.get(peer.user.clientId) === peer) this.#forwarding.delete(peer.user.clientId);
+    if (this.#byKey.get(peer.publicKey) === peer) this.#byKey.delete(peer.publicKey);
+  }
+
+  async #inPortions(peers: readonly (readonly string[])[]): Promise<void> {
+    for (let i = 0; i < peers.length; i += AT_ONCE)
+      await this.#control.set(peers.slice(i, i + AT_ONCE).flat());
+  }
+
+  async #route(added: readonly Peer[], removed: readonly Peer[]): Promise<void> {
+    const of = (peers: readonly Peer[]) =>
+      this.#interface.routed(peers.flatMap(({ allowedIPs }) => allowedIPs));
+    const { routes, refused } = of(added);
+    if (refused.length > 0)
+      this.#parts.log.warn(
+        'networks of clients of amneziawg get no route: they are public, or those of this machine',
+        { inboundId: this.inboundId, networks: refused.slice(0, 20) },
+      );
+    const left = new Set(routes);
+    await this.#interface.route(
+      routes,
+      of(removed).routes.filter((prefix) => !left.has(prefix)),
+    );
+  }
+
+  async #applyPorts(): Promise<void> {
+    const ports = forwardedPorts(this.#forwarding.values(), ({ user }, taken) =>
+      this.#parts.log.warn('a port of amneziawg is forwarded to another client already', {
+        inboundId: this.inboundId,
+        clientId: user.clientId,
+        ports: taken,
+      }),
+    );
+    const text = portsText(this.#parts.panel, this.inboundId, ports);
+    if (text === this.#ports || (ports.length === 0 && this.#ports === '')) return;
+    await this.#nft(text);
+    this.#ports = ports.length === 0 ? '' : text;
+  }
+
+  async #nft(text: string): Promise<void> {
+    await this.#parts.run('nft', ['-f', '-'], text);
+  }
+}
