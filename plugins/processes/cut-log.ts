@@ -6,6 +6,10 @@ import { messageOf } from '../../kernel/index.js';
 import { sizeOf } from './log-file.js';
 
 const COPIED_AT_ONCE = 256 * 1024;
+/** Bytes that are copied while nothing else runs. */
+const MOST_IN_TURN = 4 * 1024 * 1024;
+/** A process that writes faster than its log can be copied would have the copy grow without end. */
+const TOO_FAST = 'the process writes faster than its log can be copied';
 const COMPARED = 512;
 const MISSING = 'ENOENT';
 
@@ -14,7 +18,7 @@ export interface LogLimits {
   readonly maxBytes: number;
   /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
   readonly keep: number;
-  /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+  /** most bytes of an older file, beside what is written while it is copied, at most as many again or 4 MiB; default `maxBytes` */
   readonly olderBytes?: number;
 }
 /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
@@ -52,7 +56,13 @@ export async function cutLog(
   let reason = '';
   if (keep > 0) {
     try {
-      return await moveToOlder(path, Math.max(0, size - olderBytes), keep, inTurn);
+      const begin = Math.max(0, size - olderBytes);
+      return await moveToOlder(
+        path,
+        { begin, most: olderBytes + Math.max(olderBytes, MOST_IN_TURN) },
+        keep,
+        inTurn,
+      );
     } catch (error) {
       // Also if the older file could not be written: a full disk is a reason to truncate.
       reason = messageOf(error);
@@ -79,7 +89,12 @@ async function removeBeyond(path: string, keep: number): Promise<void> {
 /** The name says where in the log the copy begins: a panel that was killed meanwhile leaves it to the next one. */
 const draftOf = (path: string, begin: number): string => `${path}.cut-${begin}`;
 
-async function moveToOlder(path: string, begin: number, keep: number, inTurn: InTurn): Promise<LogCut> {
+async function moveToOlder(
+  path: string,
+  { begin, most }: { readonly begin: number; readonly most: number },
+  keep: number,
+  inTurn: InTurn,
+): Promise<LogCut> {
   const draft = draftOf(path, begin);
   const from = await open(path, 'r+');
   try {
@@ -91,11 +106,14 @@ async function moveToOlder(path: string, begin: number, keep: number, inTurn: In
         const { bytesRead } = await from.read(buffer, 0, buffer.length, at);
         await to.writeFile(buffer.subarray(0, bytesRead));
         at += bytesRead;
+        if (at - begin > most) throw new Error(TOO_FAST);
         isFull = bytesRead === buffer.length;
       }
       // Nothing else of this process runs until the files have their names: readers never see half of it.
       return await inTurn(() => {
+        const end = at + MOST_IN_TURN;
         for (let size = 1; size > 0; at += size) {
+          if (at > end) throw new Error(TOO_FAST);
           size = readSync(from.fd, buffer, 0, buffer.length, at);
           for (let done = 0; done < size; ) done += writeSync(to.fd, buffer, done, size - done);
         }

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -52,6 +52,30 @@ test('an older file that cannot be written is named as the reason, and the log i
   t.regex(cut?.reason ?? '', /output\.log\.1/);
   t.is((await stat(path)).size, 0);
   t.deepEqual((await readdir(dirname(path))).sort(), ['output.log', 'output.log.1']);
+});
+
+test('a process that writes faster than its log can be copied fills no disk', async (t) => {
+  const path = join(await folderOf(t), 'output.log');
+  const writer = spawn('sh', ['-c', 'exec yes >> "$0"', path], { stdio: 'ignore' });
+  const limits = { maxBytes: 1024 * 1024, keep: 1 };
+  const sizes: number[] = [];
+  try {
+    for (let i = 0; i < 20; i++) {
+      await sleep(50);
+      const cut = await cutLog(path, limits);
+      sizes.push(
+        await stat(`${path}.1`).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      );
+      if (cut && !cut.isKept) t.is(cut.reason, 'the process writes faster than its log can be copied');
+    }
+  } finally {
+    writer.kill('SIGKILL');
+    await once(writer, 'exit');
+  }
+  t.true(Math.max(...sizes) <= 10 * limits.maxBytes, String(sizes));
 });
 
 test('a cut that was interrupted is finished: before the truncation it never was, after it the copy has all', async (t) => {
