@@ -4787,7 +4787,7 @@ declare module '@weir-panel/weir/plugins/processes' {
     readonly maxBytes: number;
     /** how many older files stay beside it, as `<path>.1` (the newest), `<path>.2` … */
     readonly keep: number;
-    /** most bytes of an older file, beside the few that are written while it is copied; default `maxBytes` */
+    /** most bytes of an older file, beside what is written while it is copied, at most as many again or 4 MiB; default `maxBytes` */
     readonly olderBytes?: number;
   }
   /** Runs the end of a cut, which is synchronous, when nobody else reads the log. */
