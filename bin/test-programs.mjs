@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { root, run } from './setup.mjs';
+import { installPackage } from './system-package.mjs';
 
 const ANSWER_LIMIT_MS = 15_000;
 const WHOLE_LIMIT_MS = 10 * 60_000;
@@ -54,6 +55,8 @@ const PROGRAMS = {
 
 /** Programs that run inbounds beside the core; for tests marked `Runs sidecar programs`. They are built, or put there. */
 const SIDECARS = { 'mtg-multi': {}, 'amneziawg-go': {} };
+
+const NFT = ['/usr/sbin/nft', '/sbin/nft', '/usr/local/sbin/nft'];
 
 const say = (text) => process.stderr.write(`${text}\n`);
 /** One folder for all checkouts; a program that was built stands in it, one of a release in a folder with its version. */
@@ -144,8 +147,20 @@ async function obtain(name, program) {
 
 /** Resolves with a folder that has the programs of users, or a sentence that says which is missing. `remove` takes the folder away. */
 export const testPrograms = () => folderOf(PROGRAMS);
-/** The same for programs that run inbounds beside the core. */
-export const sidecarPrograms = () => folderOf(SIDECARS);
+/** The same for programs that run inbounds beside the core; tunnels need nftables as well. */
+export async function sidecarPrograms() {
+  // A package of npm has a program of this name, which would be found first.
+  if (!NFT.some((path) => existsSync(path))) {
+    const missing = await installPackage({
+      what: 'nftables',
+      wanted: 'nftables',
+      program: 'nft',
+      name: 'nftables',
+    });
+    if (missing) say(missing);
+  }
+  return folderOf(SIDECARS);
+}
 
 async function folderOf(programs) {
   const paths = {};

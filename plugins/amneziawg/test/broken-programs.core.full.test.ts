@@ -1,3 +1,4 @@
+// Runs sidecar programs.
 // Programs that die at once, hang, or print without end, in place of amneziawg-go.
 import { chmod, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// Runs sidecar programs.
 // Every field of the disguise, forwarded ports, ways out and IPv6, through real tunnels.
 import { testUnless } from '../../../test/harness/left-out.js';
 import { ControlSocket, socketOf } from '../control-socket.js';

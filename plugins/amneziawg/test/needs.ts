@@ -9,10 +9,11 @@ import { rightsProblem } from '../rights.js';
 
 const run = promisify(execFile);
 
-/** Path of amneziawg-go: in WEIR_AMNEZIAWG_BIN, in a folder that WEIR_TEST_PROGRAMS names, on PATH, or where the tests keep such programs. */
+/** Path of amneziawg-go: in WEIR_AMNEZIAWG_BIN, in the folder of `npm test`, in one that WEIR_TEST_PROGRAMS names, on PATH, or where the tests keep such programs. */
 export async function amneziawgGo(): Promise<string | undefined> {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folders = [
+    process.env['WEIR_TEST_SIDECARS'] ?? '',
     process.env['WEIR_TEST_PROGRAMS'] ?? '',
     ...(process.env['PATH'] ?? '').split(delimiter),
     join(cache, 'weir-test-programs'),

@@ -1,3 +1,4 @@
+// Runs sidecar programs.
 // Panel and program are killed while bytes flow: sessions go on where they can, and every byte is counted once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testUnless } from '../../../test/harness/left-out.js';

@@ -1,3 +1,4 @@
+// Runs sidecar programs.
 // Real tunnels through network namespaces: amneziawg-go on both ends, bytes through them, what clients reach, live changes.
 import { testUnless } from '../../../test/harness/left-out.js';
 import { FarEnd, linkOf } from './far-end.js';
