@@ -65,7 +65,11 @@ test('a port that another program has is the reason that is shown, until it is f
   const other = createServer();
   for (let isTaken = false; !isTaken; ) {
     const { pid } = await world.status();
-    if (pid > 0) process.kill(pid, 'SIGKILL');
+    try {
+      if (pid > 0) process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended since it was asked.
+    }
     other.listen(world.port, '127.0.0.1');
     isTaken = await once(other, 'listening').then(
       () => true,
