@@ -4629,9 +4629,15 @@ export class Weir extends Transport {
     /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
     coreConfig: (): Promise<ServerCoreConfigReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** A copy of the database at this moment, as a SQLite file, whatever database the panel uses. It has the credentials of all clients. With `Accept: application/json` alone, an envelope with {fileName, size, sha256, data}, where data is base64; at most 32 MiB. — GET /panel/api/server/getDb */
+    getDb: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getDb', gives: 'response' }),
     /** The tags of the releases of the core, newest first. The list is read again after 15 minutes; while its source is down, the last one serves. — GET /panel/api/server/getEngineVersion */
     engineVersions: (): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/server/getEngineVersion', gives: 'obj' }),
+    /** The same file as getDb: it can be restored to a panel on any kind of database. With `Accept: application/json` alone, an envelope with {fileName, size, sha256, data}, where data is base64; at most 32 MiB. — GET /panel/api/server/getMigration */
+    getMigration: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getMigration', gives: 'response' }),
     /** A key of Encrypted Client Hello for `echServerKeys` of an inbound, and the list of configs for its clients, base64. — POST /panel/api/server/getNewEchCert */
     newEch: (input: ServerNewEchInput): Promise<ServerNewEchReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/getNewEchCert', gives: 'obj' }, input),

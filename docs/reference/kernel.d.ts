@@ -6,6 +6,7 @@
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 6 names
 //   @weir-panel/weir/plugins/audit: 5 names
+//   @weir-panel/weir/plugins/backup: 2 names
 //   @weir-panel/weir/plugins/clients: 36 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
@@ -1742,6 +1743,20 @@ declare module '@weir-panel/weir/plugins/audit' {
   export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
   /** An entry for `AuditedHooks`, with the type of its changes checked. */
   export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/backup' {
+  import type { Token } from '@weir-panel/weir/kernel';
+
+  // Functions of the program around the panel that handle the database as a whole.
+  /** Provided by the program that runs the panel. */
+  export interface PanelDatabaseApi {
+    /** Writes a consistent copy of the database to a new SQLite file, whatever database the panel uses. Edits go on meanwhile. Rejects with a sentence; no file is left then. */
+    snapshot(path: string): Promise<void>;
+  }
+  export const PanelDatabase: Token<PanelDatabaseApi>;
 
   export {};
 }
