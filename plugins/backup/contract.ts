@@ -10,6 +10,24 @@ export type HostRows = readonly {
   readonly rows: readonly Readonly<Record<string, string | number | null>>[];
 }[];
 
+/** Settings that belong to a machine, and not to the data. */
+export const HOST_SETTINGS: readonly string[] = [
+  'webListen',
+  'webDomain',
+  'webPort',
+  'webCertFile',
+  'webKeyFile',
+  'webBasePath',
+  'subListen',
+  'subDomain',
+  'subPort',
+  'subCertFile',
+  'subKeyFile',
+  'subURI',
+  'subJsonURI',
+  'subAltURI',
+];
+
 /** What a rehearsal of a restore found. */
 export interface Rehearsed {
   /** why the backup cannot be restored; empty if it can */

@@ -1,23 +1,6 @@
 // What belongs to this machine, and not to the data: addresses, ports, certificates, and who the panel is to others.
 import type { Database } from '../../kernel/index.js';
-import type { HostRows } from './contract.js';
-
-export const HOST_SETTINGS: readonly string[] = [
-  'webListen',
-  'webDomain',
-  'webPort',
-  'webCertFile',
-  'webKeyFile',
-  'webBasePath',
-  'subListen',
-  'subDomain',
-  'subPort',
-  'subCertFile',
-  'subKeyFile',
-  'subURI',
-  'subJsonURI',
-  'subAltURI',
-];
+import { HOST_SETTINGS, type HostRows } from './contract.js';
 
 type Row = Readonly<Record<string, string | number | null>>;
 
