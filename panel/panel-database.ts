@@ -1,6 +1,6 @@
 // The database as a whole, for the plugin that backs it up.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../kernel/errors/errors.js';
 import type {
   LastRestore,
@@ -8,7 +8,7 @@ import type {
   Rehearsed,
   RehearsalRequest,
 } from '../plugins/backup/contract.js';
-import { rehearseInChild } from './restore/rehearse-in-child.js';
+import { inChild } from './restore/in-child.js';
 import { lastRestore, SCRATCH_PREFIX } from './restore/swap.js';
 import type { Environment } from './variables.js';
 
@@ -29,14 +29,24 @@ export class PanelDatabase implements PanelDatabaseApi {
   }
 
   async snapshot(path: string): Promise<void> {
-    const driver = (await import(
-      `../drivers/${this.#address === undefined ? 'sqlite' : 'mysql'}/snapshot.js`
-    )) as Driver;
     try {
-      await driver.snapshot(new URL(this.#address ?? 'sqlite:'), this.#dataDirectory, path);
+      if (this.#address === undefined) {
+        const driver = (await import('../drivers/sqlite/snapshot.js' as string)) as Driver;
+        await driver.snapshot(new URL('sqlite:'), this.#dataDirectory, path);
+      } else await this.#copyFromServer(this.#address, path);
     } catch (cause) {
       await rm(path, { force: true }).catch(() => undefined);
       throw new Error(`the database cannot be copied to ${path}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  async #copyFromServer(address: string, path: string): Promise<void> {
+    const folder = await mkdtemp(join(dirname(path), 'copy-'));
+    try {
+      const problem = await inChild({ kind: 'copy', address, folder, path }, this.#env);
+      if (problem.problem !== '') throw new Error(problem.problem);
+    } finally {
+      await this.discard(folder);
     }
   }
 
@@ -48,7 +58,10 @@ export class PanelDatabase implements PanelDatabaseApi {
       const lines = [...new Set([...own.split(/\r?\n/), ...keys])].filter((line) => line !== '');
       if (lines.length > 0)
         await writeFile(join(folder, KEY_FILE), `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
-      const result = await rehearseInChild({ path, folder, keep }, this.#env);
+      const result = await inChild(
+        { kind: 'rehearsal', path, folder, keep, address: this.#address },
+        this.#env,
+      );
       if (result.problem !== '') await this.discard(folder);
       return { ...result, folder };
     } catch (error) {

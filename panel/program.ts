@@ -25,7 +25,8 @@ import { planSwitch } from './plan-switch.js';
 import type { Environment } from './variables.js';
 import { listPlugins } from './pending-restart.js';
 import { isObject } from './json-object.js';
-import { failedRestore, settleRestore, type Swapped, swapDatabase } from './restore/swap.js';
+import { databaseAddress } from './inspect-data.js';
+import { failedRestore, type Place, settleRestore, type Swapped, swapDatabase } from './restore/swap.js';
 
 /** Leaves time for the reply to be sent; a stop also lets it finish. */
 const REPLY_MS = 100;
@@ -98,16 +99,21 @@ export class Program implements PanelProgramApi {
   async #start(): Promise<void> {
     const { env, log } = this.#options;
     const file = await readConfigFile(env);
-    const directory = dataDirectoryOf(env);
+    const place = this.#place(file);
     try {
       this.#kernel = await this.#boot(file);
     } catch (error) {
       // The process may have died after a restore and before the panel had started with it.
-      if (error instanceof FolderInUse || !(await settleRestore(directory, messageOf(error)))) throw error;
+      if (error instanceof FolderInUse || !(await settleRestore(place, messageOf(error)))) throw error;
       log.error('the panel does not start with the restored database; the previous one is back', { error });
       this.#kernel = await this.#boot(file);
     }
-    await settleRestore(directory);
+    await settleRestore(place);
+  }
+
+  #place(file: ConfigFile): Place {
+    const { env } = this.#options;
+    return { directory: dataDirectoryOf(env), address: databaseAddress(env, file, []) };
   }
 
   /** Finishes what is under way first. With `restarting` the core keeps running: another panel follows. */
@@ -240,7 +246,7 @@ export class Program implements PanelProgramApi {
     let problem: string | undefined;
     let swapped: Swapped | undefined;
     try {
-      if (restore !== undefined) swapped = await swapDatabase(dataDirectoryOf(env), restore);
+      if (restore !== undefined) swapped = await swapDatabase(this.#place(previous), restore);
       this.#kernel = await this.#boot(await readConfigFile(env));
       // A third-party plugin may still be starting; a stop does not wait for it.
       await Promise.race([this.#kernel.started, this.#stopRequested]);

@@ -2,25 +2,22 @@
 // process of its own (rehearsal-process.ts), as the file may come from anywhere.
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sessionMigrations } from '../../kernel/auth/session.js';
 import { maybe } from '../../kernel/container/token.js';
-import { connect } from '../../kernel/database/connect.js';
-import { Migrations } from '../../kernel/database/migrate.js';
 import { messageOf } from '../../kernel/errors/errors.js';
-import type { Log } from '../../kernel/log/log.js';
-import { definePlugin, KERNEL_API, type Plugin } from '../../kernel/plugin/define.js';
+import { definePlugin, KERNEL_API } from '../../kernel/plugin/define.js';
 import type { HostRows, Rehearsed } from '../../plugins/backup/contract.js';
 import { type Checked, InvariantChecks, type InvariantsApi } from '../../plugins/invariants/contract.js';
 import { bootPanel } from '../boot.js';
 import { unstarted } from '../check.js';
-import { type Chosen, choosePlugins, isBuiltIn } from '../choose-plugins.js';
+import { type Chosen, choosePlugins } from '../choose-plugins.js';
 import { readConfigFile } from '../config-file.js';
-import { findPlugin } from '../find-plugins.js';
-import type { AppliedMigration } from '../inspect-data.js';
 import type { Environment } from '../variables.js';
 import { copyRows } from './copy-rows.js';
 import { openBackup } from './foreign-file.js';
+import { makeTables, pluginsOf, unknownMigrations } from './make-tables.js';
+import { moveToServer } from './to-server.js';
 import { quoted, SqliteFile } from './sqlite-file.js';
+import { SqliteSource, SqliteTarget } from './sqlite-rows.js';
 
 export const DATABASE_FILE = 'weir.sqlite';
 
@@ -31,63 +28,15 @@ export interface RehearsalOptions {
   readonly folder: string;
   /** rows of this panel that replace those of the backup */
   readonly keep: HostRows;
+  /** of the database server, if the panel uses one */
+  readonly address?: string | undefined;
 }
 
-const silent: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => silent,
-};
-
-/** The plugins whose migrations the backup lists: those that run, and disabled ones of this release. */
-async function knownPlugins(
-  chosen: Chosen,
-  history: readonly AppliedMigration[],
-): Promise<readonly Plugin[]> {
-  const known = new Map(chosen.plugins.map((plugin) => [plugin.name, plugin]));
-  for (const name of new Set(history.map(({ plugin }) => plugin)))
-    if (
-      name !== 'kernel' &&
-      !known.has(name) &&
-      /^[a-z][a-z0-9-]{0,63}$/.test(name) &&
-      (await isBuiltIn(name))
-    )
-      known.set(name, await findPlugin(name));
-  return [...known.values()];
-}
-
-function checkHistory(plugins: readonly Plugin[], history: readonly AppliedMigration[]): void {
-  const known = new Set(
-    [{ name: 'kernel', migrations: sessionMigrations }, ...plugins].flatMap(({ name, migrations }) =>
-      migrations.map((migration) => `${name}/${migration.name}`),
-    ),
-  );
-  const unknown = [...new Set(history.map(({ plugin, name }) => `${plugin}/${name}`))].filter(
-    (name) => !known.has(name),
-  );
+function checkHistory(unknown: readonly string[]): void {
   if (unknown.length > 0)
     throw new Error(
       `the backup is of another release or has other plugins: these migrations are unknown here: ${unknown.slice(0, 10).join(', ')}${unknown.length > 10 ? ` and ${unknown.length - 10} more` : ''}; install that release, or enable those plugins`,
     );
-}
-
-/** Runs the migrations that the backup lists, and no others. */
-async function makeTables(plugins: readonly Plugin[], history: readonly AppliedMigration[], folder: string) {
-  const connections = await connect(undefined, folder);
-  try {
-    const migrations = new Migrations(connections, silent);
-    for (const plugin of [{ name: 'kernel', migrations: sessionMigrations }, ...plugins]) {
-      const ran = new Set(history.flatMap((row) => (row.plugin === plugin.name ? [row.name] : [])));
-      await migrations.run(
-        plugin.name,
-        plugin.migrations.filter(({ name }) => ran.has(name)),
-      );
-    }
-  } finally {
-    await connections.close();
-  }
 }
 
 /** Settings that belong to this machine. A row that is missing here is deleted: then the default holds, as before. */
@@ -108,7 +57,12 @@ async function keepRows(target: SqliteFile, keep: HostRows): Promise<void> {
 }
 
 /** Starts a panel without listeners and jobs on the folder, which runs the remaining migrations, and checks it. */
-async function tryPanel(chosen: Chosen, env: Environment, folder: string): Promise<readonly Checked[]> {
+async function tryPanel(
+  chosen: Chosen,
+  env: Environment,
+  folder: string,
+  address = '',
+): Promise<readonly Checked[]> {
   let checks: InvariantsApi | undefined;
   const asker = definePlugin({
     name: 'restore-check',
@@ -123,7 +77,7 @@ async function tryPanel(chosen: Chosen, env: Environment, folder: string): Promi
     plugins: [...chosen.plugins.map(unstarted), asker],
     leftOut: chosen.leftOut,
     file: { ...chosen.file, panel },
-    env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: '' },
+    env: { ...env, WEIR_DATA_DIR: folder, WEIR_DATABASE_URL: address },
     forCommand: true,
     write: () => undefined,
   });
@@ -134,6 +88,17 @@ async function tryPanel(chosen: Chosen, env: Environment, folder: string): Promi
   } finally {
     await kernel.stop('the rehearsal is over');
   }
+}
+
+async function checkPanel(chosen: Chosen, env: Environment, folder: string, address?: string): Promise<void> {
+  const checked = await tryPanel(chosen, env, folder, address).catch((cause: unknown) => {
+    throw new Error(`the panel would not start with it: ${messageOf(cause)}`, { cause });
+  });
+  const wrong = checked.filter(({ count, skipped }) => count > 0 || skipped.startsWith('the check failed'));
+  if (wrong.length > 0)
+    throw new Error(
+      `the restored database has mistakes: ${wrong.map(({ name, found, skipped }) => `${name}: ${found[0] ?? skipped}`).join('; ')}`,
+    );
 }
 
 /** Makes one file of the database, and waits until it is on the disk. */
@@ -154,18 +119,18 @@ async function finish(path: string): Promise<void> {
 }
 
 async function rehearseOrThrow(
-  { path, folder, keep }: RehearsalOptions,
+  { path, folder, keep, address }: RehearsalOptions,
   env: Environment,
 ): Promise<Rehearsed> {
   const made = join(folder, DATABASE_FILE);
   const { file, history } = await openBackup(path);
   try {
     const chosen = await choosePlugins(env, await readConfigFile(env));
-    const plugins = await knownPlugins(chosen, history);
-    checkHistory(plugins, history);
-    await makeTables(plugins, history, folder);
+    const plugins = await pluginsOf(chosen, history);
+    checkHistory(unknownMigrations(plugins, history));
+    await makeTables(plugins, history, { folder });
     const target = await SqliteFile.open(made);
-    const copied = await copyRows(file, target)
+    const copied = await copyRows(new SqliteSource(file), new SqliteTarget(target))
       .catch((cause: unknown) => {
         throw new Error(`the file cannot be restored: ${messageOf(cause)}`, { cause });
       })
@@ -174,15 +139,12 @@ async function rehearseOrThrow(
         return all;
       })
       .finally(() => target.close());
-    const checked = await tryPanel(chosen, env, folder).catch((cause: unknown) => {
-      throw new Error(`the panel would not start with it: ${messageOf(cause)}`, { cause });
-    });
-    const wrong = checked.filter(({ count, skipped }) => count > 0 || skipped.startsWith('the check failed'));
-    if (wrong.length > 0)
-      throw new Error(
-        `the restored database has mistakes: ${wrong.map(({ name, found, skipped }) => `${name}: ${found[0] ?? skipped}`).join('; ')}`,
-      );
+    await checkPanel(chosen, env, folder);
     await finish(made);
+    if (address !== undefined) {
+      const scratch = await moveToServer(made, { address, folder, chosen });
+      await checkPanel(chosen, env, folder, scratch);
+    }
     return { problem: '', ...copied };
   } finally {
     await file.close();

@@ -66,12 +66,12 @@ export async function restoreOffline({
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(directory);
   try {
-    await settleRestore(directory);
+    await settleRestore({ directory });
     const keep = keepHostSettings ? await hostRowsIn(directory) : undefined;
     const database = new PanelDatabase(undefined, directory, env);
     const { folder, ...result } = await database.rehearse({ path, keep: keep ?? [], keys });
     if (result.problem !== '') throw new Error(result.problem);
-    const swapped = await swapDatabase(directory, folder, true);
+    const swapped = await swapDatabase({ directory }, folder, true);
     await swapped.done();
     return { ...result, isHostKept: keep !== undefined };
   } finally {

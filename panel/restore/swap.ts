@@ -21,6 +21,24 @@ interface Swapping extends LastRestore {
   readonly scratch: string;
 }
 
+/** Where the panel has its database. */
+export interface Place {
+  /** the data folder */
+  readonly directory: string;
+  /** of the database server, if the panel uses one */
+  readonly address?: string | undefined;
+}
+
+interface ServerDatabases {
+  /** Resolves with the name of the database that has the previous tables. */
+  readonly swap: (url: URL) => Promise<string>;
+  readonly undo: (url: URL) => Promise<void>;
+  readonly discard: (url: URL) => Promise<void>;
+  readonly isSwapped: (url: URL) => Promise<boolean>;
+}
+const onServer = (): Promise<ServerDatabases> =>
+  import('../../drivers/mysql/databases.js' as string) as Promise<ServerDatabases>;
+
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
@@ -83,9 +101,10 @@ async function prune(folder: string): Promise<void> {
 }
 
 /** The previous database comes back. */
-async function undo(directory: string, record: Swapping, problem: string): Promise<void> {
+async function undo({ directory, address }: Place, record: Swapping, problem: string): Promise<void> {
   const path = join(directory, DATABASE_FILE);
-  if (record.previous !== '' && (await exists(record.previous))) {
+  if (address !== undefined) await (await onServer()).undo(new URL(address));
+  else if (record.previous !== '' && (await exists(record.previous))) {
     await foldLog(path);
     await rename(record.previous, path);
     await syncFolder(directory);
@@ -100,36 +119,57 @@ export interface Swapped {
   undo(problem: string): Promise<void>;
 }
 
-/** Call it while no panel runs. The previous database stays in `backups`; the last three do. */
-export async function swapDatabase(directory: string, scratch: string, isLocked = false): Promise<Swapped> {
+/** Makes the record, and replaces the file. */
+async function swapFile(directory: string, scratch: string, at: number): Promise<Swapping> {
   const path = join(directory, DATABASE_FILE);
   const backups = join(directory, 'backups');
+  await foldLog(path);
+  await mkdir(backups, { recursive: true, mode: 0o700 });
+  const isFirst = !(await exists(path));
+  const previous = isFirst
+    ? ''
+    : join(backups, `${PREFIX}${new Date(at).toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);
+  const record: Swapping = { at, state: 'under way', problem: '', previous, scratch };
+  if (!isFirst) await link(path, previous);
+  await syncFolder(backups);
+  await write(directory, record);
+  await rename(join(scratch, DATABASE_FILE), path);
+  await syncFolder(directory);
+  return record;
+}
+
+async function swapOnServer(
+  { directory, address = '' }: Place,
+  scratch: string,
+  at: number,
+): Promise<Swapping> {
+  const record: Swapping = { at, state: 'under way', problem: '', previous: '', scratch };
+  await write(directory, record);
+  const previous = `database ${await (await onServer()).swap(new URL(address))}`;
+  return { ...record, previous };
+}
+
+/** Call it while no panel runs. The previous database stays: on SQLite in `backups`, the last three; on a server in a database beside it. */
+export async function swapDatabase(place: Place, scratch: string, isLocked = false): Promise<Swapped> {
+  const { directory, address } = place;
   const lock = isLocked ? undefined : await lockFolder(directory);
   try {
-    await foldLog(path);
-    await mkdir(backups, { recursive: true, mode: 0o700 });
-    const at = Date.now();
-    const isFirst = !(await exists(path));
-    const previous = isFirst
-      ? ''
-      : join(backups, `${PREFIX}${new Date(at).toISOString().replaceAll(/[:.]/g, '-')}.sqlite`);
-    const record: Swapping = { at, state: 'under way', problem: '', previous, scratch };
     await addKeys(directory, scratch);
-    if (!isFirst) await link(path, previous);
-    await syncFolder(backups);
-    await write(directory, record);
-    await rename(join(scratch, DATABASE_FILE), path);
-    await syncFolder(directory);
+    const at = Date.now();
+    const record = await (address === undefined
+      ? swapFile(directory, scratch, at)
+      : swapOnServer(place, scratch, at));
     return {
       done: async () => {
         await write(directory, { ...record, state: 'done' });
         await rm(scratch, { recursive: true, force: true });
-        await prune(backups);
+        if (address === undefined) await prune(join(directory, 'backups'));
+        else await (await onServer()).discard(new URL(address));
       },
       undo: async (problem) => {
         const again = isLocked ? undefined : await lockFolder(directory);
         try {
-          await undo(directory, record, problem);
+          await undo(place, record, problem);
         } finally {
           await again?.release();
         }
@@ -152,21 +192,26 @@ export async function failedRestore(
 }
 
 /** Records how a restore ended that a crash has cut off. `problem`: why the panel does not start, if it does not; then the previous database comes back, and this resolves with true. */
-export async function settleRestore(directory: string, problem?: string): Promise<boolean> {
-  const isBack = await settle(directory, problem);
+export async function settleRestore(place: Place, problem?: string): Promise<boolean> {
+  const { directory } = place;
+  const isBack = await settle(place, problem);
   const left = (await readdir(directory)).filter((name) => SCRATCH.test(name));
   await Promise.all(left.map((name) => rm(join(directory, name), { recursive: true, force: true })));
   return isBack;
 }
 
-async function settle(directory: string, problem: string | undefined): Promise<boolean> {
+async function settle(place: Place, problem: string | undefined): Promise<boolean> {
+  const { directory, address } = place;
   const record = await read(directory);
   if (record?.state !== 'under way') return false;
-  const wasSwapped = !(await exists(join(record.scratch, DATABASE_FILE)));
+  const wasSwapped =
+    address === undefined
+      ? !(await exists(join(record.scratch, DATABASE_FILE)))
+      : await (await onServer()).isSwapped(new URL(address));
   if (wasSwapped && problem !== undefined) {
     const lock = await lockFolder(directory);
     try {
-      await undo(directory, record, problem);
+      await undo(place, record, problem);
     } finally {
       await lock.release();
     }

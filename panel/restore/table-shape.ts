@@ -6,14 +6,18 @@ export interface ColumnShape {
   /** as declared; decides which values it takes */
   readonly type: string;
 }
+export interface RowOrder {
+  /** columns of the primary key, in its order */
+  readonly key: readonly string[];
+  /** false: the primary key is the row itself */
+  readonly hasRowId: boolean;
+}
 export interface TableShape {
   readonly name: string;
   /** those that store a value; computed ones are left out */
   readonly columns: readonly ColumnShape[];
-  /** of the primary key, in its order */
-  readonly key: readonly string[];
-  /** false: the primary key is the row itself */
-  readonly hasRowId: boolean;
+  /** of a SQLite file: the order in which its rows can be read in slices */
+  readonly order?: RowOrder | undefined;
 }
 
 interface ListedColumn {
@@ -28,14 +32,16 @@ export async function shapeOf(file: SqliteFile, name: string, hasRowId: boolean)
   const listed = await file.rows<ListedColumn>(`PRAGMA table_xinfo(${quoted(name)})`);
   return {
     name,
-    hasRowId,
     columns: listed
       .filter(({ hidden }) => hidden === 0)
       .map((column) => ({ name: column.name, type: column.type })),
-    key: listed
-      .filter(({ pk }) => pk > 0)
-      .sort((a, b) => a.pk - b.pk)
-      .map((column) => column.name),
+    order: {
+      hasRowId,
+      key: listed
+        .filter(({ pk }) => pk > 0)
+        .sort((a, b) => a.pk - b.pk)
+        .map((column) => column.name),
+    },
   };
 }
 

@@ -40,7 +40,7 @@ test('the new database is in place, the previous one beside it, and keys are add
   const { directory, scratch, path } = await folders(t);
   await writeFile(join(directory, 'secrets.key'), 'own\n');
   await writeFile(join(scratch, 'secrets.key'), 'theirs\nown\n');
-  const swapped = await swapDatabase(directory, scratch);
+  const swapped = await swapDatabase({ directory }, scratch);
   t.is(await wordIn(path), 'new');
   t.is(await readFile(join(directory, 'secrets.key'), 'utf8'), 'own\ntheirs\n');
   await swapped.done();
@@ -55,7 +55,7 @@ test('a panel that does not start gets the previous database back, with what its
   const open = await SqliteFile.open(path);
   await open.execute("PRAGMA journal_mode=WAL; UPDATE t SET word = 'old, in the log'");
   await open.close();
-  const swapped = await swapDatabase(directory, scratch);
+  const swapped = await swapDatabase({ directory }, scratch);
   const started = await SqliteFile.open(path);
   await started.execute("PRAGMA journal_mode=WAL; UPDATE t SET word = 'new, in the log'");
   await started.close();
@@ -68,7 +68,7 @@ test('a database that another program has open is not swapped', async (t) => {
   const { directory, scratch, path } = await folders(t);
   const open = await SqliteFile.open(path);
   await open.execute('PRAGMA journal_mode=WAL; BEGIN; SELECT * FROM t;');
-  await t.throwsAsync(swapDatabase(directory, scratch), { message: /locked|has .* open/ });
+  await t.throwsAsync(swapDatabase({ directory }, scratch), { message: /locked|has .* open/ });
   await open.close();
   t.is(await wordIn(path), 'old');
 });
@@ -85,7 +85,7 @@ test('a death before the rename leaves the previous database, and the next start
   const previous = join(directory, 'backups', 'before-restore-x.sqlite');
   await link(path, previous);
   await record(directory, scratch, previous);
-  t.false(await settleRestore(directory));
+  t.false(await settleRestore({ directory }));
   t.is(await wordIn(path), 'old');
   t.like(await lastRestore(directory), { state: 'failed', problem: 'the restore was interrupted' });
   t.deepEqual(
@@ -102,9 +102,9 @@ test('a death after the rename leaves the new database; if the panel does not st
     await link(path, previous);
     await record(directory, scratch, previous);
     await rename(join(scratch, 'weir.sqlite'), path);
-    t.is(await settleRestore(directory, problem), problem !== undefined);
+    t.is(await settleRestore({ directory }, problem), problem !== undefined);
     t.is(await wordIn(path), problem === undefined ? 'new' : 'old');
     t.is((await lastRestore(directory))?.state, problem === undefined ? 'done' : 'failed');
-    t.false(await settleRestore(directory, 'later'), 'it is settled once');
+    t.false(await settleRestore({ directory }, 'later'), 'it is settled once');
   }
 });

@@ -1,21 +1,21 @@
-// Runs a rehearsal in a process of its own.
+// Runs a rehearsal, or a copy of the database of a server, in a process of its own.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Rehearsed } from '../../plugins/backup/contract.js';
 import type { Environment } from '../variables.js';
 import type { RehearsalOptions } from './rehearse.js';
 
-const ENTRY = fileURLToPath(new URL('./rehearsal-process.js', import.meta.url));
+const ENTRY = fileURLToPath(new URL('./child-process.js', import.meta.url));
 /** A database of 100,000 clients takes about a minute on a small machine. */
 const LIMIT_MS = 30 * 60_000;
 const LAST_WORDS = 2_000;
 
+export type Work =
+  | ({ readonly kind: 'rehearsal' } & RehearsalOptions)
+  | { readonly kind: 'copy'; readonly address: string; readonly folder: string; readonly path: string };
+
 /** Always resolves: a rehearsal that crashes or hangs is a problem of the file. */
-export function rehearseInChild(
-  options: RehearsalOptions,
-  env: Environment,
-  limit = LIMIT_MS,
-): Promise<Rehearsed> {
+export function inChild(work: Work, env: Environment, limit = LIMIT_MS): Promise<Rehearsed> {
   return new Promise((resolve) => {
     const child = fork(ENTRY, { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     let words = '';
@@ -33,8 +33,14 @@ export function rehearseInChild(
       const why = isLate
         ? `it took longer than ${limit / 1000} s`
         : `${signal ?? `exit code ${code}`} ${words.trim()}`;
-      resolve(result ?? { problem: `the rehearsal did not finish: ${why}`, rows: {}, leftOut: [] });
+      resolve(
+        result ?? {
+          problem: `the process of the ${work.kind} did not finish: ${why}`,
+          rows: {},
+          leftOut: [],
+        },
+      );
     });
-    child.send(options);
+    child.send(work);
   });
 }
