@@ -3836,6 +3836,17 @@ export type AuditVerifyReply = {
   head: string;
 };
 
+export type BackupLastRestoreReply = {
+  /** Unix ms */
+  at: number;
+  /** failed: the previous database is in use */
+  state: 'under way' | 'done' | 'failed';
+  /** why it failed; empty else */
+  problem: string;
+  /** path of the database that was replaced; empty where there is none */
+  previous: string;
+} | null;
+
 export type CoreTemplateCompareInput = {
   query: {
     from: number;
@@ -4661,6 +4672,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** Restores a backup: a SQLite file of getDb or `weir backup`. It is copied row by row into a new database, on which a panel is started and checked. Then the panel restarts with that database, and all sessions end. If anything fails, the previous database stays. GET /panel/api/x/backup/restore returns the result of the restart. — POST /panel/api/server/importDB */
+    importDB: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/server/importDB', gives: 'obj' }),
     /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
     installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
@@ -4774,6 +4788,12 @@ export class Weir extends Transport {
     /** Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too. — POST /panel/api/x/audit/verify */
     verify: (input?: AuditVerifyInput): Promise<AuditVerifyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/audit/verify', gives: 'obj' }, input),
+  } as const;
+
+  readonly backup = {
+    /** The last restore, or null. — GET /panel/api/x/backup/restore */
+    lastRestore: (): Promise<BackupLastRestoreReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/backup/restore', gives: 'obj' }),
   } as const;
 
   readonly coreTemplate = {

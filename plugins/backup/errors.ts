@@ -6,5 +6,9 @@ export const errors = defineErrors('backup', {
   NOT_COPIED: [507, 'the database cannot be copied'],
   RESTORING: [409, 'another restore is under way; try again when it is done'],
   NOT_RESTORED: [422, 'the backup cannot be restored; nothing was changed'],
+  NEEDS_KEY: [
+    422,
+    'the backup has values that are encrypted with another key: send the secrets.key of its panel as `secretsKey`, or with `weir restore --key`; nothing was changed',
+  ],
   TOO_LARGE: [413, 'the copy is too large for JSON; leave out `Accept: application/json` to get a file'],
 });

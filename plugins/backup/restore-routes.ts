@@ -39,15 +39,21 @@ export const restoreRoutes = (restore: Restore): Route[] => [
             'false: addresses, ports, certificates and base path come from the backup too; by default those of this panel stay',
           ),
       ),
+      secretsKey: optional(
+        text()
+          .max(4096)
+          .description('content of the `secrets.key` of the backup, if it comes from another panel'),
+      ),
     }).example({ keepHostSettings: 'true' }),
     reply: payload(text()),
-    errors: [errors.NO_PROGRAM, errors.RESTORING, errors.NOT_RESTORED],
+    errors: [errors.NO_PROGRAM, errors.RESTORING, errors.NEEDS_KEY, errors.NOT_RESTORED],
     handle: async (input) => {
       const result = await whileConnected(
         input,
         restore.restore({
           path: input.files.db.path,
           keepHostSettings: input.body.keepHostSettings !== 'false',
+          keys: (input.body.secretsKey ?? '').split(/\s+/),
         }),
       );
       input.reply.header('connection', 'close');

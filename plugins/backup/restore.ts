@@ -56,6 +56,7 @@ export class Restore {
     try {
       const keep = keepHostSettings ? await hostRows(this.#db) : [];
       const { folder, ...result } = await database.rehearse({ path, keep, keys });
+      if (/secrets are sealed with the key/.test(result.problem)) throw errors.NEEDS_KEY();
       if (result.problem !== '') throw errors.NOT_RESTORED(result.problem);
       const done = await program.restoreDatabase(folder);
       if ('refused' in done) {

@@ -23,7 +23,14 @@ const world = (): Promise<World> =>
   })());
 
 /** These have a test of their own below. */
-const APART = ['getOnlines', 'getOnlineClients', 'getModernLastOnline', 'getLastOnline', 'restartPanel'];
+const APART = [
+  'getOnlines',
+  'getOnlineClients',
+  'getModernLastOnline',
+  'getLastOnline',
+  'restartPanel',
+  'importDB',
+];
 const checks: Checks = { ...clients, ...bulk, ...inbounds, ...server, ...sessions };
 const named = (works: boolean) =>
   Object.entries(JAVASCRIPT).flatMap(([name, method]) => (method.works === works ? [name] : []));
@@ -43,7 +50,6 @@ test.serial('what is still to come is answered as a missing endpoint', async (t)
   });
   const library = libraryFor(panel, { token });
   const given: Record<string, unknown[]> = {
-    importDB: [new FormData()],
     updateXrayConfig: [{}],
     getNodeHistory: [1, 'cpu', 60],
   };
@@ -175,4 +181,22 @@ test.serial('restartPanel works', async (t) => {
   t.like(await library['restartPanel']?.(), { success: true });
   await panel.until(() => panel.starts === 2, 'the panel starts again');
   t.like(await library['getClients']?.(), { success: true });
+});
+
+test.serial('importDB works', async (t) => {
+  const panel = await spawnPanel(t, {
+    env: { WEIR_PRESET: 'full', WEIR_PANEL_PORT: String(await freePort()) },
+  });
+  const library = libraryFor(panel);
+  const id = await panel.addInbound();
+  await panel.addClient('before', [id]);
+  const { obj } = (await library['getDb']?.()) as unknown as { obj: string };
+  await panel.addClient('after', [id]);
+  const form = new FormData();
+  form.append('db', new Blob([Buffer.from(obj, 'latin1')]), 'x-ui.db');
+  t.like(await library['importDB']?.(form), { success: true });
+  await panel.until(() => panel.starts === 2, 'the panel starts again');
+  await panel.login();
+  t.is((await panel.call('/panel/api/clients/get/before')).status, 200);
+  t.is((await panel.call('/panel/api/clients/get/after')).status, 404);
 });

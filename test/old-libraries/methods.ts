@@ -51,7 +51,7 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   ...all('getXrayVersion installXray'),
   updateGeofile: works('without a name, those that are usual or here'),
   getDb: works('the text has one character for each byte'),
-  importDB: missing('POST /panel/api/server/importDB'),
+  importDB: works('SQLite files of this panel only'),
   createBackup: missing('GET /panel/api/inbounds/createbackup'),
   backupToTgBot: missing('POST /panel/api/backuptotgbot'),
   getWebCertFiles: missing('GET /panel/api/server/getWebCertFiles'),
