@@ -314,7 +314,9 @@ test('every route refuses a broken example and names the field', async (t) => {
   let refusals = 0;
   const open: string[] = [];
   for (const served of servedBy(panel)) {
-    const { params, query, body } = served.route;
+    const { params, query, files } = served.route;
+    // The fields beside files arrive as texts of multipart/form-data.
+    const body = files ? undefined : served.route.body;
     const good = sampleOf(served);
     let here = 0;
     for (const [part, schema, wrong] of [

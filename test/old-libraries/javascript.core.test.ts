@@ -9,7 +9,14 @@ import { clients } from './javascript/clients.js';
 import { inbounds } from './javascript/inbounds.js';
 import { server } from './javascript/server.js';
 import { sessions } from './javascript/sessions.js';
-import { type Checks, forgetSessions, libraryFor, methodsOfClass, World } from './javascript/world.js';
+import {
+  type Checks,
+  forgetSessions,
+  libraryFor,
+  methodsOfClass,
+  type Reply,
+  World,
+} from './javascript/world.js';
 import { JAVASCRIPT, JAVASCRIPT_LOCAL } from './methods.js';
 import { openWithSources } from './sources.js';
 
@@ -190,10 +197,10 @@ test.serial('importDB works', async (t) => {
   const library = libraryFor(panel);
   const id = await panel.addInbound();
   await panel.addClient('before', [id]);
-  const { obj } = (await library['getDb']?.()) as unknown as { obj: string };
+  const copied: Reply<string> | undefined = await library['getDb']?.();
   await panel.addClient('after', [id]);
   const form = new FormData();
-  form.append('db', new Blob([Buffer.from(obj, 'latin1')]), 'x-ui.db');
+  form.append('db', new Blob([Buffer.from(copied?.obj ?? '', 'latin1')]), 'x-ui.db');
   t.like(await library['importDB']?.(form), { success: true });
   await panel.until(() => panel.starts === 2, 'the panel starts again');
   await panel.login();

@@ -195,6 +195,8 @@ run('a file that no panel wrote is refused by name, and changes nothing', async 
     t.is(body.code, 'BACKUP_NOT_RESTORED', name);
     t.regex(body.msg, reason, name);
   }
+  const both = await Promise.all([importDb(panel, damaged), importDb(panel, damaged)]);
+  t.deepEqual(both.map(({ body }) => body.code).sort(), ['BACKUP_NOT_RESTORED', 'BACKUP_RESTORING']);
   const missing = await panel.call('/panel/api/server/importDB', { body: {} });
   t.true(missing.status >= 400 && missing.status < 500);
   t.is((await panel.call('/panel/api/clients/list')).text, before);
