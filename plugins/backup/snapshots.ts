@@ -1,6 +1,6 @@
 // Copies of the database that leave the panel: as a download, or as a file of an admin.
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, PanelError } from '../../kernel/index.js';
 import type { PanelDatabaseApi } from './contract.js';
@@ -10,6 +10,20 @@ import { stamp } from './file-name.js';
 /** Each holds as much disk as the database, as long as its reader takes. */
 const MOST_AT_ONCE = 2;
 const PIECE = 192 * 1024;
+
+/** Names of what a backup that was killed leaves in its folder. */
+const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part$|^copy-[A-Za-z0-9]{6}$/;
+/** Another panel may write into the same folder at the moment. */
+const LEFTOVER_AGE_MS = 6 * 3_600_000;
+
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!LEFTOVER.test(name)) continue;
+    const facts = await stat(join(folder, name)).catch(() => undefined);
+    if (facts && Date.now() - facts.mtimeMs > LEFTOVER_AGE_MS)
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
 
 /** A copy without a name: its disk space is free when it is closed, or when the process dies. */
 export interface Copy {
@@ -97,6 +111,7 @@ export class Snapshots {
   /** Writes a copy into a folder, by default `backups` of the data folder. Resolves with its path when it is complete and on the disk. */
   async writeTo(folder = this.#backups): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await removeLeftovers(folder);
     const name = `weir_${stamp(new Date())}`;
     const draft = join(folder, `.${name}.${process.pid}-${this.#count++}.part`);
     try {

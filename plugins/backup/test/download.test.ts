@@ -1,6 +1,6 @@
 // A copy of the database as a download and as a file, while the panel is edited.
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -101,10 +101,16 @@ test('weir backup writes a private file, and leaves nothing where it fails', asy
   await using panel = await boot();
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
+  // What killed backups have left: one of today may still be written by another panel.
+  const old = new Date(Date.now() - 86_400_000);
+  const [left, recent] = ['.weir_2026-01-01_000000.1-0.part', '.weir_2026-01-02_000000.1-0.part'];
+  for (const name of [left, recent]) await writeFile(join(folder, name), 'x');
+  await utimes(join(folder, left), old, old);
   const done = await weirCommand(panel.dataDirectory, ['backup', '--folder', folder]);
   t.is(done.code, 0, done.complained);
   const path = done.said.trim();
-  t.deepEqual(await readdir(folder), [path.slice(folder.length + 1)]);
+  t.deepEqual((await readdir(folder)).sort(), [recent, path.slice(folder.length + 1)]);
+  t.is((await stat(path)).mode & 0o777, 0o600);
   t.true((await rowsOf(path, 'SELECT name FROM kernel_migrations')).length > 20);
   const again = await weirCommand(panel.dataDirectory, ['backup', '--folder', folder]);
   t.not(again.said.trim(), path, 'a second one of the same second has a name of its own');
