@@ -4,6 +4,7 @@ import { devCommand } from './dev.js';
 import type { ProgramCommand } from './program-command.js';
 import { pluginAddCommand, pluginRemoveCommand } from './plugin.js';
 import { purgeCommand } from './purge.js';
+import { restoreCommand } from './restore.js';
 
 export const ownCommands: readonly ProgramCommand[] = [
   checkCommand,
@@ -11,4 +12,5 @@ export const ownCommands: readonly ProgramCommand[] = [
   pluginAddCommand,
   pluginRemoveCommand,
   purgeCommand,
+  restoreCommand,
 ];

@@ -69,6 +69,6 @@ function setOthers(
 ): void {
   if (fileName !== undefined) response.attachment(downloadName(fileName));
   if (length !== undefined) response.setHeader('Content-Length', length);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Content-Type', mediaType);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

@@ -8,6 +8,8 @@ import { PanelListener, type PanelListenerApi } from '../plugins/settings/contra
 import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
 import { LogBuffer } from './log-buffer.js';
+import { PanelDatabase as DatabaseToken } from '../plugins/backup/contract.js';
+import { PanelDatabase } from './panel-database.js';
 import { PanelLog } from './panel-log.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/plugins.js';
@@ -104,7 +106,12 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     log,
     bootBeganAt,
     clock,
-    provides: [provide(PanelListener, listener), provide(LogToken, panelLog), ...(provides ?? [])],
+    provides: [
+      provide(PanelListener, listener),
+      provide(LogToken, panelLog),
+      provide(DatabaseToken, new PanelDatabase(databaseUrl, dataDirectory, env)),
+      ...(provides ?? []),
+    ],
     forCommand,
     selfChecks,
     ...(limits && { limits }),

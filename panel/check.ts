@@ -51,7 +51,7 @@ export interface Report {
 }
 
 /** Third-party plugins are not started: what their start does is not ours to run. */
-function unstarted(plugin: Plugin): Plugin {
+export function unstarted(plugin: Plugin): Plugin {
   if (!plugin.outside) return plugin;
   const routes: Plugin['routes'] = (scope) => {
     try {

@@ -25,6 +25,8 @@ import { planSwitch } from './plan-switch.js';
 import type { Environment } from './variables.js';
 import { listPlugins } from './pending-restart.js';
 import { isObject } from './json-object.js';
+import { databaseAddress } from './inspect-data.js';
+import { failedRestore, type Place, settleRestore, type Swapped, swapDatabase } from './restore/swap.js';
 
 /** Leaves time for the reply to be sent; a stop also lets it finish. */
 const REPLY_MS = 100;
@@ -54,6 +56,8 @@ interface Attempt {
   readonly previous: ConfigFile;
   /** the edit of the config file that led to this start */
   readonly undo?: Edited;
+  /** the folder of a rehearsed database that takes the place of the panel's own */
+  readonly restore?: string;
   /** why a panel that did start is still not what was requested */
   readonly problem: (started: Kernel) => string | undefined;
   readonly settle: (problem: string | undefined) => void;
@@ -93,7 +97,23 @@ export class Program implements PanelProgramApi {
   }
 
   async #start(): Promise<void> {
-    this.#kernel = await this.#boot(await readConfigFile(this.#options.env));
+    const { env, log } = this.#options;
+    const file = await readConfigFile(env);
+    const place = this.#place(file);
+    try {
+      this.#kernel = await this.#boot(file);
+    } catch (error) {
+      // The process may have died after a restore and before the panel had started with it.
+      if (error instanceof FolderInUse || !(await settleRestore(place, messageOf(error)))) throw error;
+      log.error('the panel does not start with the restored database; the previous one is back', { error });
+      this.#kernel = await this.#boot(file);
+    }
+    await settleRestore(place);
+  }
+
+  #place(file: ConfigFile): Place {
+    const { env } = this.#options;
+    return { directory: dataDirectoryOf(env), address: databaseAddress(env, file, []) };
   }
 
   /** Finishes what is under way first. With `restarting` the core keeps running: another panel follows. */
@@ -144,6 +164,20 @@ export class Program implements PanelProgramApi {
         reason: 'restart requested',
         previous: this.#file,
         problem: () => undefined,
+        settle: () => undefined,
+      });
+      return { restarting: true };
+    });
+  }
+
+  restoreDatabase(folder: string): Promise<Switched | Objection> {
+    return this.#exclusively(async (kernel) => {
+      const before = failed(kernel);
+      this.#scheduleRestart(kernel, {
+        reason: 'a backup is restored',
+        previous: this.#file,
+        restore: folder,
+        problem: (started) => [...failed(started)].find(([name]) => !before.has(name))?.[1],
         settle: () => undefined,
       });
       return { restarting: true };
@@ -202,7 +236,7 @@ export class Program implements PanelProgramApi {
 
   async #restartNow(
     kernel: Kernel,
-    { reason, previous, undo, problem: problemOf, settle }: Attempt,
+    { reason, previous, undo, restore, problem: problemOf, settle }: Attempt,
   ): Promise<void> {
     if (this.#isStopping) return;
     const { env, log } = this.#options;
@@ -210,7 +244,9 @@ export class Program implements PanelProgramApi {
     this.#bootBeganAt = performance.now();
     this.startedAt = Date.now();
     let problem: string | undefined;
+    let swapped: Swapped | undefined;
     try {
+      if (restore !== undefined) swapped = await swapDatabase(this.#place(previous), restore);
       this.#kernel = await this.#boot(await readConfigFile(env));
       // A third-party plugin may still be starting; a stop does not wait for it.
       await Promise.race([this.#kernel.started, this.#stopRequested]);
@@ -219,12 +255,17 @@ export class Program implements PanelProgramApi {
       problem = messageOf(error);
     }
     settle(problem);
-    if (problem === undefined) return log.info('the panel started again', { reason });
-    log.error('the restart failed; restoring the previous config', {
+    if (problem === undefined) {
+      await swapped?.done();
+      return log.info('the panel started again', { reason });
+    }
+    log.error(`the restart failed; restoring the previous ${restore === undefined ? 'config' : 'database'}`, {
       reason,
       problem,
     });
     await this.#kernel?.stop('the previous config is restored', true);
+    if (restore !== undefined)
+      await failedRestore(dataDirectoryOf(env), { folder: restore, problem, swapped });
     await undo?.undo().catch((error: unknown) =>
       log.error('the config file could not be restored; restore it by hand', {
         file: undo.path,

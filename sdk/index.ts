@@ -3867,6 +3867,17 @@ export type AuditVerifyReply = {
   head: string;
 };
 
+export type BackupLastRestoreReply = {
+  /** Unix ms */
+  at: number;
+  /** failed: the previous database is in use */
+  state: 'under way' | 'done' | 'failed';
+  /** why it failed; empty else */
+  problem: string;
+  /** path of the database that was replaced; empty where there is none */
+  previous: string;
+} | null;
+
 export type CoreTemplateCompareInput = {
   query: {
     from: number;
@@ -4681,9 +4692,15 @@ export class Weir extends Transport {
     /** The config that the core is given at a start, users and keys included. — GET /panel/api/server/getConfigJson */
     coreConfig: (): Promise<ServerCoreConfigReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getConfigJson', gives: 'obj' }),
+    /** A copy of the database at this moment, as a SQLite file, whatever database the panel uses. It has the credentials of all clients. With `Accept: application/json` alone, an envelope with {fileName, size, sha256, data}, where data is base64; at most 32 MiB. — GET /panel/api/server/getDb */
+    getDb: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getDb', gives: 'response' }),
     /** The tags of the releases of the core, newest first. The list is read again after 15 minutes; while its source is down, the last one serves. — GET /panel/api/server/getEngineVersion */
     engineVersions: (): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/server/getEngineVersion', gives: 'obj' }),
+    /** The same file as getDb: it can be restored to a panel on any kind of database. With `Accept: application/json` alone, an envelope with {fileName, size, sha256, data}, where data is base64; at most 32 MiB. — GET /panel/api/server/getMigration */
+    getMigration: (): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getMigration', gives: 'response' }),
     /** A key of Encrypted Client Hello for `echServerKeys` of an inbound, and the list of configs for its clients, base64. — POST /panel/api/server/getNewEchCert */
     newEch: (input: ServerNewEchInput): Promise<ServerNewEchReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/getNewEchCert', gives: 'obj' }, input),
@@ -4707,6 +4724,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** Restores a backup: a SQLite file of getDb or `weir backup`. It is copied row by row into a new database, on which a panel is started and checked. Then the panel restarts with that database, and all sessions end. If anything fails, the previous database stays. GET /panel/api/x/backup/restore returns the result of the restart. — POST /panel/api/server/importDB */
+    importDB: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/server/importDB', gives: 'obj' }),
     /** Installs a version of the core and restarts the core with it, after a last poll. The archive must match a digest; `digestFrom` and the message say which. The new core is tested with the current config first, and when it does not serve, the previous one starts again. An installed version is not downloaded again. The live stream has messages of the type engine_install meanwhile. Weir is tested with core 26.3.27. — POST /panel/api/server/installEngine/{version} */
     installEngine: (input: ServerInstallEngineInput): Promise<ServerInstallEngineReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/installEngine/{version}', gives: 'obj' }, input),
@@ -4820,6 +4840,12 @@ export class Weir extends Transport {
     /** Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too. — POST /panel/api/x/audit/verify */
     verify: (input?: AuditVerifyInput): Promise<AuditVerifyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/audit/verify', gives: 'obj' }, input),
+  } as const;
+
+  readonly backup = {
+    /** The last restore, or null. — GET /panel/api/x/backup/restore */
+    lastRestore: (): Promise<BackupLastRestoreReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/backup/restore', gives: 'obj' }),
   } as const;
 
   readonly coreTemplate = {

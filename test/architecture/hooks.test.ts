@@ -16,7 +16,7 @@ const CALLS = {
   event: 'emit',
 } as const;
 
-const PROGRAM = ['panel/PanelProgram', 'panel/PanelListener', 'panel/PanelLog'];
+const PROGRAM = ['panel/PanelProgram', 'panel/PanelDatabase', 'panel/PanelListener', 'panel/PanelLog'];
 const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays'];
 
 function brokenPromises(all: readonly Source[]): string[] {

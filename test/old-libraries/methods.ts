@@ -50,8 +50,8 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   ...all('getAllSettings updateSetting updateUser restartPanel getDefaultSettings'),
   ...all('getXrayVersion installXray'),
   updateGeofile: works('without a name, those that are usual or here'),
-  getDb: missing('GET /panel/api/server/getDb'),
-  importDB: missing('POST /panel/api/server/importDB'),
+  getDb: works('the text has one character for each byte'),
+  importDB: works('SQLite files of this panel only'),
   createBackup: missing('GET /panel/api/inbounds/createbackup'),
   backupToTgBot: missing('POST /panel/api/backuptotgbot'),
   getWebCertFiles: missing('GET /panel/api/server/getWebCertFiles'),
@@ -96,6 +96,6 @@ export const PYTHON: Readonly<Record<string, Method>> = {
   'inbound.reset_client_stats': works('of all inbounds, as on the panel that it was made for'),
   ...all(`server.get_status server.generate_reality_keys server.get_server_config server.get_xray_version
     server.install_new_xray_version server.update_geofile`),
-  'server.get_db': missing('GET /panel/api/server/getDb'),
+  'server.get_db': works(),
   'database.export': missing('POST /panel/api/backuptotgbot'),
 };

@@ -59,6 +59,7 @@ test('a switch that is under way, and one that failed, stand in the list', async
   ];
   const program = {
     restartPanel: () => Promise.reject(new Error('not asked')),
+    restoreDatabase: () => Promise.reject(new Error('not asked')),
     switchPlugin: () => Promise.reject(new Error('not asked')),
     switches: () => switches,
     listed: async (states: readonly PluginState[]) => states.map((state) => ({ ...state, waiting: '' })),

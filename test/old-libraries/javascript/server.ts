@@ -35,6 +35,12 @@ export const server: Checks = {
       mem: { total: ours.mem.total },
     });
   },
+  getDb: async (t, world) => {
+    const { email } = await world.client();
+    const database = await world.call<string>('getDb');
+    t.true(database.startsWith('SQLite format 3\0'));
+    t.true(database.includes(email));
+  },
   getCPUHistory: async (t, world) => {
     const theirs = await world.call<{ t: number; cpu: number }[]>('getCPUHistory', 300);
     const ours = await world.panel.get<typeof theirs>('/panel/api/server/cpuHistory/300');

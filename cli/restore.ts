@@ -1,0 +1,76 @@
+// `weir restore`: puts a backup in the place of the panel's database, whether a panel runs or not.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lastRestore } from '../panel/restore/swap.js';
+import { restoreOffline } from '../panel/restore/restore-offline.js';
+import { askPanel } from '../plugins/command-line/channel.js';
+import { bool, optional, text } from '../schema/shape.js';
+import { programCommand } from './program-command.js';
+
+/** How long a restart with the restored database may take. */
+const RESTART_MS = 5 * 60_000;
+const LOOK_MS = 200;
+
+export const restoreCommand = programCommand({
+  name: 'restore',
+  about:
+    'Restores a backup: makes a new database of it, checks it, and puts it in the place of the present one, which stays in backups/ of the data folder. Works with and without a running panel.',
+  operand: 'file',
+  options: {
+    file: text().max(4096).description('SQLite file of `weir backup` or getDb'),
+    key: optional(
+      text()
+        .max(4096)
+        .description('path of the `secrets.key` that belongs to the backup, if it is another one'),
+    ),
+    allSettings: optional(
+      bool().description('take addresses, ports, certificates and base path from the backup as well'),
+    ),
+  },
+  example: 'weir restore /var/backups/weir_2026-11-23_040000.db',
+  act: async ({ env, directory, options: { file, key, allSettings = false }, say, complain }) => {
+    const path = resolve(file);
+    const keyFile = key === undefined ? undefined : resolve(key);
+    const began = Date.now();
+    const exit = await askPanel(
+      directory,
+      [
+        'backup',
+        'restore',
+        `--file=${path}`,
+        ...(keyFile === undefined ? [] : [`--key=${keyFile}`]),
+        ...(allSettings ? ['--all-settings'] : []),
+      ],
+      { say, complain },
+    );
+    if (exit === undefined) {
+      const keys = keyFile === undefined ? [] : (await readFile(keyFile, 'utf8')).split(/\r?\n/);
+      const { rows, leftOut, isHostKept } = await restoreOffline({
+        env,
+        path,
+        keepHostSettings: !allSettings,
+        keys,
+      });
+      say(`restored ${Object.values(rows).reduce((sum, count) => sum + count, 0)} rows`);
+      if (leftOut.length > 0)
+        complain(`not restored, as this release does not know them: ${leftOut.join(', ')}`);
+      if (!allSettings && !isHostKept)
+        complain('there was no database to keep addresses and ports of: those of the backup hold');
+      return 0;
+    }
+    if (exit !== 0) return exit;
+    for (const deadline = Date.now() + RESTART_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+      const last = await lastRestore(directory);
+      if (!last || last.at < began || last.state === 'under way') continue;
+      if (last.state === 'done') {
+        say('the panel runs with the restored database');
+        return 0;
+      }
+      complain(`the restore failed, and the previous database is in use: ${last.problem}`);
+      return 1;
+    }
+    complain('the panel has not restarted yet; see its log');
+    return 1;
+  },
+});

@@ -1,0 +1,26 @@
+// The process of a rehearsal or a copy: a file that crashes, blocks or fills it does no harm to the panel.
+import { messageOf } from '../../kernel/errors/errors.js';
+import type { Rehearsed } from '../../plugins/backup/contract.js';
+import type { Work } from './in-child.js';
+import { rehearse } from './rehearse.js';
+import { copyFromServer } from './to-server.js';
+
+process.umask(0o077);
+
+async function perform(work: Work): Promise<Rehearsed> {
+  if (work.kind === 'rehearsal') return rehearse(work, process.env);
+  const problem = await copyFromServer(process.env, work).then(() => '', messageOf);
+  return { problem, rows: {}, leftOut: [] };
+}
+
+process.once('message', (work: Work) => {
+  void perform(work).then(
+    (result) => process.send?.(result, () => process.exit(0)),
+    (error: unknown) => {
+      process.stderr.write(`${messageOf(error)}\n`);
+      process.exit(1);
+    },
+  );
+});
+// The panel is gone: nobody waits for the result.
+process.once('disconnect', () => process.exit(1));

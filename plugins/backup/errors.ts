@@ -1,0 +1,14 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('backup', {
+  BUSY: [409, 'other copies of the database are under way; try again when they are done'],
+  NO_PROGRAM: [503, 'the panel runs inside another program, which does not hand out its database'],
+  NOT_COPIED: [507, 'the database cannot be copied'],
+  RESTORING: [409, 'another restore is under way; try again when it is done'],
+  NOT_RESTORED: [422, 'the backup cannot be restored; nothing was changed'],
+  NEEDS_KEY: [
+    422,
+    'the backup has values that are encrypted with another key: send the secrets.key of its panel as `secretsKey`, or with `weir restore --key`; nothing was changed',
+  ],
+  TOO_LARGE: [413, 'the copy is too large for JSON; leave out `Accept: application/json` to get a file'],
+});
