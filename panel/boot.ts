@@ -87,11 +87,13 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
   const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
-  const { host, port, databaseUrl, trustedProxies = [] } = panel;
+  const { host, port, databaseUrl, trustedProxies = [], tlsCert, tlsKey } = panel;
+  const absolute = (path: string | undefined) => (path === undefined ? '' : resolve(path));
   const listener: PanelListenerApi = {
     port: { value: port, source: sources.port },
     trustedProxies: { value: trustedProxies, source: sources.trustedProxies },
     certificateValidTo: () => certificate?.validTo ?? '',
+    certificateFiles: { certificate: absolute(tlsCert), key: absolute(tlsKey) },
   };
   return Kernel.boot({
     plugins,

@@ -2726,6 +2726,11 @@ export type ServerRemoteCertificateHashInput = {
   };
 };
 
+export type ServerGetWebCertFilesReply = {
+  webCertFile: string;
+  webKeyFile: string;
+};
+
 export type ServerInstallEngineInput = {
   version: string;
   body?: {
@@ -2934,7 +2939,7 @@ export type ServerStatusReply = {
       isHigh: boolean;
     };
   };
-  /** whether an inbound of this protocol is enabled, and whether its program runs; no plugin has the program yet */
+  /** whether an inbound of this protocol is enabled, and whether a program serves one */
   amneziawg: {
     configured: boolean;
     running: boolean;
@@ -4724,6 +4729,9 @@ export class Weir extends Transport {
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** Paths of the certificate and the key with which the panel serves HTTPS; blank when it serves plain HTTP. — GET /panel/api/server/getWebCertFiles */
+    getWebCertFiles: (): Promise<ServerGetWebCertFilesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getWebCertFiles', gives: 'obj' }),
     /** Restores a backup: a SQLite file of getDb or `weir backup`. It is copied row by row into a new database, on which a panel is started and checked. Then the panel restarts with that database, and all sessions end. If anything fails, the previous database stays. GET /panel/api/x/backup/restore returns the result of the restart. — POST /panel/api/server/importDB */
     importDB: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/importDB', gives: 'obj' }),

@@ -5321,6 +5321,11 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly trustedProxies: Configured<readonly string[]>;
     /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
     readonly certificateValidTo: () => string;
+    /** Absolute paths of the certificate and its key; blank when it serves plain HTTP. */
+    readonly certificateFiles: {
+      readonly certificate: string;
+      readonly key: string;
+    };
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */

@@ -1,7 +1,18 @@
-import { definePlugin, job, maybe, payload, provide, route, shape, singleton } from '../../kernel/index.js';
+import {
+  definePlugin,
+  job,
+  maybe,
+  payload,
+  provide,
+  route,
+  shape,
+  singleton,
+  text,
+} from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
-import { PanelIdentity } from '../settings/contract.js';
+import { PanelIdentity, PanelListener } from '../settings/contract.js';
+import { RunningSidecars } from '../sidecars/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
 import { Presence } from '../traffic/contract.js';
 import { ServerStatus } from './contract.js';
@@ -27,6 +38,8 @@ export default definePlugin({
     identity: PanelIdentity,
     series: maybe(TimeSeries),
     presence: maybe(Presence),
+    listener: maybe(PanelListener),
+    sidecars: maybe(RunningSidecars),
   },
   services: {
     machine: singleton(Machine),
@@ -35,7 +48,7 @@ export default definePlugin({
   },
   provides: ({ report }) => [provide(ServerStatus, report)],
   contributes: declaredSeries,
-  routes: ({ report, history }) => [
+  routes: ({ report, history, listener }) => [
     route({
       method: 'GET',
       path: '/panel/api/server/status',
@@ -43,6 +56,17 @@ export default definePlugin({
       doc: 'Load, memory, disk, network and the state of the core.',
       reply: payload(StatusReply),
       handle: () => report.status(),
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/server/getWebCertFiles',
+      name: 'server.getWebCertFiles',
+      doc: 'Paths of the certificate and the key with which the panel serves HTTPS; blank when it serves plain HTTP.',
+      reply: payload(shape({ webCertFile: text(), webKeyFile: text() })),
+      handle: () => {
+        const { certificate = '', key = '' } = listener?.certificateFiles ?? {};
+        return { webCertFile: certificate, webKeyFile: key };
+      },
     }),
     route({
       method: 'GET',

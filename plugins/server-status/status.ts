@@ -3,6 +3,7 @@ import { bool, type Clock, int, list, num, oneOf, shape, type Static, text } fro
 import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { RunningSidecarsApi } from '../sidecars/contract.js';
 import type { ServerStatusApi } from './contract.js';
 import type { Machine } from './machine.js';
 import { readProc } from './read-proc.js';
@@ -46,7 +47,7 @@ export const StatusReply = shape({
     ),
   }),
   amneziawg: shape({ configured: bool(), running: bool() }).description(
-    'whether an inbound of this protocol is enabled, and whether its program runs; no plugin has the program yet',
+    'whether an inbound of this protocol is enabled, and whether a program serves one',
   ),
   appStats: shape({ threads: count(), mem: count(), uptime: count() }).description(
     'threads and memory of the panel; uptime of the core in seconds',
@@ -62,6 +63,7 @@ export class StatusReport implements ServerStatusApi {
   readonly #machine: Machine;
   readonly #engine: EngineApi;
   readonly #inbounds: InboundsApi | undefined;
+  readonly #sidecars: RunningSidecarsApi | undefined;
   readonly #identity: PanelIdentityApi;
   readonly #clock: Clock;
 
@@ -69,12 +71,14 @@ export class StatusReport implements ServerStatusApi {
     machine: Machine;
     engine: EngineApi;
     inbounds: InboundsApi | undefined;
+    sidecars: RunningSidecarsApi | undefined;
     identity: PanelIdentityApi;
     clock: Clock;
   }) {
     this.#machine = parts.machine;
     this.#engine = parts.engine;
     this.#inbounds = parts.inbounds;
+    this.#sidecars = parts.sidecars;
     this.#identity = parts.identity;
     this.#clock = parts.clock;
   }
@@ -89,7 +93,7 @@ export class StatusReport implements ServerStatusApi {
         configured: (this.#inbounds?.list() ?? []).some(
           ({ enable, protocol }) => enable && protocol === 'amneziawg',
         ),
-        running: false,
+        running: (this.#sidecars?.instances('amneziawg') ?? []).some(({ state }) => state === 'running'),
       },
       appStats: { threads: await threads(), mem: process.memoryUsage.rss(), uptime },
       panelVersion: VERSION,

@@ -41,6 +41,8 @@ export interface PanelListenerApi {
   readonly trustedProxies: Configured<readonly string[]>;
   /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
   readonly certificateValidTo: () => string;
+  /** Absolute paths of the certificate and its key; blank when it serves plain HTTP. */
+  readonly certificateFiles: { readonly certificate: string; readonly key: string };
 }
 export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 

@@ -54,7 +54,7 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   importDB: works('SQLite files of this panel only'),
   createBackup: missing('GET /panel/api/inbounds/createbackup'),
   backupToTgBot: missing('POST /panel/api/backuptotgbot'),
-  getWebCertFiles: missing('GET /panel/api/server/getWebCertFiles'),
+  getWebCertFiles: works(),
   ...all('getDefaultJsonConfig getXrayConfig updateXrayConfig'),
   manageWarp: works(),
   testOutbound: works(

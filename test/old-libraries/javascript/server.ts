@@ -35,6 +35,9 @@ export const server: Checks = {
       mem: { total: ours.mem.total },
     });
   },
+  getWebCertFiles: async (t, world) => {
+    t.deepEqual(await world.call('getWebCertFiles'), { webCertFile: '', webKeyFile: '' });
+  },
   getDb: async (t, world) => {
     const { email } = await world.client();
     const database = await world.call<string>('getDb');
