@@ -1,6 +1,6 @@
 // The key of the chain, and where the chain begins.
 import { randomBytes } from 'node:crypto';
-import type { Database, Tx } from '../../kernel/index.js';
+import type { Database, Log, Tx } from '../../kernel/index.js';
 import type { SecretsApi } from '../secrets/contract.js';
 import type { Link } from './chain.js';
 import { errors } from './errors.js';
@@ -18,16 +18,47 @@ const SELECT =
 export class ChainKey {
   readonly #db: Database;
   readonly #secrets: SecretsApi;
+  readonly #log: Log;
   /** set by `start`; before it, the key may stand in a write that is rolled back */
   #key: Buffer | undefined;
 
-  constructor({ db, secrets }: { db: Database; secrets: SecretsApi }) {
+  constructor({ db, secrets, log }: { db: Database; secrets: SecretsApi; log: Log }) {
     this.#db = db;
     this.#secrets = secrets;
+    this.#log = log;
   }
 
   async start(): Promise<void> {
-    this.#key = await this.#db.write((tx) => this.within(tx));
+    this.#key = await this.#db.write(async (tx) => {
+      try {
+        return await this.within(tx);
+      } catch (error) {
+        this.#log.error(
+          'the key of the record of changes is lost; a new chain begins behind the last entry',
+          {
+            error,
+          },
+        );
+        return this.#beginAgain(tx);
+      }
+    });
+  }
+
+  /** What was written with the lost key stays, and cannot be verified any more. */
+  async #beginAgain(tx: Tx): Promise<Buffer> {
+    await tx.run(
+      `UPDATE audit_chain SET
+       removed_id = COALESCE((SELECT MAX(entry) FROM audit_changes), removed_id),
+       removed_hash = COALESCE((SELECT hash FROM audit_changes ORDER BY id DESC LIMIT 1), removed_hash)
+       WHERE id = 1`,
+    );
+    const key = randomBytes(32);
+    await tx.run('UPDATE audit_chain SET mac_key = :sealed WHERE id = 1', { sealed: this.#sealed(key) });
+    return key;
+  }
+
+  #sealed(key: Buffer): string {
+    return this.#secrets.seal(sealedKey, ROW, key.toString('base64'));
   }
 
   /** Returns the key, and makes it when this panel has none. */
@@ -36,12 +67,9 @@ export class ChainKey {
     const [row] = await tx.query<Row>(SELECT);
     if (row) return this.#open(row);
     const key = randomBytes(32);
-    const sealed = this.#secrets.seal(sealedKey, ROW, key.toString('base64'));
     await tx.run(
       "INSERT INTO audit_chain (id, mac_key, removed_id, removed_hash) VALUES (1, :sealed, 0, '')",
-      {
-        sealed,
-      },
+      { sealed: this.#sealed(key) },
     );
     return key;
   }

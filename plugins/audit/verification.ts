@@ -51,7 +51,16 @@ export class Verification {
     const found = (sentence: string): void => {
       if (problems.length < MOST_PROBLEMS) problems.push(sentence);
     };
-    let head: Link = await this.#chainKey.removed(this.#db);
+    const begin = await this.#chainKey.removed(this.#db);
+    let head: Link = begin;
+    const [earlier] = await this.#db.query<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM audit_changes WHERE entry <= :id',
+      { id: begin.id },
+    );
+    if (Number(earlier?.count ?? 0) > 0)
+      found(
+        `${earlier?.count} changes up to entry ${begin.id} cannot be verified: the chain begins after them`,
+      );
     let [entries, changes] = [0, 0];
     let open: OpenEntry | undefined;
     const close = ({ id, before, link, hash }: OpenEntry): void => {
@@ -63,7 +72,7 @@ export class Verification {
       if (noted?.id === id && noted.hash !== hash) found(`entry ${id} has not the hash that was noted`);
     };
     const slice = new TimeSlice();
-    for await (const row of this.#rows(progressed)) {
+    for await (const row of this.#rows(begin.id, progressed)) {
       if (slice.isOver) await slice.next();
       const facts = JSON.stringify(factsOf(row));
       if (open?.id !== row.entry || open.facts !== facts) {
@@ -89,12 +98,12 @@ export class Verification {
     return { entries, changes, problems, head };
   }
 
-  async *#rows(progressed: () => void): AsyncGenerator<Row> {
+  async *#rows(removed: number, progressed: () => void): AsyncGenerator<Row> {
     for (let after = 0; ; ) {
       const page = await this.#db.query<Row>(
         `SELECT id, entry, at, who_kind AS whoKind, who, ip, area, kind, name, subject, fields, hash
-         FROM audit_changes WHERE id > :after ORDER BY id LIMIT ${PAGE}`,
-        { after },
+         FROM audit_changes WHERE id > :after AND entry > :removed ORDER BY id LIMIT ${PAGE}`,
+        { after, removed },
       );
       progressed();
       for (const row of page)

@@ -250,3 +250,23 @@ test('an entry of another past does not fit, although its hash was right', async
   ]);
   t.regex((await verify())[0] ?? '', NOT_WRITTEN);
 });
+
+test('with a lost key a new chain begins, and what was before it is said to be without proof', async (t) => {
+  const options = { plugins: [new FakeEngine().plugin] };
+  const first = await TestPanel.boot(options);
+  const inbound = await first.addInbound();
+  await first.addClient('a', [inbound]);
+  await first.stop();
+  const { dataDirectory } = first;
+  await editDatabase(dataDirectory, ["UPDATE audit_chain SET mac_key = 'not sealed'"]);
+  await using panel = await TestPanel.boot({ ...options, dataDirectory });
+  t.true(panel.log.some((line) => line.includes('the key of the record of changes is lost')));
+  await panel.addClient('b', [inbound]);
+  const verify = async () => (await panel.get<Verified>(`${API}/verify`, { method: 'POST' })).problems;
+  t.regex(
+    (await verify()).join(),
+    /^\d+ changes up to entry \d+ cannot be verified: the chain begins after them$/,
+  );
+  await editDatabase(dataDirectory, ["UPDATE audit_changes SET who = 'eve' WHERE name = 'b'"]);
+  t.regex((await verify())[1] ?? '', NOT_WRITTEN);
+});
