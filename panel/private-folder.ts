@@ -8,16 +8,17 @@ import { ConfigError } from './variables.js';
 
 /** Files that the panel and its core write: patterns of names, by folder. Other programs may use the same folder names. */
 const OWN: Readonly<Record<string, RegExp>> = {
-  '': /^(?:weir\.sqlite|panel\.|first-login\.txt$|secrets\.key)/,
+  '': /^(?:weir\.sqlite|panel\.|first-login\.txt$|secrets\.key|restore)/,
   engine: /^(?:config\.json|core\.json|api\.sock|\w+\.log)$/,
   backups: /^before-.*\.sqlite$/,
   processes: /^[a-z\d-]+$/,
+  sidecars: /^[a-z\d-]+(?:\.key)?$/,
   uploads: /^request-/,
   'time-series': /\.series(?:\.unreadable)?$/,
 };
 /** Other files in a folder that only the panel uses: the config file, programs, plugins, certificates. */
 const USUAL =
-  /^(?:engine|backups|time-series|processes|uploads|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
+  /^(?:engine|backups|time-series|processes|sidecars|geodata|snapshots|uploads|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
 const OTHERS = 0o077;
 
 interface Entry {

@@ -39,6 +39,7 @@ test('folder, database and other files are made private, and nothing is logged w
     'engine/config.json',
     'backups/before-a.sqlite',
     'time-series/server-status.cpu.series',
+    'sidecars/mtproto-route.key',
   ];
   await mkdir(join(dataDirectory, 'backups'));
   await mkdir(join(dataDirectory, 'engine'), { recursive: true });
