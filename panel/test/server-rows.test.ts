@@ -1,9 +1,9 @@
 // Runs on every database.
 // Rows of a server are those of one moment, whatever is written meanwhile.
+import { onlyOn } from '../../test/harness/left-out.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { createConnection } from 'mysql2/promise';
 import { databaseOf, dropDatabase, onSqlite } from '../../test/harness/database.js';
 import type { RowSource } from '../restore/copy-rows.js';
@@ -12,7 +12,7 @@ interface Driver {
   readonly MysqlRows: { snapshot(url: URL): Promise<RowSource & { close(): Promise<void> }> };
 }
 
-(onSqlite ? test.skip : test)('rows that are written after the snapshot are not read', async (t) => {
+onlyOn(!onSqlite, 'a database server')('rows that are written after the snapshot are not read', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   const address = (await databaseOf(directory)) ?? '';
   const writer = await createConnection(address);

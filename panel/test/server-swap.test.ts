@@ -1,14 +1,15 @@
 // Runs on every database.
 // The swap of databases on a server: its moments, its way back, and a user who may not create databases.
+import { onlyOn } from '../../test/harness/left-out.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createConnection } from 'mysql2/promise';
 import { databaseOf, dropDatabase, onSqlite } from '../../test/harness/database.js';
 import { lastRestore, settleRestore, swapDatabase } from '../restore/swap.js';
 
-const run = onSqlite ? test.skip : test;
+const run = onlyOn(!onSqlite, 'a database server');
 
 interface Databases {
   makeScratch(url: URL): Promise<URL>;

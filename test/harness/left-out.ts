@@ -15,3 +15,14 @@ export function testUnless(reason: string): Declare {
       test(name(title), (t) => t.fail('where CI is set, a test that is left out is a failure'));
   return (title, run) => test.skip(name(title), (t) => run(t) as Promise<void>);
 }
+
+/** `declare`, or, on another database than it is for, a declaration that skips the test and says where it runs. */
+export function onlyOn(
+  isHere: boolean,
+  where: string,
+  declare: typeof test | typeof test.serial = test,
+): Declare {
+  if (isHere) return (title, run) => declare(title, (t) => run(t) as Promise<void>);
+  return (title, run) =>
+    declare.skip(`${title} (left out: it runs on ${where})`, (t) => run(t) as Promise<void>);
+}

@@ -1,4 +1,5 @@
 // `weir restore`, with a panel that runs and without one, and a panel that does not start with the restored database.
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 
-const run = onSqlite ? test.serial : test.serial.skip;
+const run = onlyOn(onSqlite, 'SQLite', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 
 async function folderFor(t: ExecutionContext): Promise<string> {

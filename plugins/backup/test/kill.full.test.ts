@@ -1,9 +1,9 @@
 // `kill -9` at many moments of a restore: the next start has the previous database or the restored one, and says which.
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { PanelProcess } from '../../../test/harness/panel-process.js';
 import { weirProcess } from '../../../test/harness/weir-command.js';
@@ -21,7 +21,7 @@ const emails = async (panel: PanelProcess): Promise<string> =>
     .sort()
     .join();
 
-(onSqlite ? test : test.skip)(
+onlyOn(onSqlite, 'SQLite')(
   'kill -9 during a restore leaves the previous database or the restored one',
   async (t) => {
     t.timeout(20 * 60_000);

@@ -1,10 +1,11 @@
 // Runs on every database.
 // A panel with 100,000 clients moves from SQLite to a database server and back.
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { SqliteFile } from '../../../panel/restore/sqlite-file.js';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
@@ -76,7 +77,7 @@ async function factsOf(path: string): Promise<unknown> {
   }
 }
 
-(onSqlite ? test.skip : test)('100,000 clients move to a server and back', async (t) => {
+onlyOn(!onSqlite, 'a database server')('100,000 clients move to a server and back', async (t) => {
   t.timeout(30 * 60_000);
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -1,5 +1,6 @@
 // Runs on every database.
 // A backup moves a panel from SQLite to a database server and back, with equal rows.
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import { SqliteFile } from '../../../panel/restore/sqlite-file.js';
 import type { LastRestore } from '../contract.js';
 
-const run = onSqlite ? test.skip : test.serial;
+const run = onlyOn(!onSqlite, 'a database server', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 /** Tables whose rows belong to one panel or to one moment. */
 const OWN = /^(?:kernel_|sqlite_|settings$|panel_identity$|audit|secret|metrics|series|point|alarm)/;

@@ -1,4 +1,5 @@
 // A restore through the API: what comes back, what stays, and what is refused before anything changes.
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import type { LastRestore } from '../contract.js';
 
-const run = onSqlite ? test.serial : test.serial.skip;
+const run = onlyOn(onSqlite, 'SQLite', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 
 async function folderFor(t: ExecutionContext): Promise<string> {
