@@ -1,4 +1,5 @@
 // The interface of an inbound: addresses, MTU, state and routes, set by `ip` (iproute2).
+import { existsSync } from 'node:fs';
 import type { RunCommand } from './command.js';
 import { contains, isForPrivateUse, machineNetworks, overlap, ownNetworks } from './networks.js';
 import { mtuOf, type ServerBlock, serverV6, subnetOf } from './server-block.js';
@@ -48,11 +49,19 @@ export class Interface {
 
   async route(add: readonly string[], remove: readonly string[]): Promise<void> {
     await this.#batch(add.map((prefix) => `route replace ${prefix} dev ${this.name}`));
-    // A route that is gone already is no failure.
-    for (const prefix of remove) await this.#batch([`route del ${prefix} dev ${this.name}`]).catch(() => {});
+    // A route that is gone already is no failure, and does not keep the others.
+    await this.#batch(
+      remove.map((prefix) => `route del ${prefix} dev ${this.name}`),
+      ['-force'],
+    ).catch(() => {});
   }
 
-  async #batch(lines: readonly string[]): Promise<void> {
-    if (lines.length > 0) await this.#run('ip', ['-batch', '-'], `${lines.join('\n')}\n`);
+  /** Lets nothing pass any more; nothing to do where there is no such interface. */
+  async setDown(): Promise<void> {
+    if (existsSync(`/sys/class/net/${this.name}`)) await this.#batch([`link set dev ${this.name} down`]);
+  }
+
+  async #batch(lines: readonly string[], options: readonly string[] = []): Promise<void> {
+    if (lines.length > 0) await this.#run('ip', [...options, '-batch', '-'], `${lines.join('\n')}\n`);
   }
 }

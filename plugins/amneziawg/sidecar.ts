@@ -17,6 +17,7 @@ import type {
 import { runCommand } from './command.js';
 import { socketOf } from './control-socket.js';
 import { ownsInterface } from './device-owner.js';
+import { tableOf } from './firewall.js';
 import type { Handshakes } from './handshakes.js';
 import { interfaceOf } from './interface.js';
 import { rightsProblem } from './rights.js';
@@ -89,6 +90,7 @@ export class AmneziawgSidecar implements Sidecar {
     return inbounds.map((inbound) => ({
       name: `in-${inbound.id}`,
       inboundIds: [inbound.id],
+      nftTables: [tableOf(panelName(this.#needs.dataDirectory), inbound.id)],
       process: () => ({
         args: ['-f', interfaceOf(inbound.id)],
         env: { LOG_LEVEL: 'error', WEIR_SETTINGS: digestOf(inbound) },

@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import type { Log } from '../../kernel/index.js';
 import type { UserRef } from '../engine/contract.js';
 import type { Inbound } from '../inbounds/contract.js';
-import type { SidecarUser, UserCounters } from '../sidecars/contract.js';
+import type { ListedUser, SidecarUser, UserCounters } from '../sidecars/contract.js';
 import type { RunCommand } from './command.js';
 import { ControlRefusal, ControlSocket, socketOf } from './control-socket.js';
-import { laterFields, settingsChange } from './device-settings.js';
+import { base64Of, laterFields, settingsChange } from './device-settings.js';
 import { type DeviceState, readDevice } from './device-state.js';
 import { noTable, portsText, tableOf, tableText } from './firewall.js';
 import { forwardedPorts } from './forwarded-ports.js';
 import { turnOnForwarding } from './forwarding.js';
 import { Interface, interfaceOf } from './interface.js';
-import { type Peer, peerLines, peerOf, removalLines } from './peers.js';
+import { accountIn, type Peer, peerLines, peerOf, quietLines, removalLines } from './peers.js';
 import { publicKeyOf } from './public-key.js';
 import { type ServerBlock, serverOf, textIn } from './server-block.js';
 import { settingsProblem } from './settings-check.js';
@@ -44,6 +44,8 @@ export class Tunnel {
   readonly users = {
     replace: (users: readonly SidecarUser[]) => this.#replace(users),
     change: (put: readonly SidecarUser[], gone: readonly UserRef[]) => this.#change(put, gone),
+    quiet: (users: readonly UserRef[]) => this.#quiet(users),
+    list: () => this.#list(),
   };
   readonly #parts: TunnelParts;
   readonly #inbound: Inbound;
@@ -76,8 +78,11 @@ export class Tunnel {
       }
       await this.#setUp();
     } catch (error) {
-      // Nobody closes a tunnel that was never open.
-      await this.closed().catch(() => undefined);
+      // Nobody closes a tunnel that was never open. An adopted one has clients, which would reach everything without the rules.
+      await this.#interface.setDown().then(
+        () => this.closed().catch(() => undefined),
+        () => undefined,
+      );
       throw error;
     }
   }
@@ -156,6 +161,22 @@ export class Tunnel {
     }
   }
 
+  /** Without addresses nothing passes to or from a peer, and its counters stay. */
+  async #quiet(users: readonly UserRef[]): Promise<void> {
+    const peers = users.flatMap(({ clientId }) => this.#peers.get(clientId) ?? []);
+    await this.#inPortions(peers.map(({ publicKey }) => quietLines(publicKey)));
+  }
+
+  async #list(): Promise<ListedUser[]> {
+    const { peers } = await readDevice(this.#control);
+    return [...peers.values()].map((state) => {
+      const peer = this.#byKey.get(state.publicKey);
+      if (!peer) return { name: `with the key ${base64Of(state.publicKey)}` };
+      const isSame = peerLines(peer, state).length === 0;
+      return { name: peer.user.name, account: isSame ? peer.user.account : accountIn(state) };
+    });
+  }
+
   async #replace(users: readonly SidecarUser[]): Promise<void> {
     const state = await readDevice(this.#control);
     if (!state.settings.has('listen_port'))
@@ -184,7 +205,7 @@ export class Tunnel {
     for (const peer of added) this.#remember(peer);
     await this.#inPortions(added.map((peer) => peerLines(peer, undefined)));
     await this.#route(added, removed);
-    await this.#applyPorts();
+    if ([...added, ...removed].some(({ forwardedPorts }) => forwardedPorts !== '')) await this.#applyPorts();
   }
 
   /** Users whose account cannot be a peer are named in the log and left out. */

@@ -107,6 +107,8 @@ export const WithheldUsers = token<WithheldUsersApi>('clients', 'WithheldUsers')
 export interface ProgramUsersApi {
   user(ref: UserRef): CoreUser | undefined;
   users(inboundId: number): Iterable<CoreUser>;
+  /** Whether the client is attached to the inbound, enabled or not. */
+  isAttached(ref: UserRef): boolean;
 }
 export const ProgramUsers = token<ProgramUsersApi>('clients', 'ProgramUsers');
 

@@ -2,6 +2,7 @@
 // only `GET /stats`.
 import { userName, userOf, type UserRef } from '../engine/contract.js';
 import type {
+  ListedUser,
   ProgramReply,
   SidecarControl,
   SidecarInstance,
@@ -26,6 +27,7 @@ export class MtgApi implements SidecarControl {
       this.users = {
         replace: (users) => this.#replace(users),
         change: (put, gone) => this.#change(put, gone),
+        list: () => this.#list(),
       };
   }
 
@@ -47,6 +49,16 @@ export class MtgApi implements SidecarControl {
       // What is no number is named by who checks the counters.
       return ref ? [{ ...ref, up: counters?.bytes_in as number, down: counters?.bytes_out as number }] : [];
     });
+  }
+
+  async #list(): Promise<ListedUser[]> {
+    const { status, body } = await this.#call('GET', '/secrets');
+    const secrets = (body as { secrets?: unknown } | undefined)?.secrets;
+    if (status !== 200 || typeof secrets !== 'object' || secrets === null)
+      throw new Error(`its API answers GET /secrets with ${status} and no secrets`);
+    // Names, or names with what belongs to them.
+    const names = Array.isArray(secrets) ? secrets.map(nameIn) : Object.keys(secrets);
+    return names.filter((name) => name !== NOBODY).map((name) => ({ name }));
   }
 
   async #replace(users: readonly SidecarUser[]): Promise<void> {
@@ -76,6 +88,9 @@ export class MtgApi implements SidecarControl {
     return call('api', path, { method, body, headers: { authorization: `Bearer ${secret}` } });
   }
 }
+
+const nameIn = (entry: unknown): string =>
+  typeof entry === 'string' ? entry : String((entry as { name?: unknown } | null)?.name);
 
 const fieldsOf = (user: SidecarUser): object => {
   const tag = adTagOf(user);

@@ -9,6 +9,8 @@ import type { CounterReading, CounterSource, CountingApi } from '../traffic/cont
 import { type RunningSidecarsApi, Sidecars, type SidecarStatus } from './contract.js';
 import type { Downloads } from './download.js';
 import { inTime } from './in-time.js';
+import type { Compared } from './invariants.js';
+import { Leftovers } from './leftovers.js';
 import { SidecarRunner, SOURCE } from './sidecar-runner.js';
 
 const CHANGED_MS = 8_000;
@@ -50,6 +52,16 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
       added.push(runner);
     }
     await Promise.all(added.map((runner) => runner.apply(mayDownload)));
+  }
+
+  /** Removes what programs of previous panels left: of inbounds, and of plugins, that are no longer there. Call it when all plugins have started. */
+  async removeLeft(): Promise<void> {
+    const leftovers = new Leftovers(this.#needs);
+    for (const protocol of await leftovers.protocols()) {
+      const runner = this.#byProtocol.get(protocol);
+      if (runner) await runner.removeLeft(leftovers);
+      else await leftovers.remove(protocol, () => false);
+    }
   }
 
   /** Applies plans for which the program must be downloaded first. */
@@ -99,6 +111,11 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
     return all
       .filter(({ sidecar }) => protocol === undefined || sidecar.protocol === protocol)
       .flatMap((runner) => runner.describe());
+  }
+
+  /** The processes themselves, for comparisons. */
+  compared(): readonly Compared[] {
+    return [...this.#byProtocol.values()].flatMap(({ instances }) => instances);
   }
 
   serves(inboundId: number): boolean {

@@ -11,6 +11,8 @@ import { type Found, findProgram, type FoundProgram } from './find-program.js';
 import { inTime } from './in-time.js';
 import { Instance } from './instance.js';
 import { RecordFile } from './instance-record.js';
+import type { Leftovers } from './leftovers.js';
+import { isTableName, MOST_TABLES } from './nft-tables.js';
 
 /** How long an edit waits for the program. */
 const ANSWER_MS = 3_000;
@@ -142,12 +144,14 @@ export class SidecarRunner {
       throw new Error(`plan must return a list of at most ${MOST_INSTANCES} instances`);
     const names = new Set<string>();
     const free = new Set(inbounds.map(({ id }) => id));
-    for (const { name, inboundIds, process, ports = [] } of plans) {
+    for (const { name, inboundIds, process, ports = [], nftTables = [] } of plans) {
       if (!NAME.test(name) || names.has(name))
         throw new Error(`plan has an instance ${JSON.stringify(name)}: not a valid name, or twice`);
       names.add(name);
       if (typeof process !== 'function') throw new Error(`the instance ${name} needs a function process`);
       if (new Set(ports).size !== ports.length) throw new Error(`the instance ${name} names a port twice`);
+      if (nftTables.length > MOST_TABLES || !nftTables.every(isTableName))
+        throw new Error(`nftTables of the instance ${name} must be names such as weir_acme_1`);
       for (const id of inboundIds)
         if (!free.delete(id)) throw new Error(`the instance ${name} has inbound ${id}, which is not free`);
     }
@@ -158,6 +162,10 @@ export class SidecarRunner {
     const instance = this.#byInbound.get(inbound.id);
     if (instance) return instance.state;
     return `not running: ${this.#blocked || 'it is being started'}`;
+  }
+
+  get instances(): readonly Instance[] {
+    return [...this.#instances.values()];
   }
 
   describe(): SidecarStatus[] {
@@ -200,6 +208,13 @@ export class SidecarRunner {
   async retry(): Promise<void> {
     if (this.#blocked !== '' && performance.now() >= this.#retryAt) await this.apply();
     await Promise.all([...this.#instances.values()].map((one) => one.retry()));
+  }
+
+  /** Removes what instances of previous panels left that this one does not have. */
+  removeLeft(leftovers: Leftovers): Promise<void> {
+    return this.#queue.run(() =>
+      leftovers.remove(this.sidecar.protocol, (name) => this.#instances.has(name)),
+    );
   }
 
   /** Stops all processes after a last reading; `letGo`: another panel takes them. */

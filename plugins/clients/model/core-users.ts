@@ -53,6 +53,8 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   readonly ofPrograms: ProgramUsersApi = {
     user: (ref) => this.#user(ref, 'program'),
     users: (inboundId) => this.#users(inboundId, 'program'),
+    isAttached: ({ inboundId, clientId }) =>
+      this.#store.roster.byId(clientId)?.inboundIds.includes(inboundId) === true,
   };
 
   #user({ inboundId, clientId }: UserRef, by: RunBy): CoreUser | undefined {
