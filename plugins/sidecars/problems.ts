@@ -33,9 +33,9 @@ export class Problems {
     this.#reported = problem;
   }
 
-  /** It has failed since all was well, or since its last restart. */
+  /** It has failed since all was well. */
   get hasFailed(): boolean {
-    return this.#failures > 0;
+    return this.#failures + this.#restarts > 0;
   }
   get wantsRestart(): boolean {
     return this.#failures >= UNTIL_RESTART * 2 ** Math.min(this.#restarts, MOST_DOUBLINGS);

@@ -65,8 +65,7 @@ class Program {
         for (const user of put) this.#put(user);
       },
     },
-    read: async () =>
-      [...this.counters].map(([clientId, up]) => ({ inboundId: 1, clientId, up, down: 0 })),
+    read: async () => [...this.counters].map(([clientId, up]) => ({ inboundId: 1, clientId, up, down: 0 })),
   };
 
   #drop(id: number): void {
@@ -140,10 +139,7 @@ for (const keepsChanged of [true, false])
     }
     await poll();
     t.deepEqual([...ledger.total].filter(([, bytes]) => bytes > 0).sort(), [...moved].sort());
-    t.deepEqual(
-      [...program.accounts].sort(),
-      [...wanted].filter(([id]) => program.accounts.has(id)).sort(),
-    );
+    t.deepEqual([...program.accounts].sort(), [...wanted].filter(([id]) => program.accounts.has(id)).sort());
   });
 
 test('most users change at once: they are removed and put, and nothing counts twice', async (t) => {
@@ -186,10 +182,14 @@ test('who is about to be removed moves nothing between the last reading and the 
   const quiet = new Set<number>();
   const read = control.read;
   Object.assign(control.users as object, {
-    quiet: async (users: readonly UserRef[]) => users.forEach(({ clientId }) => quiet.add(clientId)),
+    quiet: async (users: readonly UserRef[]) => {
+      for (const { clientId } of users) quiet.add(clientId);
+    },
   });
   // As a user who downloads all the time.
-  const go = (): void => [1, 2].filter((id) => !quiet.has(id)).forEach((id) => move(id, 10));
+  const go = (): void => {
+    for (const id of [1, 2]) if (!quiet.has(id)) move(id, 10);
+  };
   Object.assign(control, {
     read: async () => {
       const counters = await read();

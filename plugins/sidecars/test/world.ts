@@ -83,6 +83,10 @@ export function fakeSidecar(
                 put: rowsOf(put),
                 gone: gone.map(({ inboundId, clientId }) => `i${inboundId}.c${clientId}`),
               }),
+            list: async () => {
+              const { body } = await call('api', '/users', { headers: bearer(secret) });
+              return (body as [string, string][]).map(([name]) => ({ name }));
+            },
           },
           countersEndWithUsers: true,
         }),
