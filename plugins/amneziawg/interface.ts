@@ -1,11 +1,12 @@
 // The interface of an inbound: addresses, MTU, state and routes, set by `ip` (iproute2).
 import { existsSync } from 'node:fs';
 import type { RunCommand } from './command.js';
+import { machineRoutes } from './machine-routes.js';
 import { contains, isForPrivateUse, machineNetworks, overlap, ownNetworks } from './networks.js';
 import { mtuOf, type ServerBlock, serverV6, subnetOf } from './server-block.js';
 
 export const interfaceOf = (inboundId: number): string => `awg${inboundId}`;
-const isInterfaceOfOurs = (name: string): boolean => /^awg\d+$/.test(name);
+export const isInterfaceOfOurs = (name: string): boolean => /^awg\d+$/.test(name);
 
 export class Interface {
   readonly name: string;
@@ -29,6 +30,13 @@ export class Interface {
       throw new Error(
         `this machine has the address ${taken}, which the networks of the tunnel (${network}${v6 ? `, ${v6}` : ''}) overlap; change server.subnetIp or server.ipv6Subnet`,
       );
+    const route = machineRoutes(isInterfaceOfOurs).find((one) =>
+      ownNetworks(this.#server).some((own) => contains(own, one)),
+    );
+    if (route !== undefined)
+      throw new Error(
+        `this machine has a route to ${route}, which lies in the networks of the tunnel (${network}${v6 ? `, ${v6}` : ''}); change server.subnetIp or server.ipv6Subnet`,
+      );
     await this.#batch([
       `address replace ${address}/${length} dev ${this.name}`,
       ...(v6 ? [`address replace ${v6} dev ${this.name} nodad`] : []),
@@ -41,7 +49,8 @@ export class Interface {
     const own = ownNetworks(this.#server);
     const outside = prefixes.filter((prefix) => !own.some((network) => contains(network, prefix)));
     if (outside.length === 0) return { routes: [], refused: [] };
-    const here = machineNetworks((name) => name === this.name);
+    const isOwn = (name: string): boolean => name === this.name;
+    const here = [...machineNetworks(isOwn), ...machineRoutes(isOwn)];
     const mayRoute = (prefix: string): boolean =>
       isForPrivateUse(prefix) && !here.some((one) => overlap(one, prefix));
     return { routes: outside.filter(mayRoute), refused: outside.filter((prefix) => !mayRoute(prefix)) };

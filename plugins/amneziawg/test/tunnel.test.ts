@@ -181,7 +181,7 @@ test('routes are made for private networks of clients outside of the pool, and f
   t.is(commands.pop(), 'ip -batch - route replace 10.99.0.0/24 dev awg1\n');
   t.like(warnings.at(-1), { networks: ['8.8.8.8/32', '0.0.0.0/0', '127.0.0.1/32'] });
   await tunnel.users.change([], [{ inboundId: 1, clientId: 2 }]);
-  t.is(commands.pop(), 'ip -batch - route del 10.99.0.0/24 dev awg1\n');
+  t.is(commands.pop(), 'ip -force -batch - route del 10.99.0.0/24 dev awg1\n');
 });
 
 test('forwarded ports are set when they change, and only then', async (t) => {
