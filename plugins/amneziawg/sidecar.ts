@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { KeyedQueue, type ListenersApi, type Log } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
-import { userOf, type UserReachApi, type UserRef } from '../engine/contract.js';
+import type { UserReachApi } from '../engine/contract.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
 import type { Probe } from '../processes/contract.js';
 import type {
@@ -136,9 +136,10 @@ export class AmneziawgSidecar implements Sidecar {
   }
 
   *#expected(users: ProgramUsersApi, inboundId: number): Iterable<SidecarUser> {
-    for (const user of users.users(inboundId)) {
-      const ref: UserRef | undefined = userOf(user.name);
-      if (ref) yield { ...ref, ...user };
+    for (const clientId of users.attached(inboundId)) {
+      const ref = { inboundId, clientId };
+      const user = users.user(ref);
+      if (user) yield { ...ref, ...user };
     }
   }
 }

@@ -1,5 +1,6 @@
 // The management API of mtg-multi. Source: README of github.com/mhsanaei/mtg-multi; the program of github.com/dolonet has
 // only `GET /stats`.
+import { TimeSlice } from '../../kernel/index.js';
 import { userName, userOf, type UserRef } from '../engine/contract.js';
 import type {
   ListedUser,
@@ -44,11 +45,15 @@ export class MtgApi implements SidecarControl {
     const stats = (body as { users?: Stats } | undefined)?.users;
     if (status !== 200 || typeof stats !== 'object' || stats === null)
       throw new Error(`its API answers GET /stats with ${status} and no counters`);
-    return Object.entries(stats).flatMap(([name, counters]) => {
+    const counters: UserCounters[] = [];
+    const slice = new TimeSlice();
+    for (const [name, moved] of Object.entries(stats)) {
+      if (slice.isOver) await slice.next();
       const ref = name === NOBODY ? undefined : userOf(name);
       // What is no number is named by who checks the counters.
-      return ref ? [{ ...ref, up: counters?.bytes_in as number, down: counters?.bytes_out as number }] : [];
-    });
+      if (ref) counters.push({ ...ref, up: moved?.bytes_in as number, down: moved?.bytes_out as number });
+    }
+    return counters;
   }
 
   async #list(): Promise<ListedUser[]> {
@@ -63,7 +68,11 @@ export class MtgApi implements SidecarControl {
 
   async #replace(users: readonly SidecarUser[]): Promise<void> {
     const secrets: Record<string, object> = { [NOBODY]: { secret: this.#nobody } };
-    for (const user of users) secrets[user.name] = fieldsOf(user);
+    const slice = new TimeSlice();
+    for (const user of users) {
+      if (slice.isOver) await slice.next();
+      secrets[user.name] = fieldsOf(user);
+    }
     await this.#must('PUT', '/secrets', { secrets });
   }
 

@@ -94,7 +94,7 @@ async function world(way: Way, clients: number) {
   const all = (): SidecarUser[] => [...wanted].map(([id, version]) => userOf(id, version));
   const live = await LiveInstance.open({
     sidecar: { protocol: 'test', open: () => program.control } as unknown as Sidecar,
-    users: { user, users: all, isAttached: () => true },
+    users: { user, users: all, attached: () => [...wanted.keys()], isAttached: () => true },
     plan: { name: 'in-1', inboundIds: [1], process: () => ({ args: [] }) },
     folder: '',
     record: { ports: {}, secret: '', readsUsersAtStart: false, program: '' },
