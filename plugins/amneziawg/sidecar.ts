@@ -13,13 +13,16 @@ import type {
   SidecarInstance,
   SidecarProgram,
   SidecarUser,
+  UserCounters,
 } from '../sidecars/contract.js';
 import { runCommand } from './command.js';
-import { socketOf } from './control-socket.js';
+import { ControlSocket, socketOf } from './control-socket.js';
 import { ownsInterface } from './device-owner.js';
+import { readDevice } from './device-state.js';
 import { tableOf } from './firewall.js';
 import type { Handshakes } from './handshakes.js';
 import { interfaceOf } from './interface.js';
+import { bookOf, countersOf } from './peer-book.js';
 import { rightsProblem } from './rights.js';
 import { serverOf } from './server-block.js';
 import { panelName, Tunnel } from './tunnel.js';
@@ -102,6 +105,11 @@ export class AmneziawgSidecar implements Sidecar {
   /** Tunnels that serve now, by inbound. */
   get tunnels(): ReadonlyMap<number, Tunnel> {
     return this.#tunnels;
+  }
+
+  async peek({ inboundIds: [id = 0] }: SidecarInstance): Promise<readonly UserCounters[]> {
+    const users = [...this.#expected(this.#needs.users, id)];
+    return countersOf(await readDevice(new ControlSocket(socketOf(interfaceOf(id)))), bookOf(users));
   }
 
   async open({ inboundIds }: SidecarInstance): Promise<SidecarControl> {

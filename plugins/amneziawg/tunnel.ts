@@ -12,7 +12,7 @@ import { noTable, portsText, tableOf, tableText } from './firewall.js';
 import { forwardedPorts } from './forwarded-ports.js';
 import { turnOnForwarding } from './forwarding.js';
 import { Interface, interfaceOf } from './interface.js';
-import { PeerBook } from './peer-book.js';
+import { countersOf, PeerBook } from './peer-book.js';
 import { accountIn, type Peer, peerLines, peerOf, quietLines, removalLines } from './peers.js';
 import { publicKeyOf } from './public-key.js';
 import { type ServerBlock, serverOf, textIn } from './server-block.js';
@@ -123,18 +123,7 @@ export class Tunnel {
   }
 
   async read(): Promise<readonly UserCounters[]> {
-    const { peers } = await readDevice(this.#control);
-    const counters: UserCounters[] = [];
-    const slice = new TimeSlice();
-    for (const state of peers.values()) {
-      if (slice.isOver) await slice.next();
-      const ref = this.clientOf(state.publicKey);
-      if (!ref) continue;
-      const { inboundId, clientId } = ref;
-      counters.push({ inboundId, clientId, up: state.received, down: state.sent });
-      this.#parts.seen(ref, state.handshake);
-    }
-    return counters;
+    return countersOf(await readDevice(this.#control), this.#book, this.#parts.seen);
   }
 
   async closed(): Promise<void> {

@@ -40,6 +40,11 @@ export class MtgApi implements SidecarControl {
     return new MtgApi(instance, nobody, status === 200);
   }
 
+  /** Reads counters without finding out anything else. */
+  static read(instance: SidecarInstance): Promise<readonly UserCounters[]> {
+    return new MtgApi(instance, '', false).read();
+  }
+
   async read(): Promise<readonly UserCounters[]> {
     const { status, body } = await this.#call('GET', '/stats');
     const stats = (body as { users?: Stats } | undefined)?.users;

@@ -152,6 +152,8 @@ export interface Sidecar {
   plan(inbounds: readonly Inbound[]): readonly InstancePlan[];
   /** Called once for each process that serves, after its start or adoption. What it must configure first, it does here; if it rejects, it is called again later. */
   open(instance: SidecarInstance): SidecarControl | Promise<SidecarControl>;
+  /** Returns the counters of a process of a previous panel, and changes nothing: it may have been started in another way, and is stopped then. Without it, such a process is stopped with bytes that no panel has counted. */
+  peek?(instance: SidecarInstance): Promise<readonly UserCounters[]>;
 }
 /** Sidecars; one for each protocol. Contribute `protocolProgram` to `ProtocolPrograms` of `inbounds` as well. */
 export const Sidecars = extensionPoint<Sidecar>('sidecars', 'Sidecars', (sidecar, _, others) => {

@@ -12,6 +12,7 @@ export interface InstanceRecord {
   readonly readsUsersAtStart: boolean;
   /** of the program that this was learnt from */
   readonly program: string;
+  readonly inboundIds?: readonly number[];
   /** to be removed by a panel that does not have the plugin any more */
   readonly nftTables?: readonly string[];
 }
@@ -26,6 +27,7 @@ function isRecord(value: unknown): value is InstanceRecord {
     secret,
     readsUsersAtStart,
     program,
+    inboundIds = [],
     nftTables = [],
   } = Object(value) as Partial<InstanceRecord>;
   return (
@@ -36,6 +38,8 @@ function isRecord(value: unknown): value is InstanceRecord {
     /^[0-9a-f]{64}$/.test(secret) &&
     typeof readsUsersAtStart === 'boolean' &&
     typeof program === 'string' &&
+    Array.isArray(inboundIds) &&
+    inboundIds.every(Number.isSafeInteger) &&
     Array.isArray(nftTables) &&
     nftTables.length <= MOST_TABLES &&
     nftTables.every(isTableName)
@@ -63,7 +67,7 @@ export class RecordFile {
 
   /** Resolves with the record for these ports; `freePort` finds those that it lacks. */
   async for(
-    { ports = [], nftTables }: Pick<InstancePlan, 'ports' | 'nftTables'>,
+    { ports = [], nftTables, inboundIds }: Pick<InstancePlan, 'ports' | 'nftTables' | 'inboundIds'>,
     program: string,
     freePort: () => Promise<number>,
   ): Promise<InstanceRecord> {
@@ -76,6 +80,7 @@ export class RecordFile {
       // Another program may be able to do more.
       readsUsersAtStart: last?.program === program && last.readsUsersAtStart,
       program,
+      inboundIds,
       ...(nftTables && { nftTables }),
     };
     return this.#save(wanted);

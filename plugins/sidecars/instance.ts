@@ -8,6 +8,7 @@ import type { InstancePlan, Sidecar, SidecarFile, SidecarStatus, SidecarUser } f
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord, RecordFile } from './instance-record.js';
 import { runningOf, stateOf } from './instance-state.js';
+import { readLeft } from './left-process.js';
 import { LiveInstance } from './live-instance.js';
 import { isTaken } from './own-port.js';
 import { Problems } from './problems.js';
@@ -199,6 +200,10 @@ export class Instance {
       this.#files = plan.files ?? [];
       this.#restarts.began();
       if (this.#digest === '') {
+        // It is stopped if it was started in another way.
+        const { name, inboundIds } = this;
+        const left = await readLeft(this.#needs, { name, inboundIds, folder, record: this.#record });
+        if (left) void this.#settling.settle([left]);
         this.#process = this.#watched(manage(options));
         // Not `restart`: it may adopt the process of the previous panel. Nobody waits for it, as others are to be started.
         void this.#process.start();

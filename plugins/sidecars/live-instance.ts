@@ -9,7 +9,7 @@ import { userName } from '../engine/contract.js';
 import { differences } from './invariants.js';
 import { inTime } from './in-time.js';
 import type { InstanceRecord } from './instance-record.js';
-import { callProgram } from './program-call.js';
+import { viewOf } from './left-process.js';
 import { Readings } from './reading.js';
 import { usersOf } from './users-of.js';
 
@@ -70,23 +70,9 @@ export class LiveInstance {
   static async open(place: Place): Promise<LiveInstance> {
     const { sidecar, plan, folder, process, record } = place;
     const abort = new AbortController();
-    const { ports, secret } = record;
+    const { name, inboundIds } = plan;
     const control = await inTime(STEP_MS, 'opening it', () =>
-      sidecar.open({
-        name: plan.name,
-        inboundIds: plan.inboundIds,
-        folder,
-        ports,
-        secret,
-        pid: process.pid,
-        adopted: process.adopted,
-        signal: abort.signal,
-        call: (port, path, options = {}) => {
-          const number = ports[port];
-          if (number === undefined) throw new TypeError(`the plan names no port ${port}`);
-          return callProgram(number, path, options, abort.signal);
-        },
-      }),
+      sidecar.open(viewOf({ name, inboundIds, folder, record }, process, abort.signal)),
     ).catch((error: unknown) => {
       abort.abort();
       throw error;

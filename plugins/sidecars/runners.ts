@@ -11,7 +11,8 @@ import type { Downloads } from './download.js';
 import { inTime } from './in-time.js';
 import type { Compared } from './invariants.js';
 import { Leftovers } from './leftovers.js';
-import { SidecarRunner, SOURCE } from './sidecar-runner.js';
+import { SOURCE } from './settling.js';
+import { SidecarRunner } from './sidecar-runner.js';
 
 const CHANGED_MS = 8_000;
 
@@ -51,7 +52,13 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
       this.#byProtocol.set(entry.value.protocol, runner);
       added.push(runner);
     }
-    await Promise.all(added.map((runner) => runner.apply(mayDownload)));
+    const leftovers = new Leftovers(this.#needs);
+    await Promise.all(
+      added.map(async (runner) => {
+        await runner.apply(mayDownload);
+        await runner.countLeft(leftovers);
+      }),
+    );
   }
 
   /** Removes what programs of previous panels left: of inbounds, and of plugins, that are no longer there. Call it when all plugins have started. */

@@ -2,6 +2,9 @@
 import { type Log, messageOf } from '../../kernel/index.js';
 import type { CounterReading, CountingApi } from '../traffic/contract.js';
 
+/** Name of the source, which is stored with the readings. */
+export const SOURCE = 'sidecars';
+
 export class Settling {
   readonly #counting: CountingApi;
   readonly #source: string;

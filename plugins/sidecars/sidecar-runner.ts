@@ -10,6 +10,7 @@ import type { InstancePlan, Sidecar, SidecarStatus } from './contract.js';
 import { type Found, findProgram, type FoundProgram } from './find-program.js';
 import { inTime } from './in-time.js';
 import { Instance } from './instance.js';
+import { SOURCE } from './settling.js';
 import { RecordFile } from './instance-record.js';
 import type { Leftovers } from './leftovers.js';
 import { isTableName, MOST_TABLES } from './nft-tables.js';
@@ -19,8 +20,6 @@ const ANSWER_MS = 3_000;
 const PROBLEM_MS = 5_000;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?$/;
 const MOST_INSTANCES = 1_000;
-export const SOURCE = 'sidecars';
-
 export interface RunnerNeeds {
   readonly processes: ProcessesApi;
   readonly counting: CountingApi;
@@ -208,6 +207,12 @@ export class SidecarRunner {
   async retry(): Promise<void> {
     if (this.#blocked !== '' && performance.now() >= this.#retryAt) await this.apply();
     await Promise.all([...this.#instances.values()].map((one) => one.retry()));
+  }
+
+  /** Counts what instances of previous panels have moved that this one does not have, before they are stopped. */
+  countLeft(leftovers: Leftovers): Promise<void> {
+    const needs = { ...this.#needs, sidecar: this.sidecar };
+    return this.#queue.run(() => leftovers.count(needs, (name) => this.#instances.has(name)));
   }
 
   /** Removes what instances of previous panels left that this one does not have. */
