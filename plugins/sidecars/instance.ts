@@ -82,7 +82,7 @@ export class Instance {
       const live = this.#live;
       if (!live) return { pending: true, reason: this.state };
       try {
-        await live.change(refs, (readings) => this.#settling.settle(readings));
+        await live.change(refs, (readings) => this.#settling.settleSoon(readings));
         return DONE;
       } catch (error) {
         this.#fail('its users cannot be changed', error);
@@ -298,13 +298,13 @@ export class Instance {
   }
 
   /**
-   * Runs what stops the process, after a reading. If the panel is killed before that is written, it is lost: hence one more before it.
+   * Runs what stops the process, after a reading. If the panel is killed before that is written, it is lost: hence one before it, which is waited for.
    * `settled` resolves when the last reading is counted; nothing that a poll waits for may wait for it.
    */
   async #stopCounted(stop: () => Promise<unknown>): Promise<{ settled: Promise<unknown> }> {
     const live = this.#live;
     const before = await live?.lastReading();
-    if (before) void this.#settling.settle([before]);
+    if (before) await this.#settling.settleSoon([before]);
     const last = await live?.lastReading();
     this.#live = undefined;
     // Until it is counted, no reading of the next process may overtake it.

@@ -27,7 +27,7 @@ interface Place {
   readonly record: InstanceRecord;
   readonly process: Extract<ProcessState, { name: 'running' }>;
 }
-/** Takes last readings of users, and resolves when they are counted. */
+/** Takes last readings of users, and resolves when they are counted, or soon. */
 export type Settle = (readings: readonly CounterReading[]) => Promise<void>;
 
 export class LiveInstance {
@@ -178,7 +178,7 @@ export class LiveInstance {
     const { users: live } = this.#control;
     if (!live) return;
     if (live.quiet) await this.#step('stopping the traffic of users', () => live.quiet?.(refs));
-    void settle([await this.read(Date.now())]);
+    await settle([await this.read(Date.now())]);
     await this.#step('removing users', () => live.change([], refs));
     void settle([this.readings.zero(refs)]);
   }

@@ -221,3 +221,15 @@ test('what the program lists is compared with what it should have', async (t) =>
     'user i1.c4 is not in the program',
   ]);
 });
+
+test('after a change that failed nothing is taken for done until all users are compared', async (t) => {
+  const { program, wanted, live, settle, all, refs } = await world({ keepsChanged: true }, 2);
+  program.fails = true;
+  wanted.set(1, 2);
+  await t.throwsAsync(live.change(refs([1]), settle), { message: /halfway/ });
+  program.fails = false;
+  await t.throwsAsync(live.change(refs([1]), settle), { message: /being compared/ });
+  await live.replace(all(), settle);
+  await live.change(refs([1]), settle);
+  t.is(program.accounts.get(1), 2);
+});
