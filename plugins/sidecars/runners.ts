@@ -101,7 +101,8 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
     if (!runner || this.#isClosed) return DONE;
     try {
       await inTime(CHANGED_MS, 'a program that runs inbounds', () => runner.apply());
-      return DONE;
+      const reason = runner.heldBack;
+      return { pending: reason !== '', reason };
     } catch (error) {
       // The plan goes on, and the state of the inbounds says how.
       return { pending: true, reason: messageOf(error) };

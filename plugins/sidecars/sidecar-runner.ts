@@ -167,8 +167,16 @@ export class SidecarRunner {
     return [...this.#instances.values()];
   }
 
+  /** Why processes that run go on in their previous way: the program, or a right, has gone since; empty for nothing. */
+  get heldBack(): string {
+    return this.#instances.size > 0 ? this.#blocked : '';
+  }
+
   describe(): SidecarStatus[] {
-    return [...this.#instances.values()].map((instance) => instance.describe());
+    return this.instances.map((instance) => {
+      const status = instance.describe();
+      return { ...status, problem: status.problem || this.#blocked };
+    });
   }
 
   /** Brings users of its inbounds to the programs. Resolves after some seconds at most. */

@@ -65,7 +65,7 @@ test('each bad field of a server block is refused by name and changes nothing', 
   t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
 });
 
-test('prefixes of IPv6 that are none for hosts are refused, and an MTU that is too small for it', async (t) => {
+test('prefixes of IPv6 that are not for hosts are refused, and an MTU that is too small for it', async (t) => {
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   for (const ipv6Subnet of [
     'fe80::1%eth0/64',

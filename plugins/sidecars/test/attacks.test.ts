@@ -1,7 +1,8 @@
 // Programs that lie about others, and machines that are in the way: ports that are taken, files that cannot be written.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { until } from '../../../test/harness/until.js';
@@ -108,6 +109,87 @@ test('files that cannot be written for a change: what runs goes on, and the chan
   );
   t.like(await world.status(), { problem: '' });
   t.is(await readFile(file, 'utf8'), '[]');
+});
+
+test('a program that goes away: what runs goes on, and an edit says that it is not applied', async (t) => {
+  let problem: string | undefined;
+  await using world = await World.open({ sidecar: { problem: () => problem } });
+  await world.reaches(/^running$/);
+  const { pid } = await world.status();
+  problem = 'the device has gone';
+  const inbound = await world.panel.get<object>(`/panel/api/inbounds/get/${world.inboundId}`);
+  const { body } = await world.panel.call(`/panel/api/inbounds/update/${world.inboundId}`, {
+    body: { ...inbound, remark: 'other' },
+  });
+  t.true(body.success);
+  t.regex(body.msg, /the device has gone/);
+  t.like(await world.status(), { pid, state: 'running', problem });
+});
+
+for (const [what, content, mode, expected] of [
+  ['that is not executable', '#!/bin/sh\n', 0o644, /which is not an executable program$/],
+  [
+    'for another machine',
+    '\u007fELF\u0002\u0001\u0001',
+    0o755,
+    /another (?:machine|system|kind)|cannot run|ENOEXEC/i,
+  ],
+  ['with an interpreter that is missing', '#!/no/such/interpreter\n', 0o755, /interpreter|missing|cannot/],
+] as const)
+  test(`a program ${what} is the reason that is shown, and everything else works`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-fake-'));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    const chosen = join(folder, 'program');
+    await writeFile(chosen, content, 'latin1');
+    await chmod(chosen, mode);
+    const program = { name: 'x', variable: 'TEST_FAKE_BIN', chosen, hint: 'write one' };
+    await using world = await World.open({ sidecar: { program } });
+    await world.reaches(expected);
+    t.true((await world.panel.addInbound()) > 0);
+    await world.panel.addClient('ann', [world.inboundId]);
+    t.deepEqual(world.panel.faults, []);
+  });
+
+test('a program that does not end when it is asked to is killed, and its last bytes are counted', async (t) => {
+  let mark = '1';
+  await using world = await World.open({ planEnv: () => ({ MARK: mark, BEHAVIOUR: 'stubborn' }) });
+  await world.reaches(/^running$/);
+  const { id } = await world.panel.addClient('ann', [world.inboundId]);
+  await world.move(id, 0, 77);
+  const { pid } = await world.status();
+  mark = '2';
+  await edited(world, { remark: 'other' });
+  await until(
+    async () => (await world.status()).pid !== pid && (await world.state()) === 'running',
+    'restarted',
+  );
+  t.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 77 });
+  t.deepEqual(await world.users(), [`i${world.inboundId}.c${id}`]);
+});
+
+test('what the panel holds for a program is private, and in no reply and no log', async (t) => {
+  await using world = await World.open();
+  await world.reaches(/^running$/);
+  const { panel, inboundId } = world;
+  await panel.addClient('ann', [inboundId]);
+  const record = join(panel.dataDirectory, 'sidecars', 'tuic', `in-${inboundId}.json`);
+  const { secret } = JSON.parse(await readFile(record, 'utf8')) as { secret: string };
+  for (const [path, wanted] of [
+    [record, 0o600],
+    [join(folderOf(world), 'users.json'), 0o600],
+    [folderOf(world), 0o700],
+  ] as const)
+    t.is((await stat(path)).mode & 0o777, wanted, path);
+  await world.call('/behave', 'refuse');
+  await panel.call('/panel/api/clients/update/ann', { body: { enable: false } });
+  const shown = [
+    ...panel.log,
+    JSON.stringify(await panel.get('/panel/api/x/sidecars')),
+    JSON.stringify(await panel.get(`/panel/api/inbounds/get/${inboundId}`)),
+  ].join();
+  t.false(shown.includes(secret));
 });
 
 test('a program that takes users but tells no counters is restarted, less and less often', async (t) => {

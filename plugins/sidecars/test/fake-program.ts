@@ -12,6 +12,7 @@ const counters = new Map<string, Moved>();
 const calls = { whole: 0, some: 0 };
 let behaviour = process.env['BEHAVIOUR'] ?? '';
 
+if (behaviour === 'stubborn') process.on('SIGTERM', () => undefined);
 if (mode === 'dies') {
   process.stdout.write('error: this program does not want to run\n');
   process.exit(3);
