@@ -32,7 +32,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 26 names
-//   @weir-panel/weir/plugins/sidecars: 16 names
+//   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
@@ -1932,6 +1932,10 @@ declare module '@weir-panel/weir/plugins/clients' {
   export interface ProgramUsersApi {
     user(ref: UserRef): CoreUser | undefined;
     users(inboundId: number): Iterable<CoreUser>;
+    /** Ids of the clients that are attached to the inbound, enabled or not: for passes over many that let other work go on. */
+    attached(inboundId: number): readonly number[];
+    /** Whether the client is attached to the inbound, enabled or not. */
+    isAttached(ref: UserRef): boolean;
   }
   export const ProgramUsers: Token<ProgramUsersApi>;
   /** A client whose expiry is over and that can renew. */
@@ -5488,6 +5492,8 @@ declare module '@weir-panel/weir/plugins/sidecars' {
     readonly inboundIds: readonly number[];
     /** names of the TCP ports on 127.0.0.1 that it needs for itself */
     readonly ports?: readonly string[];
+    /** tables of nftables (family inet) that `open` makes, each `weir_` with letters, digits and underscores. A later panel removes them if your plugin or the instance has gone by then. */
+    readonly nftTables?: readonly string[];
     /**
      * Returns how the process is started, the same for the same data: a process that was started in another way is
      * restarted, with a last reading before. `users` is undefined when they are given to the running program, by `users` of
@@ -5518,6 +5524,13 @@ declare module '@weir-panel/weir/plugins/sidecars' {
       readonly body?: unknown;
     }): Promise<ProgramReply>;
   }
+  /** A user that a program has. */
+  export interface ListedUser {
+    /** as in `SidecarUser`; another text for one that you do not know */
+    readonly name: string;
+    /** as far as the program tells it: fields that differ from those that the user should have are a finding */
+    readonly account?: Readonly<Partial<CoreAccount>>;
+  }
   /** Talks to one process. Each function has 10 s; a failure is logged and retried, and shown as the state of the inbound. */
   export interface SidecarControl {
     /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
@@ -5526,10 +5539,14 @@ declare module '@weir-panel/weir/plugins/sidecars' {
       replace(users: readonly SidecarUser[]): Promise<void>;
       /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
       change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+      /** Stops the traffic of users who are about to be removed, and keeps their counters: then the reading before their removal has all of it. For `countersEndWithUsers`. */
+      quiet?(users: readonly UserRef[]): Promise<void>;
+      /** Returns the users that the program itself says it has, for `weir check --deep`. */
+      list?(): Promise<readonly ListedUser[]>;
     };
     /** Returns the counters of users; the program's start is their zero. Users may be missing. */
     read(): Promise<readonly UserCounters[]>;
-    /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal. */
+    /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal, and a user whose account changes is removed by a call of its own and put as a new one. */
     readonly countersEndWithUsers?: boolean;
     /** Called when the process has stopped: removes what it leaves behind, such as rules of a firewall. */
     closed?(): void | Promise<void>;
@@ -5545,6 +5562,8 @@ declare module '@weir-panel/weir/plugins/sidecars' {
     plan(inbounds: readonly Inbound[]): readonly InstancePlan[];
     /** Called once for each process that serves, after its start or adoption. What it must configure first, it does here; if it rejects, it is called again later. */
     open(instance: SidecarInstance): SidecarControl | Promise<SidecarControl>;
+    /** Returns the counters of a process of a previous panel, and changes nothing: it may have been started in another way, and is stopped then. Without it, such a process is stopped with bytes that no panel has counted. */
+    peek?(instance: SidecarInstance): Promise<readonly UserCounters[]>;
   }
   /** Sidecars; one for each protocol. Contribute `protocolProgram` to `ProtocolPrograms` of `inbounds` as well. */
   export const Sidecars: ExtensionPoint<Sidecar>;
