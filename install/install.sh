@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs this package, or upgrades to it. Needs root, and no network. Run it in the unpacked folder:
-#   sh install.sh [--no-start]
+#   sh install.sh [--no-start] [--without-backup]
 # --no-start: copies the files and does not touch the service, for images and for machines without systemd.
+# --without-backup: makes no backup before an upgrade, for a panel that cannot make one.
 set -eu
 
 fail() {
@@ -10,11 +11,13 @@ fail() {
 }
 
 start=yes
+backup=
 for word in "$@"; do
   case $word in
   --no-start) start=no ;;
+  --without-backup) backup=--without-backup ;;
   --help | -h)
-    sed -n '2,4s/^# //p' "$0"
+    sed -n '2,5s/^# //p' "$0"
     exit 0
     ;;
   *) fail "unexpected argument \"$word\"; --help lists the options" ;;
@@ -55,6 +58,12 @@ getent group weir >/dev/null || groupadd --system weir
 getent passwd weir >/dev/null ||
   useradd --system --gid weir --home-dir /var/lib/weir --no-create-home --shell "$nologin" weir
 install -d -m 0755 /opt/weir /opt/weir/releases
+# One at a time; `weir upgrade`, which calls this, has the lock already.
+if [ -z "${WEIR_X_LOCKED:-}" ]; then
+  exec 9>/opt/weir/.lock
+  flock --nonblock 9 || fail "another upgrade runs"
+  export WEIR_X_LOCKED=1
+fi
 install -d -m 0700 -o weir -g weir /var/lib/weir
 
 release=/opt/weir/releases/$version
@@ -85,7 +94,8 @@ ln -sfn /opt/weir/current/bin/weir /usr/local/bin/weir
 has_systemd=no
 [ -d /run/systemd/system ] && has_systemd=yes
 if [ -e /opt/weir/current ] && [ "$start" = yes ] && [ "$has_systemd" = yes ]; then
-  exec "$release/bin/weir" upgrade --release "$version"
+  # shellcheck disable=SC2086 # no word, or one
+  exec "$release/bin/weir" upgrade --release "$version" $backup
 fi
 ln -sfn "releases/$version" /opt/weir/.current-$$
 mv -T /opt/weir/.current-$$ /opt/weir/current

@@ -82,13 +82,14 @@ export const healthCommand = ({ listeners, plugins, listener }: Needs): Command 
     run: async ({ say }) => {
       const place: Place = {
         port: listeners.panel.port,
-        path: `${listeners.panel.basePath}healthz`,
+        path: `${listeners.panel.basePath.replace(/\/$/, '')}/healthz`,
         tls: (listener?.certificateFiles.certificate ?? '') !== '',
       };
       const found = await status(place).catch((error: unknown) => {
         throw new Refusal(`the panel does not answer on port ${place.port}: ${messageOf(error)}`);
       });
-      if (found !== WORKS) throw new Refusal(`the panel answers ${found}: it cannot save now; its log says why`);
+      if (found !== WORKS)
+        throw new Refusal(`the panel answers ${found}: it cannot save now; its log says why`);
       say(`the panel works, on port ${place.port}`);
       for (const { name, state, reason } of plugins.list())
         if (state !== 'running' && state !== 'starting') say(`plugin ${name} does not run: ${reason}`);
