@@ -4,6 +4,8 @@
 # --no-start: copies the files and does not touch the service, for images and for machines without systemd.
 # --without-backup: makes no backup before an upgrade, for a panel that cannot make one.
 set -eu
+# The service runs these programs as another user; `weir upgrade` calls this with a stricter mask.
+umask 022
 
 fail() {
   echo "install.sh: $*" >&2
@@ -59,10 +61,10 @@ getent passwd weir >/dev/null ||
   useradd --system --gid weir --home-dir /var/lib/weir --no-create-home --shell "$nologin" weir
 install -d -m 0755 /opt/weir /opt/weir/releases
 # One at a time; `weir upgrade`, which calls this, has the lock already.
-if [ -z "${WEIR_X_LOCKED:-}" ]; then
+if [ -z "${UPGRADE_LOCKED:-}" ]; then
   exec 9>/opt/weir/.lock
   flock --nonblock 9 || fail "another upgrade runs"
-  export WEIR_X_LOCKED=1
+  export UPGRADE_LOCKED=1
 fi
 install -d -m 0700 -o weir -g weir /var/lib/weir
 
@@ -80,8 +82,7 @@ if [ "$here" != "$release" ]; then
     # The files belong to root, so that the service cannot change its own programs.
     tar -C "$here" -cf - . | tar -C "$draft" --no-same-owner -xf - || fail "the files could not be copied to $draft"
     (cd "$draft" && sha256sum --check --quiet --strict FILES.sha256) || fail "the copy in $draft is damaged; is the disk full?"
-    chmod -R go-w "$draft"
-    chmod 0755 "$draft"
+    chmod -R u=rwX,go=rX "$draft"
     sync "$draft" 2>/dev/null || sync
     mv "$draft" "$release"
   fi

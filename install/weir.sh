@@ -38,13 +38,13 @@ export PATH="$release/bin:$PATH"
 case ${1:-} in
 upgrade | rollback)
   # One at a time. install.sh of the new release, which an upgrade calls, has the lock already.
-  if [ -z "${WEIR_X_LOCKED:-}" ] && [ "$(id -u)" = 0 ] && [ -d /opt/weir/releases ]; then
+  if [ -z "${UPGRADE_LOCKED:-}" ] && [ "$(id -u)" = 0 ] && [ -d /opt/weir/releases ]; then
     exec 9>/opt/weir/.lock
     flock --nonblock 9 || {
       echo "weir: another upgrade runs" >&2
       exit 1
     }
-    export WEIR_X_LOCKED=1
+    export UPGRADE_LOCKED=1
   fi
   ;;
 *)

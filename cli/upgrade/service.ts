@@ -1,5 +1,5 @@
 // The service under systemd.
-import { copyFile, rename } from 'node:fs/promises';
+import { chmod, copyFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from './run-program.js';
@@ -66,6 +66,7 @@ export const systemd: Service = {
   install: async (release) => {
     const draft = `${UNIT_FILE}.new`;
     await copyFile(join(release, 'systemd', 'weir.service'), draft);
+    await chmod(draft, 0o644);
     await rename(draft, UNIT_FILE);
     await systemctl('daemon-reload');
   },
