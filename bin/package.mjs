@@ -1,5 +1,6 @@
 // Builds the package for Linux: `npm run package`, or with `-- --arch arm64 --out /tmp/packages`. The same commit and the
 // same tools give the same bytes. docs/install.md says how to install it, decision 37 what is in it.
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,7 @@ import { writeNotices } from './package/notices.mjs';
 import { copyRuntime } from './package/runtime.mjs';
 import { buildSqlite } from './package/sqlite.mjs';
 import { archOf, commitOf, say, versionOf } from './package/target.mjs';
-import { checkNode, install, root } from './setup.mjs';
+import { checkNode, root } from './setup.mjs';
 
 /** Builds the folder of a package in `parent`; resolves with its path. */
 export async function packageFolder(arch, parent) {
@@ -48,7 +49,8 @@ async function main() {
   });
   checkNode();
   const machines = [...new Set(values.arch.map(archOf))];
-  await install();
+  if (!existsSync(join(root, 'node_modules', 'typescript')))
+    throw new Error(`packages are missing; run npm ci --ignore-scripts in ${root} first`);
   const out = resolve(values.out);
   await mkdir(out, { recursive: true });
   const work = values.folder ? out : await mkdtemp(join(tmpdir(), 'weir-package-'));

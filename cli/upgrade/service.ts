@@ -62,6 +62,9 @@ export function lastErrorIn(log: string): string {
   return '';
 }
 
+/** The last restart on request, in seconds since 1970: older entries of the log are of another release. */
+let since = 0;
+
 export const systemd: Service = {
   install: async (release) => {
     const draft = `${UNIT_FILE}.new`;
@@ -70,7 +73,12 @@ export const systemd: Service = {
     await rename(draft, UNIT_FILE);
     await systemctl('daemon-reload');
   },
-  restart: async () => void (await systemctl('restart', UNIT)),
+  restart: async () => {
+    since = Math.floor(Date.now() / 1000);
+    // Otherwise the count of restarts goes on where the previous release left it.
+    await systemctl('reset-failed', UNIT);
+    await systemctl('restart', UNIT);
+  },
   leave: async () => {
     // Fails where there is no panel to stop.
     await systemctl('kill', '--kill-whom=main', '--signal=SIGUSR2', UNIT).catch(() => undefined);
@@ -91,7 +99,7 @@ export const systemd: Service = {
   lastError: () =>
     runProgram(
       'journalctl',
-      ['--unit', UNIT, '--lines', LINES, '--output', 'cat', '--no-pager'],
+      ['--unit', UNIT, `--since=@${since}`, '--lines', LINES, '--output', 'cat', '--no-pager'],
       CALL_LIMIT_MS,
     ).then(
       ({ said }) => lastErrorIn(said),

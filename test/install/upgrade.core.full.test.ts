@@ -60,15 +60,25 @@ testUnless(await missingForContainers())(
     const first = /^weir-(.+)-linux-/.exec(basename(base))?.[1] ?? '';
     const table = 'CREATE TABLE upgrade_probe (id INTEGER PRIMARY KEY)';
     const better = await writeVariant(base, { version: '90.0.1', migrations: [table] });
+    const wrong = await writeVariant(base, {
+      version: '90.0.4',
+      migrations: [table, 'SELECT nothing FROM nowhere'],
+    });
     const failing = await writeVariant(base, {
       version: '90.0.2',
-      migrations: [table, 'ALTER TABLE upgrade_probe ADD COLUMN name TEXT', 'SELECT nothing FROM nowhere'],
+      // The last one succeeds on an empty database, such as that of a dry run.
+      migrations: [
+        table,
+        'ALTER TABLE upgrade_probe ADD COLUMN name TEXT',
+        'INSERT INTO upgrade_probe SELECT 1, 2 FROM clients UNION ALL SELECT 1, 2 FROM clients',
+      ],
       essential: true,
     });
     const throwing = await writeVariant(base, {
       version: '90.0.3',
       migrations: [table, 'ALTER TABLE upgrade_probe ADD COLUMN other TEXT'],
-      start: "throw new Error('it cannot start');",
+      // Only under systemd, so that the dry run finds nothing.
+      start: "if (process.env.INVOCATION_ID) throw new Error('it cannot start');",
     });
     const file = await packVariant(better);
 
@@ -118,7 +128,14 @@ WEIR_ENGINE_PRIVATE=allow
     t.true(await user.served(), 'and serves');
 
     await panel.addClient('bob', [1]);
-    t.regex(await done(`sh /packages/${basename(failing)}/install.sh`, 1), /Weir 90\.0\.1 is back and works/);
+    t.regex(
+      await done(`sh /packages/${basename(wrong)}/install.sh`, 1),
+      /nothing was changed: Weir 90\.0\.4/,
+    );
+    t.regex(
+      await done(`sh /packages/${basename(failing)}/install.sh`, 1),
+      /migration 0003-probe[\s\S]*Weir 90\.0\.1 is back and works/,
+    );
     t.is(await current(), '90.0.1');
     t.is(await coreOf(), core);
     const emails = async () =>
