@@ -78,8 +78,8 @@ export const rollbackCommand = programCommand({
     const { options, complain } = context;
     const machine = await thisMachine(context as never);
     const { installation } = machine;
-    const [current, record] = [await installation.current(), await installation.record()];
-    if (!record || record.state === 'failed' || record.to !== current) {
+    const [current, record] = [await installation.current(), await installation.record('upgraded.json')];
+    if (!record || record.to !== current) {
       complain(`there is no upgrade to ${current} to go back from`);
       return 1;
     }
@@ -94,6 +94,7 @@ export const rollbackCommand = programCommand({
       return 1;
     }
     await goBack(machine, { ...record, problem: 'rolled back on request' });
+    await installation.forget('upgraded.json');
     return 0;
   },
 });

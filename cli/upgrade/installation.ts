@@ -24,6 +24,9 @@ export interface UpgradeRecord {
   readonly problem: string;
 }
 
+/** The last attempt, and the last one that succeeded: a failed one does not take away the way back. */
+type RecordName = 'upgrade.json' | 'upgraded.json';
+
 export const isVersion = (text: string): boolean => VERSION.test(text);
 
 export class Installation {
@@ -64,8 +67,8 @@ export class Installation {
     await rename(draft, join(this.root, name));
   }
 
-  async record(): Promise<UpgradeRecord | undefined> {
-    const path = join(this.root, 'upgrade.json');
+  async record(name: RecordName): Promise<UpgradeRecord | undefined> {
+    const path = join(this.root, name);
     const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
@@ -79,8 +82,13 @@ export class Installation {
     throw new Error(`${path} is damaged; remove it, and see with \`weir health\` which version runs`);
   }
 
-  write(record: UpgradeRecord): Promise<void> {
-    return replaceFile(join(this.root, 'upgrade.json'), `${JSON.stringify(record)}\n`, 0o600);
+  write(name: RecordName, record: UpgradeRecord): Promise<void> {
+    return replaceFile(join(this.root, name), `${JSON.stringify(record)}\n`, 0o600);
+  }
+
+  /** Nothing to go back to is left. */
+  forget(name: RecordName): Promise<void> {
+    return rm(join(this.root, name), { force: true });
   }
 
   /** Removes all releases but these. */

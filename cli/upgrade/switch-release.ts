@@ -91,7 +91,7 @@ export async function switchRelease(machine: Machine, to: string, options: Switc
   const { installation, service, weir, applied, say, complain } = machine;
   const current = await installation.current();
   if (current === undefined) throw new Error(`${installation.root} has no current release; run install.sh`);
-  const last = await installation.record();
+  const last = await installation.record('upgrade.json');
   if (current === to && last?.state === 'under way' && last.to === to) {
     say(`the upgrade from ${last.from} to ${to} was interrupted; it goes on`);
     await service.install(installation.folderOf(to));
@@ -125,7 +125,7 @@ export async function switchRelease(machine: Machine, to: string, options: Switc
     notRunning: [...notRunningIn(before.said).keys()],
     problem: '',
   };
-  await installation.write(record);
+  await installation.write('upgrade.json', record);
   await installation.link('current', to);
   await service.install(installation.folderOf(to));
   await service.restart();
@@ -139,7 +139,8 @@ async function settle(machine: Machine, record: UpgradeRecord): Promise<number> 
   const problem = await whyNotReady(machine, to, record.notRunning);
   if (problem === undefined) {
     await installation.link('previous', from);
-    await installation.write({ ...record, state: 'done' });
+    await installation.write('upgraded.json', { ...record, state: 'done' });
+    await installation.write('upgrade.json', { ...record, state: 'done' });
     const removed = await installation.prune([from, to]);
     if (removed.length > 0) say(`removed ${removed.join(', ')}`);
     say(`Weir ${to} works`);
@@ -171,7 +172,7 @@ export async function goBack(machine: Machine, record: UpgradeRecord): Promise<v
   await service.install(installation.folderOf(from));
   await service.restart();
   const problem = await whyNotReady(machine, from, notRunning);
-  await installation.write({ ...record, state: 'failed' });
+  await installation.write('upgrade.json', { ...record, state: 'failed' });
   if (problem !== undefined) throw new Error(`Weir ${from} is back, but does not work either: ${problem}`);
   say(`Weir ${from} is back and works`);
 }
