@@ -24,11 +24,11 @@ export interface Machine {
   readonly complain: (line: string) => void;
   /** how long a panel may take to start, migrations included */
   readonly limitMs: number;
+  /** a panel that works must still be the same process after this time */
+  readonly settledMs: number;
 }
 
 const LOOK_MS = 250;
-/** A panel that works must still be the same process after this time. */
-const SETTLED_MS = 2_000;
 const NOT_RUNNING = /^plugin (\S+) does not run: (.*)$/gm;
 
 const notRunningIn = (said: string): Map<string, string> =>
@@ -42,7 +42,7 @@ async function isFrom(pid: number, release: string): Promise<boolean> {
 
 /** Waits until the release works; resolves with the reason why it does not. */
 export async function whyNotReady(
-  { installation, service, weir, limitMs }: Machine,
+  { installation, service, weir, limitMs, settledMs }: Machine,
   version: string,
   notRunning: readonly string[],
 ): Promise<string | undefined> {
@@ -60,7 +60,7 @@ export async function whyNotReady(
     const failed = [...notRunningIn(health.said)].filter(([name]) => !notRunning.includes(name));
     if (failed.length > 0)
       return `plugins do not run: ${failed.map(([name, reason]) => `${name} (${reason})`).join('; ')}`;
-    await sleep(SETTLED_MS);
+    await sleep(settledMs);
     const later = await service.state();
     if (later.pid === pid && later.restarts === 0) return undefined;
   }

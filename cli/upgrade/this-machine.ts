@@ -17,6 +17,7 @@ const ENTRY = fileURLToPath(new URL('./put-back-process.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../../../../', import.meta.url)).replace(/\/$/, '');
 const COMMAND_LIMIT_MS = 30 * 60_000;
 const START_LIMIT_MS = 5 * 60_000;
+const SETTLED_MS = 2_000;
 
 type PutBack = { readonly copy?: string; readonly kept?: string; readonly problem?: string };
 
@@ -66,5 +67,6 @@ export async function thisMachine({ env, directory, say, complain }: ProgramCont
     say,
     complain,
     limitMs: START_LIMIT_MS,
+    settledMs: SETTLED_MS,
   };
 }

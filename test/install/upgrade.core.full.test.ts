@@ -118,7 +118,7 @@ WEIR_ENGINE_PRIVATE=allow
 
     const server = await openServer(t);
     const user = await connect(t, panel, 'ann', server);
-    const bytes = 80 * MIB;
+    const bytes = 128 * MIB;
     const transfer = user.start(bytes, MIB);
     await counted(panel, 'ann', MIB);
 
