@@ -80,10 +80,14 @@ export const systemd: Service = {
     await systemctl('restart', UNIT);
   },
   leave: async () => {
-    // Fails where there is no panel to stop.
-    await systemctl('kill', '--kill-whom=main', '--signal=SIGUSR2', UNIT).catch(() => undefined);
+    const { pid } = await systemd.state();
+    // Not `systemctl kill`, whose option for the main process has another name in each version. It may exit meanwhile.
+    if (pid > 0)
+      try {
+        process.kill(pid, 'SIGUSR2');
+      } catch {}
     for (const deadline = Date.now() + LEAVE_LIMIT_MS; Date.now() < deadline; await sleep(LOOK_MS))
-      if ((await systemd.state()).pid === 0) break;
+      if ((await systemd.state()).pid !== pid || pid === 0) break;
     // Without a panel this only ends the attempts to start one.
     await systemctl('stop', UNIT);
   },
