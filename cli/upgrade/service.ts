@@ -62,6 +62,15 @@ export function lastErrorIn(log: string): string {
   return '';
 }
 
+/** Not `systemctl kill`: its option for the main process has another name in older versions. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has exited meanwhile.
+  }
+}
+
 /** The last restart on request, in seconds since 1970: older entries of the log are of another release. */
 let since = 0;
 
@@ -80,14 +89,16 @@ export const systemd: Service = {
     await systemctl('restart', UNIT);
   },
   leave: async () => {
-    const { pid } = await systemd.state();
-    // Not `systemctl kill`, whose option for the main process has another name in each version. It may exit meanwhile.
-    if (pid > 0)
-      try {
-        process.kill(pid, 'SIGUSR2');
-      } catch {}
-    for (const deadline = Date.now() + LEAVE_LIMIT_MS; Date.now() < deadline; await sleep(LOOK_MS))
-      if ((await systemd.state()).pid !== pid || pid === 0) break;
+    let told = 0;
+    for (const deadline = Date.now() + LEAVE_LIMIT_MS; ; await sleep(LOOK_MS)) {
+      const { pid } = await systemd.state();
+      if (pid === 0) break;
+      // SIGTERM, also that of `systemctl stop`, would stop the core as well.
+      if (Date.now() > deadline) signal(pid, 'SIGKILL');
+      // A panel that failed may have been started again meanwhile.
+      else if (pid !== told) signal(pid, 'SIGUSR2');
+      told = pid;
+    }
     // Without a panel this only ends the attempts to start one.
     await systemctl('stop', UNIT);
   },
