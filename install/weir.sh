@@ -33,7 +33,8 @@ if [ -r "$settings" ]; then
 fi
 export WEIR_DATA_DIR="${WEIR_DATA_DIR:-/var/lib/weir}"
 export XDG_CACHE_HOME="${XDG_CACHE_HOME:-/var/cache}"
-export PATH="$release/bin:$PATH"
+# That of a cron job may lack the folders of root.
+export PATH="$release/bin:$PATH:/usr/sbin:/sbin"
 
 case ${1:-} in
 upgrade | rollback)

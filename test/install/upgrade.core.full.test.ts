@@ -9,6 +9,7 @@ import type { ExecutionContext } from 'ava';
 import { ADMIN, PanelApi } from '../harness/api.js';
 import { freePort } from '../harness/free-port.js';
 import { testUnless } from '../harness/left-out.js';
+import { until } from '../harness/until.js';
 import { sourceRoot } from '../harness/source-root.js';
 import { connect, counted, MIB, openServer } from '../engine/user.js';
 import { Container, missingForContainers } from './container.js';
@@ -163,6 +164,18 @@ WEIR_ENGINE_PRIVATE=allow
 
     await done('systemctl restart weir && sleep 1 && until weir health; do sleep 0.2; done');
     t.is(await coreOf(), core, 'a restart of the service leaves the core running');
+
+    // Killed at once after the switch: systemd finishes the restart, and the same command finishes the upgrade.
+    const cut = container.start(`sh /packages/${basename(better)}/install.sh`);
+    const ended = new Promise((resolve) => cut.on('close', resolve));
+    await until(async () => (await current()) === '90.0.1', 'the link leads to the new release');
+    await done(
+      'for p in /proc/[0-9]*; do if tr "\\0" " " <$p/cmdline | grep -q "weir.mjs upgrade"; then kill -9 ${p#/proc/}; fi; done',
+    );
+    await ended;
+    t.regex(await done(`sh /packages/${basename(better)}/install.sh`), /was interrupted; it goes on/);
+    t.is(await coreOf(), core);
+    t.deepEqual(await emails(), ['ann']);
     await done(`sh /opt/weir/current/uninstall.sh`);
     t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'the core has stopped');
     await done('test ! -e /opt/weir && test -e /var/lib/weir/weir.sqlite');
