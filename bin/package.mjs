@@ -11,7 +11,7 @@ import { copyProgram } from './package/program.mjs';
 import { copyModules } from './package/modules.mjs';
 import { writeNotices } from './package/notices.mjs';
 import { copyRuntime } from './package/runtime.mjs';
-import { buildSqlite } from './package/sqlite.mjs';
+import { buildSqlite, toolsFor } from './package/sqlite.mjs';
 import { archOf, commitOf, say, versionOf } from './package/target.mjs';
 import { checkNode, root } from './setup.mjs';
 
@@ -49,13 +49,14 @@ async function main() {
   });
   checkNode();
   const machines = [...new Set(values.arch.map(archOf))];
+  // What is missing is said now, and not after the package for the first machine.
+  for (const arch of machines) toolsFor(arch);
   if (!existsSync(join(root, 'node_modules', 'typescript')))
     throw new Error(`packages are missing; run npm ci --ignore-scripts in ${root} first`);
   const out = resolve(values.out);
   await mkdir(out, { recursive: true });
   const work = values.folder ? out : await mkdtemp(join(tmpdir(), 'weir-package-'));
   try {
-    const lines = [];
     for (const arch of machines) {
       const { folder, time } = await packageFolder(arch, work);
       if (values.folder) {
@@ -63,25 +64,21 @@ async function main() {
         continue;
       }
       const file = await archive(folder, out, time);
-      lines.push(`${await digestOf(file)}  ${file.slice(out.length + 1)}`);
+      await addSum(join(out, 'SHA256SUMS'), await digestOf(file), file.slice(out.length + 1));
       process.stdout.write(`${file}\n`);
     }
-    if (lines.length > 0) await mergeSums(join(out, 'SHA256SUMS'), lines);
   } finally {
     if (!values.folder) await rm(work, { recursive: true, force: true });
   }
 }
 
-/** Replaces the lines of the files that were built; a package of the other machine keeps its line. */
-async function mergeSums(path, lines) {
-  const names = new Set(lines.map((line) => line.split('  ')[1]));
+/** A package of the other machine keeps its line. */
+async function addSum(path, digest, name) {
   const others = (await readFile(path, 'utf8').catch(() => ''))
     .split('\n')
-    .filter((line) => line !== '' && !names.has(line.split('  ')[1]));
-  await writeFile(
-    path,
-    `${[...others, ...lines].sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1)).join('\n')}\n`,
-  );
+    .filter((line) => line !== '' && line.slice(66) !== name);
+  const lines = [...others, `${digest}  ${name}`].sort((a, b) => (a.slice(66) < b.slice(66) ? -1 : 1));
+  await writeFile(path, `${lines.join('\n')}\n`);
 }
 
 await main().catch((error) => {

@@ -13,8 +13,8 @@ const NEEDED = [
   ...['tar', 'minipass', 'minizlib', 'chownr', 'yallist', '@isaacs/fs-minipass'],
 ];
 
-/** Where compiler and linker are called by their usual names, for the machine that this is. */
-function toolsFor(arch) {
+/** Compiler and linker for the machine; throws a sentence that names missing ones. */
+export function toolsFor(arch) {
   const prefix = arch === process.arch ? '' : MACHINES[arch].tools;
   const tools = { CC: `${prefix}gcc`, CXX: `${prefix}g++`, AR: `${prefix}ar`, STRIP: `${prefix}strip` };
   const missing = [...Object.values(tools), 'make', 'python3'].filter(

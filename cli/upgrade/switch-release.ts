@@ -29,6 +29,8 @@ export interface Machine {
 }
 
 const LOOK_MS = 250;
+/** A line of `weir check`. */
+const NEWER = /^note +a newer release has migrated.*$/m;
 const NOT_RUNNING = /^plugin (\S+) does not run: (.*)$/gm;
 
 const notRunningIn = (said: string): Map<string, string> =>
@@ -70,6 +72,13 @@ export async function whyNotReady(
 /** Refuses a release with which the panel would not start, before anything changes. What the running release complains about as well is no reason. */
 async function refuseUnfit({ weir, complain }: Machine, from: string, to: string): Promise<boolean> {
   const found = await weir(to, ['check']);
+  const [newer] = NEWER.exec(found.said) ?? [];
+  if (newer !== undefined) {
+    complain(
+      `nothing was changed: ${newer.replace(/^note +/, '')}; \`weir rollback\` goes back to an older release`,
+    );
+    return true;
+  }
   if (found.code === 0) return false;
   complain(found.complained.trim());
   const before = await weir(from, ['check']);

@@ -170,7 +170,7 @@ WEIR_ENGINE_PRIVATE=allow
     const ended = new Promise((resolve) => cut.on('close', resolve));
     await until(async () => (await current()) === '90.0.1', 'the link leads to the new release');
     await done(
-      'for p in /proc/[0-9]*; do if tr "\\0" " " <$p/cmdline | grep -q "weir.mjs upgrade"; then kill -9 ${p#/proc/}; fi; done',
+      'for p in /proc/[0-9]*; do if tr "\\0" " " <$p/cmdline | grep -q "weir.mjs [u]pgrade"; then kill -9 ${p#/proc/}; fi; done',
     );
     await ended;
     t.regex(await done(`sh /packages/${basename(better)}/install.sh`), /was interrupted; it goes on/);

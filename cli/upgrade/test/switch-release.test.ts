@@ -33,6 +33,15 @@ onLinux('changes nothing when the new release would not start', async (t) => {
   t.is(await machine.installation.current(), '1.0.0');
 });
 
+onLinux('does not start an older release on the database of a newer one', async (t) => {
+  const said =
+    'note         a newer release has migrated the database; this one does not know: clients/0099\n';
+  const machine = await FakeMachine.make(t, { '2.0.0': { check: { code: 0, said, complained: '' } } });
+  t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
+  t.deepEqual(machine.events, ['2.0.0 check']);
+  t.regex(machine.complained.join(), /does not know: clients\/0099; `weir rollback`/);
+});
+
 onLinux('goes on when the running release has the same problems', async (t) => {
   const machine = await FakeMachine.make(t, { '1.0.0': { check: FAILED }, '2.0.0': { check: FAILED } });
   t.is(await switchRelease(machine, '2.0.0', OPTIONS), 0);
