@@ -2,6 +2,7 @@ import {
   bool,
   definePlugin,
   Jobs,
+  Listeners,
   maybe,
   message,
   payload,
@@ -13,8 +14,10 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import { PanelListener } from '../settings/contract.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
+import { healthCommand } from './health.js';
 import { jobRoutes, jobsCommand } from './jobs.js';
 import { PluginList, pluginList } from './plugins.js';
 
@@ -42,7 +45,13 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Lists plugins and jobs with their state, enables and disables plugins, and runs jobs.',
-  uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram) },
+  uses: {
+    plugins: Plugins,
+    jobs: Jobs,
+    listeners: Listeners,
+    listener: maybe(PanelListener),
+    program: maybe(PanelProgram),
+  },
   routes: ({ plugins, jobs, program }) => [
     ...jobRoutes(jobs),
     route({
@@ -107,5 +116,8 @@ export default definePlugin({
       },
     }),
   ],
-  commands: ({ jobs }) => [jobsCommand(jobs)],
+  commands: ({ jobs, listeners, listener, plugins }) => [
+    jobsCommand(jobs),
+    healthCommand({ listeners, listener, plugins }),
+  ],
 });
