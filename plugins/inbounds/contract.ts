@@ -258,6 +258,8 @@ export const coreSettings = filter<JsonObject, { readonly inbound: Inbound }>(
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
   add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+  /** Changes the fields that are there. */
+  update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
   /** Clients of the inbound stay, without it. */
   delete(id: number, who: Principal): Promise<Applied>;
   /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
