@@ -4354,6 +4354,36 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** list: what this panel counted, as other panels take differences of it; whole: usage as everywhere; slim: clients without their secrets. */
   export type ClientsShownIn = 'list' | 'whole' | 'slim';
 
+  // Edits of inbounds by other plugins.
+  export interface AddOptions {
+    /** Written in the same transaction, after the inbound. */
+    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
+    /** Called last in the transaction. */
+    readonly committing?: ((added: Added) => void) | undefined;
+    /** takes the names of keys that nothing reads */
+    readonly ignored?: Set<string>;
+    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    readonly keepDestinations?: boolean;
+  }
+  export interface Added {
+    readonly id: number;
+    readonly applied: Applied;
+    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    readonly kept: readonly string[];
+    /** what happened to clients in its `settings`; empty if there were none */
+    readonly note: string;
+  }
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
+  export interface InboundEditsApi {
+    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+    /** Changes the fields that are there. */
+    update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
+    /** Clients of the inbound stay, without it. */
+    delete(id: number, who: Principal): Promise<Applied>;
+    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
+    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
+  }
+
   // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
@@ -4469,38 +4499,10 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   /** The plugin that owns clients stores those that come with an inbound, and shows them. */
   export const InboundClients: ExtensionPoint<InboundClientsApi>;
-  export interface AddOptions {
-    /** Written in the same transaction, after the inbound. */
-    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
-    /** Called last in the transaction. */
-    readonly committing?: ((added: Added) => void) | undefined;
-    /** takes the names of keys that nothing reads */
-    readonly ignored?: Set<string>;
-    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
-    readonly keepDestinations?: boolean;
-  }
-  export interface Added {
-    readonly id: number;
-    readonly applied: Applied;
-    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
-    readonly kept: readonly string[];
-    /** what happened to clients in its `settings`; empty if there were none */
-    readonly note: string;
-  }
   /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
   export const coreSettings: Filter<JsonObject, {
     readonly inbound: Inbound;
   }>;
-  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
-  export interface InboundEditsApi {
-    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-    /** Changes the fields that are there. */
-    update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
-    /** Clients of the inbound stay, without it. */
-    delete(id: number, who: Principal): Promise<Applied>;
-    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
-    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
-  }
   export const InboundEdits: Token<InboundEditsApi>;
   /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
   export interface InboundLimitsApi {
