@@ -15,6 +15,15 @@ export const accountKeys: SealedColumn = { table: 'acme_accounts', key: 'id', co
 /** Such an external account has a key that is no longer taken. */
 const UNKNOWN = 'accountDoesNotExist';
 
+/** Empty until the authority has named it. */
+function urlOf(client: Client): string {
+  try {
+    return client.getAccountUrl();
+  } catch {
+    return '';
+  }
+}
+
 export class Accounts {
   readonly #db: Database;
   readonly #rows: CertificateTables['accounts'];
@@ -77,11 +86,12 @@ export class Accounts {
       ...(kid !== '' && hmacKey !== '' && { externalAccountBinding: { kid, hmacKey } }),
     });
     if (url !== '') return client;
-    await client.createAccount({
-      termsOfServiceAgreed: true,
-      ...(email !== '' && { contact: [`mailto:${email}`] }),
+    const contact = email !== '' && { contact: [`mailto:${email}`] };
+    await client.createAccount({ termsOfServiceAgreed: true, ...contact }).catch((error: unknown) => {
+      // It existed already, and the library also sends an update of it, which some authorities refuse.
+      if (urlOf(client) === '') throw error;
     });
-    await this.#note({ id }, client.getAccountUrl());
+    await this.#note({ id }, urlOf(client));
     return client;
   }
 

@@ -23,6 +23,8 @@ interface Asked {
 }
 
 const LIMITS = { connectMs: 10_000, firstByteMs: 20_000, wholeMs: 30_000, maxBytes: 512 * 1024 };
+/** As many as the library repeats a call. */
+const MOST_BAD_NONCES = 5;
 const CONTENT = /^application\/(?:json|problem\+json|pem-certificate-chain)\s*(?:;|$)/i;
 /** An authority that names a later time is asked again then. */
 const LONGEST_WAIT_MS = 7 * 86_400_000;
@@ -85,10 +87,11 @@ export class CaCalls {
   ): Promise<T> {
     const { host } = new URL(directory);
     const library = await (loaded ??= load());
+    const nonces = { refused: 0 };
     try {
       return await this.#hosts.during(host, () =>
         current.run(
-          (asked) => this.#send(host, asked, signal),
+          (asked) => this.#send(host, asked, signal, nonces),
           () => work(library),
         ),
       );
@@ -100,7 +103,12 @@ export class CaCalls {
     }
   }
 
-  async #send(host: string, asked: Asked, signal: AbortSignal): Promise<unknown> {
+  async #send(
+    host: string,
+    asked: Asked,
+    signal: AbortSignal,
+    nonces: { refused: number },
+  ): Promise<unknown> {
     const url = URL.canParse(String(asked.url)) ? new URL(String(asked.url)) : undefined;
     if (url?.protocol !== 'https:' || url.host !== host)
       throw new CaProblem(
@@ -120,12 +128,14 @@ export class CaCalls {
         throw new CaProblem(
           `${host} is not a certificate authority: it answers ${method} with status ${status} and ${oneLine(type) || 'no content type'}`,
         );
+      if (method === 'POST') nonces.refused = 0;
       return { data: text, status, statusText: '', headers, config: asked, request: undefined };
     }
     const document = parsed(text);
     const problem: ProblemDocument = typeof document === 'object' && document !== null ? document : {};
-    // The library sends the call again, with the nonce of this reply, five times.
-    if (status === 400 && typeOf(problem) === 'badNonce' && headers['replay-nonce'] !== undefined)
+    // The library sends the call again, with the nonce of this reply.
+    const isBadNonce = status === 400 && typeOf(problem) === 'badNonce';
+    if (isBadNonce && headers['replay-nonce'] !== undefined && nonces.refused++ < MOST_BAD_NONCES)
       return { data: text, status, statusText: '', headers, config: asked, request: undefined };
     throw new CaProblem(sentenceOf(problem, status), {
       type: typeOf(problem) || (status === 429 ? 'rateLimited' : ''),

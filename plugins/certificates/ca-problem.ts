@@ -17,7 +17,7 @@ const MEANING: Readonly<Record<string, string>> = {
   badPublicKey: 'the authority refused the key type; choose another one',
   caa: 'a CAA record of the name forbids this authority; change the record, or choose another authority',
   connection:
-    'the authority could not connect to the name; its port must lead to this machine (80 for http-01, 443 for tls-alpn-01)',
+    'the authority could not connect to the name; its A and AAAA records must lead to this machine, with port 80 for http-01 and 443 for tls-alpn-01',
   dns: 'the authority could not look up the name; check its A and AAAA records',
   externalAccountRequired:
     'the authority wants an external account; set acmeKeyId and acmeHmacKey, which it gives you',

@@ -34,6 +34,12 @@ export interface PebbleOptions {
   readonly blocked?: readonly string[];
 }
 
+/** They end with the tests. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 const opens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
@@ -127,9 +133,8 @@ export class Pebble {
     });
     for (const output of [child.stdout, child.stderr])
       output?.on('data', (chunk: Buffer) => (this.said = (this.said + String(chunk)).slice(-65_536)));
-    const endWithUs = (): void => void child.kill('SIGKILL');
-    process.once('exit', endWithUs);
-    child.once('exit', () => process.off('exit', endWithUs));
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     this.#children.push(child);
   }
 
