@@ -1,5 +1,6 @@
 import { contribute, definePlugin, job, Listeners, maybe, provide, singleton } from '../../kernel/index.js';
 import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
+import { Engine } from '../engine/contract.js';
 import { InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
@@ -28,6 +29,7 @@ export default definePlugin({
   uses: {
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
+    engine: Engine,
     outgoing: Outgoing,
     secrets: Secrets,
     listeners: Listeners,

@@ -1,6 +1,7 @@
 // Puts a certificate where it is used, and tells everything that serves it of new files.
 import { dirname } from 'node:path';
 import { type Clock, type Log, messageOf, type PluginContext, type Principal } from '../../kernel/index.js';
+import type { EngineApi } from '../engine/contract.js';
 import type { Inbound, InboundEditsApi, InboundsApi } from '../inbounds/contract.js';
 import type { PanelListenerApi } from '../settings/contract.js';
 import type { CertificateFolders } from './certificate-files.js';
@@ -24,6 +25,7 @@ interface Needs {
   readonly served: ServedCertificates;
   readonly inbounds: InboundsApi;
   readonly inboundEdits: InboundEditsApi;
+  readonly engine: EngineApi;
   readonly listener: PanelListenerApi | undefined;
 }
 
@@ -32,7 +34,7 @@ export class CertificateUses {
 
   constructor(needs: Needs) {
     const { clock, log, self, dataDirectory, contributions, store, folders } = needs;
-    const { served, inbounds, inboundEdits, listener } = needs;
+    const { served, inbounds, inboundEdits, engine, listener } = needs;
     this.#needs = {
       clock,
       log,
@@ -44,6 +46,7 @@ export class CertificateUses {
       served,
       inbounds,
       inboundEdits,
+      engine,
       listener,
     };
   }
@@ -148,7 +151,8 @@ export class CertificateUses {
     if (uses.panel) await attempt('the panel', () => this.#panel(folder));
     if (uses.subscription) await attempt('the subscription server', () => this.#subscription(files, who));
     for (const inbound of uses.inbounds)
-      await attempt(`inbound ${inbound}`, () => this.#inbound(inbound, files, who));
+      await attempt(`inbound ${inbound}`, () => this.#inbound(inbound, files, served.isUrgent(id), who));
+    if (problems.length === 0) served.settled(id);
     await this.#renewed();
     const problem = problems.join('; ').slice(0, 600);
     if (problem !== certificate.lastError && problem !== '')
@@ -174,12 +178,17 @@ export class CertificateUses {
     return user.files().certificate === files.certificate ? '' : user.use(files, who);
   }
 
-  async #inbound(id: number, files: CertificatePaths, who: Principal): Promise<string> {
-    const { inbounds, inboundEdits } = this.#needs;
+  async #inbound(id: number, files: CertificatePaths, isUrgent: boolean, who: Principal): Promise<string> {
+    const { inbounds, inboundEdits, engine } = this.#needs;
     const inbound = inbounds.get(id);
     if (!inbound) throw new Error('it was deleted; change the uses of the certificate');
     const streamSettings = withCertificate(inbound, files);
-    if (!streamSettings) return '';
+    // Else the core reads the files by itself: nothing is replaced, and UDP sessions go on as well.
+    if (!streamSettings && !isUrgent) return '';
+    if (!streamSettings) {
+      const replaced = await engine.replaceInbound(id);
+      return replaced.pending ? `the core takes it later: ${replaced.reason}` : '';
+    }
     const applied = await inboundEdits.update(id, { streamSettings }, who);
     return applied.pending ? `the core takes it later: ${applied.reason}` : '';
   }

@@ -38,8 +38,9 @@ export class OrderingPanel {
     if (!found) throw new Error(`there is no certificate ${id}`);
     return found;
   }
-  /** Runs the job now. */
+  /** Runs the job now; a clock that was moved has ended the session. */
   async order(): Promise<void> {
+    await this.panel.login();
     await this.panel.get('/panel/api/system/jobs/certificates/orders', { body: {} });
   }
   [Symbol.asyncDispose](): Promise<void> {
