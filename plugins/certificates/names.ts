@@ -17,10 +17,11 @@ function nameOf(sent: string, path: string): string {
     throw refuse(
       'has a wildcard, which needs a DNS challenge; name each host, or use a certificate of your own',
     );
-  if (canonicalAddress(trimmed.replace(/^\[(.*)\]$/, '$1')) !== undefined)
-    throw refuse('is an address; certificates are issued here for host names only');
   // Without this, `domainToASCII` would drop or decode parts of what was sent.
   const ascii = /^[\p{L}\p{N}\p{M}.-]+$/u.test(trimmed) ? domainToASCII(trimmed) : '';
+  // Also 2130706433, which is 127.0.0.1.
+  if ([ascii, trimmed.replace(/^\[(.*)\]$/, '$1')].some((text) => canonicalAddress(text) !== undefined))
+    throw refuse('is an address; certificates are issued here for host names only');
   if (hostName(ascii) !== ascii || !ascii.split('.').every((label) => LABEL.test(label)))
     throw refuse('is not a host name');
   if (!ascii.includes('.')) throw refuse('is not a full host name, such as vpn.example.com');

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { bool, custom, describedAs, port, setting, text } from '../../kernel/index.js';
+import { bool, custom, describedAs, port, setting, text, word } from '../../kernel/index.js';
 import { LETS_ENCRYPT, directoryProblem } from './names.js';
 
 const MOST_AUTHORITIES = 65_536;
@@ -30,7 +30,7 @@ const Authorities = describedAs(
 
 const Directory = describedAs(
   custom<string>(
-    text()
+    word()
       .max(2048)
       .custom((value: string) => {
         const problem = directoryProblem(value);
