@@ -2,6 +2,7 @@
 import { type Clock, type LiveSettings, messageOf, type Principal } from '../../kernel/index.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
+import { CaProblem } from './ca-problem.js';
 import { type CertificateFolders, newFolder } from './certificate-files.js';
 import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
 import { errors } from './errors.js';
@@ -178,6 +179,8 @@ export class CertificateService {
       );
     } catch (cause) {
       this.#signal.throwIfAborted();
+      // The reply to an earlier attempt was lost.
+      if (cause instanceof CaProblem && cause.type === 'alreadyRevoked') return;
       throw errors.NOT_REVOKED(`the certificate was not revoked and not removed: ${messageOf(cause)}`, {
         cause,
       });
