@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from 'acme-client';
 import type { Clock, Database, LiveSettings, Row } from '../../kernel/index.js';
 import type { SealedColumn, SecretsApi } from '../secrets/contract.js';
+import type { Library } from './acme-library.js';
 import { CaProblem } from './ca-problem.js';
 import type { certificateSettings } from './settings.js';
 import type { CertificateTables, tables } from './tables.js';
 
 type Account = Row<(typeof tables)['accounts']>;
-type Library = typeof import('acme-client');
 
 export const accountKeys: SealedColumn = { table: 'acme_accounts', key: 'id', column: 'private_key' };
 /** Such an external account has a key that is no longer taken. */

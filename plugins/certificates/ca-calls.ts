@@ -10,17 +10,9 @@ import {
   OutgoingError,
   type OutgoingFetch,
 } from '../outgoing/contract.js';
+import { acmeLibrary, type Asked, type Library } from './acme-library.js';
 import { CaProblem, oneLine, type ProblemDocument, sentenceOf, typeOf } from './ca-problem.js';
 import type { certificateSettings } from './settings.js';
-
-type Library = typeof import('acme-client');
-/** What the library asks its HTTP client for. */
-interface Asked {
-  readonly url?: string;
-  readonly method?: string;
-  readonly headers?: unknown;
-  readonly data?: unknown;
-}
 
 const LIMITS = { connectMs: 10_000, firstByteMs: 20_000, wholeMs: 30_000, maxBytes: 512 * 1024 };
 /** As many as the library repeats a call. */
@@ -31,19 +23,11 @@ const LONGEST_WAIT_MS = 7 * 86_400_000;
 
 type Send = (asked: Asked) => Promise<unknown>;
 const current = new AsyncLocalStorage<Send>();
-let loaded: Promise<Library> | undefined;
-
-/** Loaded when the first certificate is ordered: most panels never do, and it takes a third of a second. */
-async function load(): Promise<Library> {
-  const library = await import('acme-client');
-  const { defaults } = library.axios;
-  Object.assign((defaults as unknown as { acmeSettings: object }).acmeSettings, { retryMaxAttempts: 0 });
-  defaults.adapter = ((asked: Asked) => {
-    const send = current.getStore();
-    if (!send) throw new Error('a call to an authority outside of CaCalls.during');
-    return send(asked);
-  }) as unknown as NonNullable<typeof defaults.adapter>;
-  return library;
+/** The library has one HTTP client for the whole process. */
+async function sendNow(asked: Asked): Promise<unknown> {
+  const send = current.getStore();
+  if (!send) throw new Error('a call to an authority outside of CaCalls.during');
+  return send(asked);
 }
 
 /** Unix ms; 0 for none. */
@@ -86,7 +70,7 @@ export class CaCalls {
     work: (library: Library) => Promise<T>,
   ): Promise<T> {
     const { host } = new URL(directory);
-    const library = await (loaded ??= load());
+    const library = await acmeLibrary(sendNow);
     const nonces = { refused: 0 };
     try {
       return await this.#hosts.during(host, () =>

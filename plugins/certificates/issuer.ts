@@ -2,6 +2,7 @@
 // start knows the order, has its key, and goes on.
 import type { Clock, Log, PluginContext } from '../../kernel/index.js';
 import { messageOf, SerialQueue } from '../../kernel/index.js';
+import type { Library } from './acme-library.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
 import { CaProblem } from './ca-problem.js';
@@ -14,8 +15,6 @@ import type { KeyType } from './fields.js';
 import { limitOf, waitAfter } from './order-times.js';
 import { OrderRun } from './order-run.js';
 import type { ServedCertificates } from './served.js';
-
-type Library = typeof import('acme-client');
 
 /** Authorities forget orders after a week. */
 const OLDEST_ORDER_MS = 6 * 86_400_000;

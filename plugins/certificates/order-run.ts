@@ -2,11 +2,10 @@
 // that a crash interrupted goes on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Authorization, Client, Order as CaOrder } from 'acme-client';
+import type { Library } from './acme-library.js';
 import { CaProblem, oneLine, type ProblemDocument, sentenceOf, typeOf } from './ca-problem.js';
 import type { Answerable, ChallengeAnswers } from './challenge-answers.js';
 import type { Challenge } from './fields.js';
-
-type Library = typeof import('acme-client');
 
 const MOST_MS = 3 * 60_000;
 const PAUSES_MS = [250, 500, 1000, 2000, 3000, 5000];
