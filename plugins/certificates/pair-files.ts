@@ -14,7 +14,9 @@ export interface Pem {
 const MOST_BYTES = 1024 * 1024;
 /** A program that writes a file is given as long to finish. */
 const SETTLE_MS = 100;
-const BEGINS = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/g;
+const ANY_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+/** The first characters of a block whose rest is not there yet; OpenSSL takes them as the end of the chain. */
+const BEGUN = /-----BEGIN|(?:^|\n)-{1,5}[A-Z ]*\s*$/;
 const BLOCK =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
@@ -53,8 +55,10 @@ async function textOf(part: PairProblem['part'], path: string): Promise<string> 
 /** Throws when a certificate of the chain is cut off or not valid: OpenSSL would serve those before it. */
 function requireWhole(path: string, chain: string): void {
   const blocks = chain.match(BLOCK) ?? [];
-  const isCut = blocks.length !== (chain.match(BEGINS) ?? []).length;
-  if (isCut || blocks.some((block) => block.indexOf('-----BEGIN', 1) !== -1))
+  if (
+    BEGUN.test(chain.replaceAll(ANY_BLOCK, '')) ||
+    blocks.some((block) => block.indexOf('-----BEGIN', 1) !== -1)
+  )
     throw new PairProblem('certificate', `${path} is not a valid PEM certificate: it is cut off`);
   for (const block of blocks)
     try {
