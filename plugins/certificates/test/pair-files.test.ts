@@ -34,6 +34,16 @@ test('a pair that cannot be served is refused, and says which file', async (t) =
     ['a certificate as key', leaf.cert, leaf.cert, 'key', /matches/],
     ['an empty chain', '', leaf.key, 'certificate', /cert\.pem cannot be read: it is empty/],
     ['a chain that is cut off', half, leaf.key, 'certificate', /cert\.pem is not a valid PEM certificate/],
+    ...['-----BEGIN CERT', '-----BEGIN CERTIFICATE-----', '---'].map(
+      (begun) =>
+        [
+          `a chain that ends with ${begun}`,
+          leaf.cert + begun,
+          leaf.key,
+          'certificate',
+          /is not a valid PEM certificate/,
+        ] as const,
+    ),
     [
       'a chain with a hole',
       `${half}\n${end}`,
@@ -53,8 +63,16 @@ test('a pair that cannot be served is refused, and says which file', async (t) =
   }
   await writePair(folder, { cert: chain, key: leaf.key });
   t.deepEqual(await readPairAgain(served, certFile, keyFile), { cert: chain, key: leaf.key });
-  for (const path of ['/dev/zero', folder, join(folder, 'none')])
-    await t.throwsAsync(readPair(path, keyFile), { instanceOf: PairProblem, message: /cannot be read/ });
+  // A key in the same file, and text around it, are usual.
+  const all = `# mine -----\n${chain}${leaf.key}`;
+  await writePair(folder, { cert: all, key: all });
+  t.is((await readPair(certFile, keyFile)).cert, all);
+  for (const [path, problem] of [
+    ['/dev/zero', /cannot be read: it is no file/],
+    [folder, /cannot be read/],
+    [join(folder, 'none'), /cannot be read/],
+  ] as const)
+    await t.throwsAsync(readPair(path, keyFile), { instanceOf: PairProblem, message: problem });
 });
 
 test('an expired certificate takes the place of none that is better', async (t) => {
