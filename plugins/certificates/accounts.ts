@@ -5,7 +5,7 @@ import type { Client } from 'acme-client';
 import type { Clock, Database, LiveSettings, Row } from '../../kernel/index.js';
 import type { SealedColumn, SecretsApi } from '../secrets/contract.js';
 import type { Library } from './acme-library.js';
-import { CaProblem } from './ca-problem.js';
+import { CaProblem, inDatabase } from './ca-problem.js';
 import type { certificateSettings } from './settings.js';
 import type { CertificateTables, tables } from './tables.js';
 
@@ -60,7 +60,7 @@ export class Accounts {
 
   async #find(library: Library, directory: string): Promise<Account> {
     const email = this.#settings.read().acmeEmail;
-    const rows = await this.#rows.findAll({ where: { email } });
+    const rows = await inDatabase(this.#rows.findAll({ where: { email } }));
     const found = rows.map((row) => row.get()).find((account) => account.directory === directory);
     if (found) return found;
     const id = randomBytes(16).toString('hex');
@@ -73,7 +73,9 @@ export class Accounts {
       url: '',
       createdAt: this.#clock.now(),
     };
-    await this.#db.write(async (tx) => void (await this.#rows.create(account, { transaction: tx.t })));
+    await inDatabase(
+      this.#db.write(async (tx) => void (await this.#rows.create(account, { transaction: tx.t }))),
+    );
     return account;
   }
 
@@ -96,8 +98,10 @@ export class Accounts {
   }
 
   #note({ id }: Pick<Account, 'id'>, url: string): Promise<void> {
-    return this.#db.write(
-      async (tx) => void (await this.#rows.update({ url }, { where: { id }, transaction: tx.t })),
+    return inDatabase(
+      this.#db.write(
+        async (tx) => void (await this.#rows.update({ url }, { where: { id }, transaction: tx.t })),
+      ),
     );
   }
 }

@@ -124,6 +124,7 @@ export class CaCalls {
     throw new CaProblem(sentenceOf(problem, status), {
       type: typeOf(problem) || (status === 429 ? 'rateLimited' : ''),
       notBefore: retryAfter(response.headers.get('retry-after'), this.#clock.now()),
+      isTemporary: status >= 500,
     });
   }
 
@@ -153,6 +154,6 @@ export class CaCalls {
     if (!(error instanceof OutgoingError)) return error;
     if (error.code === 'address' && error.message.includes('WEIR_OUTGOING_ALLOW'))
       return new CaProblem(`${error.message}, or set acmeAllowPrivate`);
-    return new CaProblem(`the authority cannot be asked: ${error.message}`);
+    return new CaProblem(`the authority cannot be asked: ${error.message}`, { isTemporary: true });
   }
 }

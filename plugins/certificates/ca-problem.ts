@@ -1,4 +1,5 @@
 // Why an authority issued no certificate, in words for an admin.
+import { messageOf } from '../../kernel/index.js';
 
 const MOST_CHARACTERS = 600;
 
@@ -73,9 +74,26 @@ export class CaProblem extends Error {
   /** Unix ms before which the authority wants no other attempt; 0: it named none */
   readonly notBefore: number;
 
-  constructor(message: string, { type = '', notBefore = 0 }: { type?: string; notBefore?: number } = {}) {
+  /** The authority has not decided: the same order may still be issued. */
+  readonly isTemporary: boolean;
+
+  constructor(
+    message: string,
+    {
+      type = '',
+      notBefore = 0,
+      isTemporary = false,
+    }: { type?: string; notBefore?: number; isTemporary?: boolean } = {},
+  ) {
     super(oneLine(message));
     this.type = type;
     this.notBefore = notBefore;
+    this.isTemporary = isTemporary;
   }
 }
+
+/** Between calls to an authority: a database that is away says nothing about the authority. */
+export const inDatabase = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw new CaProblem(messageOf(error), { isTemporary: true });
+  });

@@ -1,11 +1,12 @@
 // Orders certificates, one at a time. Each step is on the disk before the next one: whenever the panel is killed, the next
 // start knows the order, has its key, and goes on.
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Clock, Log, PluginContext } from '../../kernel/index.js';
 import { messageOf, SerialQueue } from '../../kernel/index.js';
-import type { Library } from './acme-library.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
-import { CaProblem } from './ca-problem.js';
+import { CaProblem, inDatabase } from './ca-problem.js';
 import { type CertificateFolders, newFolder } from './certificate-files.js';
 import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
 import type { ChallengeAnswers } from './challenge-answers.js';
@@ -31,16 +32,23 @@ interface Needs {
   readonly answers: ChallengeAnswers;
 }
 
-const keyFor = async ({ crypto }: Library, type: KeyType): Promise<string> =>
-  String(
-    await (type === 'ec-256' || type === 'ec-384'
-      ? crypto.createPrivateEcdsaKey(type === 'ec-256' ? 'P-256' : 'P-384')
-      : crypto.createPrivateRsaKey(type === 'rsa-2048' ? 2048 : 4096)),
-  );
+const generate = promisify(generateKeyPair);
+const CURVES = { 'ec-256': 'prime256v1', 'ec-384': 'secp384r1' } as const;
+
+/** PEM; not made in this thread, where it would block. */
+async function keyFor(type: KeyType): Promise<string> {
+  const { privateKey } =
+    type === 'ec-256' || type === 'ec-384'
+      ? await generate('ec', { namedCurve: CURVES[type] })
+      : await generate('rsa', { modulusLength: type === 'rsa-2048' ? 2048 : 4096 });
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+}
 
 export class Issuer {
   readonly #needs: Needs;
   readonly #queue = new SerialQueue();
+  /** by id */
+  readonly #running = new Map<number, Promise<Certificate>>();
 
   constructor({ clock, log, signal, store, folders, served, accounts, calls, answers }: Needs) {
     this.#needs = { clock, log, signal, store, folders, served, accounts, calls, answers };
@@ -51,10 +59,16 @@ export class Issuer {
     return this.#queue.run(work);
   }
 
-  /** Rejects with TOO_SOON, or with NOT_ISSUED and the reason, which `lastError` has as well. */
+  /** Rejects with TOO_SOON, or with NOT_ISSUED and the reason, which `lastError` has as well. Whoever asks while it is ordered waits for that order. */
   issue(id: number, stop?: AbortSignal): Promise<Certificate> {
+    const running = this.#running.get(id);
+    if (running) return running;
     const signal = stop ? AbortSignal.any([stop, this.#needs.signal]) : this.#needs.signal;
-    return this.alone(() => this.#issue(this.#needs.store.find(id), signal));
+    const order = this.alone(() => this.#issue(this.#needs.store.find(id), signal)).finally(() =>
+      this.#running.delete(id),
+    );
+    this.#running.set(id, order);
+    return order;
   }
 
   async #issue(certificate: Certificate, signal: AbortSignal): Promise<Certificate> {
@@ -65,16 +79,16 @@ export class Issuer {
     if (!store.openOrder(certificate.id)) await this.#requireTime(certificate);
     let order = store.openOrder(certificate.id);
     try {
-      return await this.#needs.calls.during(certificate.directory, signal, async (library) => {
-        order ??= await this.#begin(library, certificate);
-        const chain = await this.#run(library, certificate, order, signal);
-        await this.#publish(certificate, store.openOrder(certificate.id) ?? order, chain);
-        return store.find(certificate.id);
-      });
+      order ??= await this.#begin(certificate);
+      const chain = await this.#run(certificate, order, signal);
+      await this.#publish(certificate, store.openOrder(certificate.id) ?? order, chain);
+      return store.find(certificate.id);
     } catch (error) {
       // It goes on at the next start.
       signal.throwIfAborted();
-      const problem = error instanceof CaProblem ? error : new CaProblem(messageOf(error));
+      // A full disk, or a database that is away.
+      const problem =
+        error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
       log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
       await this.#failed(certificate, store.openOrder(certificate.id), problem);
       throw errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
@@ -123,34 +137,27 @@ export class Issuer {
     if (limit) throw refuse(limit.why, limit.until);
   }
 
-  async #begin(library: Library, certificate: Certificate): Promise<Order> {
+  async #begin(certificate: Certificate): Promise<Order> {
     const { store, folders } = this.#needs;
     const folder = newFolder('order');
-    await folders.begin(certificate.folder, folder, await keyFor(library, certificate.keyType));
+    await folders.begin(certificate.folder, folder, await keyFor(certificate.keyType));
     return store.begin(certificate, folder);
   }
 
-  async #run(library: Library, certificate: Certificate, order: Order, signal: AbortSignal): Promise<string> {
-    const { accounts, answers, folders, store, clock } = this.#needs;
+  async #run(certificate: Certificate, order: Order, signal: AbortSignal): Promise<string> {
+    const { accounts, answers, calls, folders, store, clock } = this.#needs;
     const { names, challenge, directory, folder } = certificate;
     const key = await folders.keyOf(folder, order.folder);
     if (key === undefined) throw new CaProblem('the key of the order is gone');
     let { url } = order;
-    const chain = await accounts.with(library, directory, (client) =>
-      new OrderRun(
-        { library, client, answers },
-        {
-          names,
-          challenge,
-          key,
-          url,
-          confirmed: async (confirmed) => {
-            url = confirmed;
-            await store.confirm(order, confirmed);
-          },
-          signal,
-        },
-      ).run(),
+    const confirmed = async (at: string): Promise<void> => {
+      url = at;
+      await inDatabase(store.confirm(order, at));
+    };
+    const chain = await calls.during(directory, signal, (library) =>
+      accounts.with(library, directory, (client) =>
+        new OrderRun({ library, client, answers }, { names, challenge, key, url, confirmed, signal }).run(),
+      ),
     );
     return checkChain(chain, { names, key }, clock.now()).chain;
   }
@@ -193,8 +200,11 @@ export class Issuer {
         lastError: problem.message,
       };
     };
-    if (order) await store.end(order, 'failed', problem.message, change);
+    // What the authority has confirmed may still be issued: the order stays, and goes on later.
+    if (order && !(problem.isTemporary && order.url !== ''))
+      await store.end(order, 'failed', problem.message, change);
     else if (store.get(certificate.id)) await store.change(certificate.id, change);
-    await folders.sweep(certificate.folder, new Set()).catch(() => undefined);
+    const open = store.openOrder(certificate.id);
+    await folders.sweep(certificate.folder, new Set(open && [open.folder])).catch(() => undefined);
   }
 }

@@ -58,8 +58,10 @@ export const routes = ({ service }: { service: CertificateService }): Route[] =>
     body: SentUsesChange,
     reply: payload(CertificateReply),
     errors: [errors.NOT_FOUND, errors.USE, errors.TAKEN],
-    handle: async ({ params: { id }, body, who }) => {
-      const { certificate, note } = await service.changeUses(id, body.uses, who);
+    handle: async ({ params: { id }, body, who, reply }) => {
+      const { certificate, note } = await holdingOpen(reply.progressed, () =>
+        service.changeUses(id, body.uses, who),
+      );
       return withMessage(note || 'uses changed', service.shown(certificate));
     },
   }),

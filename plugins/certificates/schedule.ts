@@ -36,7 +36,7 @@ export class RenewalSchedule {
 
   #isDue(certificate: Certificate): boolean {
     const { clock, store, served } = this.#needs;
-    if (store.openOrder(certificate.id)) return true;
+    if (store.openOrder(certificate.id)) return clock.now() >= certificate.notBefore;
     return clock.now() >= orderAt(certificate, served.of(certificate.id));
   }
 

@@ -31,6 +31,8 @@ interface Needs {
 
 export class CertificateUses {
   readonly #needs: Needs;
+  /** the last problem of each, by id */
+  readonly #logged = new Map<number, string>();
 
   constructor(needs: Needs) {
     const { clock, log, self, dataDirectory, contributions, store, folders } = needs;
@@ -155,11 +157,13 @@ export class CertificateUses {
     if (problems.length === 0) served.settled(id);
     await this.#renewed();
     const problem = problems.join('; ').slice(0, 600);
-    if (problem !== certificate.lastError && problem !== '')
+    if (problem !== '' && problem !== this.#logged.get(id))
       log.error('a certificate is not used everywhere', { names: certificate.names, problem });
-    await store.change(id, (before) => ({
-      usesPending: problems.length > 0,
-      ...(before.failures === 0 && { lastError: problem }),
+    this.#logged.set(id, problem);
+    // It is tried each minute, and most attempts change nothing.
+    await store.change(id, ({ usesPending, failures, lastError }) => ({
+      ...(usesPending !== problems.length > 0 && { usesPending: problems.length > 0 }),
+      ...(failures === 0 && lastError !== problem && { lastError: problem }),
     }));
     return notes.join('; ');
   }

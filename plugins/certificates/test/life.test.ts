@@ -1,5 +1,6 @@
 // Runs a certificate authority. What happens to certificates besides being issued: lost files, other databases, removal, revocation.
 import { readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FakeClock, FakeEngine, TestPanel, until, weirCommand } from '../../../test/harness/index.js';
 import { testUnless } from '../../../test/harness/left-out.js';
@@ -171,3 +172,53 @@ issuing('the log of changes names certificates and who changed them, and no rene
   const database = await readFile(join(world.panel.dataDirectory, 'weir.db'), 'latin1').catch(() => '');
   t.false(database.includes('BEGIN PRIVATE KEY'));
 });
+
+issuing(
+  'an order that the authority has not decided goes on when it can be asked again, and is not placed twice',
+  async (t) => {
+    await using pebble = await Pebble.start();
+    await using authority = await LyingAuthority.start(pebble);
+    const clock = new FakeClock(Date.now());
+    await using world = await OrderingPanel.boot(authority, { clock });
+    const { id } = await world.add({ names: ['a.example.com'] });
+    const placed = () => authority.steps.filter((step) => step === 'order').length;
+    authority.lie = (step) => (step === 'certificate' ? problem('serverInternal', 'ill', 503) : undefined);
+    // Asked twice at the same time, it is one order.
+    const [first, second] = await Promise.all([world.refused(id), world.refused(id)]);
+    t.regex(first, /^422 .*internal error/);
+    t.is(second, first);
+    t.is(placed(), 1);
+    t.is((await world.one(id)).failures, 1);
+    authority.lie = () => undefined;
+    const asked = authority.steps.length;
+    await world.order();
+    t.is(authority.steps.length, asked, 'not at once');
+    clock.jump(13 * 60_000);
+    await world.order();
+    const issued = await world.one(id);
+    t.is(issued.state, 'valid');
+    t.is(issued.failures, 0);
+    t.is(placed(), 1);
+
+    // The disk refuses the chain: the key stays, and so does the order.
+    const other = await world.add({ names: ['b.example.com'] });
+    let block = '';
+    authority.lie = (step) => {
+      if (step !== 'certificate' || block !== '') return undefined;
+      const folder = readdirSync(join(world.panel.dataDirectory, 'certificates')).find((name) =>
+        name.startsWith('b.'),
+      );
+      const order = readdirSync(join(world.panel.dataDirectory, 'certificates', folder ?? ''))[0] ?? '';
+      block = join(world.panel.dataDirectory, 'certificates', folder ?? '', order, 'fullchain.pem');
+      mkdirSync(block);
+      return undefined;
+    };
+    t.regex(
+      await world.refused(other.id),
+      /^422 CERTIFICATES_NOT_ISSUED no certificate was issued: \S*fullchain\.pem cannot be written/,
+    );
+    rmSync(block, { recursive: true });
+    t.is((await world.issue(other.id)).state, 'valid');
+    t.is(placed(), 2);
+  },
+);
