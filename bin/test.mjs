@@ -15,7 +15,7 @@ import { mariadb } from './mariadb.mjs';
 import { pythonWith } from './python.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
-import { sidecarPrograms, testPrograms } from './test-programs.mjs';
+import { authorityPrograms, sidecarPrograms, testPrograms } from './test-programs.mjs';
 
 // Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
@@ -146,6 +146,9 @@ const programs = files.some(needsPrograms) ? await testPrograms() : {};
 /** A file that runs programs of sidecars says so. */
 const needsSidecars = (file) => /^\/\/ Runs sidecar programs\b/m.test(sources.get(file));
 const sidecars = files.some(needsSidecars) ? await sidecarPrograms() : {};
+/** A file that orders certificates from a real authority says so. */
+const needsAuthority = (file) => /^\/\/ Runs a certificate authority\b/m.test(sources.get(file));
+const authority = files.some(needsAuthority) ? await authorityPrograms() : {};
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
@@ -162,6 +165,8 @@ const env = {
   WEIR_TEST_PROGRAMS_MISSING: programs.missing ?? '',
   WEIR_TEST_SIDECARS: sidecars.folder ?? '',
   WEIR_TEST_SIDECARS_MISSING: sidecars.missing ?? '',
+  WEIR_TEST_AUTHORITY: authority.folder ?? '',
+  WEIR_TEST_AUTHORITY_MISSING: authority.missing ?? '',
   WEIR_TEST_PY3XUI: py3xui.commands ? join(py3xui.commands, 'python3') : '',
   WEIR_TEST_PY3XUI_MISSING: py3xui.missing ?? '',
   WEIR_TEST_CHROMIUM: browser.browser ?? '',
@@ -205,6 +210,7 @@ const notes = await readNotes(notesFolder);
 await rm(notesFolder, { recursive: true, force: true });
 await programs.remove?.();
 await sidecars.remove?.();
+await authority.remove?.();
 const times = notes
   .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
   .sort((a, b) => b.ms - a.ms);

@@ -3031,6 +3031,24 @@ export type SettingsAllReply = {
   alarmDisk: number;
   /** days before the end of a certificate from which an alarm is raised; 0 for none */
   alarmCertificateDays: number;
+  /** directory of the certificate authority for new certificates */
+  acmeDirectory: string;
+  /** address to which the authority writes; blank for none */
+  acmeEmail: string;
+  /** port on which HTTP-01 challenges are answered; the authority itself always asks port 80 */
+  acmeHttpPort: number;
+  /** port on which TLS-ALPN-01 challenges are answered; the authority itself always asks port 443 */
+  acmeTlsPort: number;
+  /** certificates in PEM of private authorities whose directory servers are trusted */
+  acmeAuthorities: string;
+  /** a directory may be at an address that is not public */
+  acmeAllowPrivate: boolean;
+  /** key id of the external account, for authorities that ask for one; for new accounts */
+  acmeKeyId: string;
+  /** key of the external account, in base64url; never shown */
+  acmeHmacKey: '';
+  /** whether acmeHmacKey is set */
+  hasAcmeHmacKey: boolean;
   /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
   subURI: string;
   /** hours until a client program fetches again */
@@ -3407,6 +3425,24 @@ export type SettingsUpdateInput = {
     alarmDisk?: number;
     /** days before the end of a certificate from which an alarm is raised; 0 for none */
     alarmCertificateDays?: number;
+    /** directory of the certificate authority for new certificates */
+    acmeDirectory?: string;
+    /** address to which the authority writes; blank for none */
+    acmeEmail?: string;
+    /** port on which HTTP-01 challenges are answered; the authority itself always asks port 80 */
+    acmeHttpPort?: number;
+    /** port on which TLS-ALPN-01 challenges are answered; the authority itself always asks port 443 */
+    acmeTlsPort?: number;
+    /** certificates in PEM of private authorities whose directory servers are trusted */
+    acmeAuthorities?: string;
+    /** a directory may be at an address that is not public */
+    acmeAllowPrivate?: boolean;
+    /** key id of the external account, for authorities that ask for one; for new accounts */
+    acmeKeyId?: string;
+    /** key of the external account, in base64url */
+    acmeHmacKey?: string;
+    /** true clears acmeHmacKey */
+    clearAcmeHmacKey?: boolean;
     /** URL of subscriptions as users reach it, before the id; empty for the host and port of this panel */
     subURI?: string;
     /** hours until a client program fetches again */
@@ -3882,6 +3918,203 @@ export type BackupLastRestoreReply = {
   /** path of the database that was replaced; empty where there is none */
   previous: string;
 } | null;
+
+export type CertificatesListReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+}[];
+
+export type CertificatesAddInput = {
+  body: {
+    /** host names, the main one first */
+    names: string[];
+    /** how the names are proved; http-01 by default */
+    challenge?: 'http-01' | 'tls-alpn-01';
+    /** ec-256 by default */
+    keyType?: 'ec-256' | 'ec-384' | 'rsa-2048' | 'rsa-4096';
+    /** of the authority; by default the setting acmeDirectory */
+    directory?: string;
+    uses?: {
+      /** the panel, when WEIR_TLS_CERT is not set */
+      panel?: boolean;
+      /** the subscription server */
+      subscription?: boolean;
+      /** ids or tags of inbounds with TLS */
+      inbounds?: (number | string)[];
+    };
+    /** true: you accept the terms of service of the authority */
+    agreeToTerms: boolean;
+  };
+};
+
+export type CertificatesAddReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type CertificatesRemoveInput = {
+  id: number;
+  body?: {
+    /** the authority revokes it first; for a key that others may have */
+    revoke?: boolean;
+  };
+};
+
+export type CertificatesIssueInput = {
+  id: number;
+};
+
+export type CertificatesIssueReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type CertificatesOrdersInput = {
+  id: number;
+};
+
+export type CertificatesOrdersReply = {
+  /** lost: the panel stopped before the authority confirmed it */
+  state: 'open' | 'issued' | 'failed' | 'lost';
+  /** at the authority */
+  url: string;
+  problem: string;
+  /** Unix ms */
+  startedAt: number;
+  /** Unix ms; 0 while it is open */
+  endedAt: number;
+}[];
+
+export type CertificatesUsesInput = {
+  id: number;
+  body: {
+    uses: {
+      /** the panel, when WEIR_TLS_CERT is not set */
+      panel?: boolean;
+      /** the subscription server */
+      subscription?: boolean;
+      /** ids or tags of inbounds with TLS */
+      inbounds?: (number | string)[];
+    };
+  };
+};
+
+export type CertificatesUsesReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+};
 
 export type CoreTemplateCompareInput = {
   query: {
@@ -4854,6 +5087,27 @@ export class Weir extends Transport {
     /** The last restore, or null. — GET /panel/api/x/backup/restore */
     lastRestore: (): Promise<BackupLastRestoreReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/backup/restore', gives: 'obj' }),
+  } as const;
+
+  readonly certificates = {
+    /** The certificates that an authority issues for this panel, with their files, their dates and the last error. — GET /panel/api/x/certificates */
+    list: (): Promise<CertificatesListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/certificates', gives: 'obj' }),
+    /** Adds a certificate. It is ordered within a minute, or by `issue`. — POST /panel/api/x/certificates */
+    add: (input: CertificatesAddInput): Promise<CertificatesAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/certificates', gives: 'obj' }, input),
+    /** Removes a certificate that nothing uses, with its files. — POST /panel/api/x/certificates/{id}/del */
+    remove: (input: CertificatesRemoveInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/certificates/{id}/del', gives: 'msg' }, input),
+    /** Orders the certificate now and waits for it, also when the present one is still good. If that fails, the present one stays in use. — POST /panel/api/x/certificates/{id}/issue */
+    issue: (input: CertificatesIssueInput): Promise<CertificatesIssueReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/certificates/{id}/issue', gives: 'obj' }, input),
+    /** Orders for these names within the last eight days, the newest first. — GET /panel/api/x/certificates/{id}/orders */
+    orders: (input: CertificatesOrdersInput): Promise<CertificatesOrdersReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/certificates/{id}/orders', gives: 'obj' }, input),
+    /** Replaces where the certificate is used. What is left out goes on with its files until it gets others; the panel serves plain HTTP from its next start on. — POST /panel/api/x/certificates/{id}/uses */
+    uses: (input: CertificatesUsesInput): Promise<CertificatesUsesReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/certificates/{id}/uses', gives: 'obj' }, input),
   } as const;
 
   readonly coreTemplate = {

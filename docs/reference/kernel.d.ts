@@ -7,6 +7,7 @@
 //   @weir-panel/weir/plugins/alarms: 6 names
 //   @weir-panel/weir/plugins/audit: 5 names
 //   @weir-panel/weir/plugins/backup: 7 names
+//   @weir-panel/weir/plugins/certificates: 15 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
@@ -533,6 +534,8 @@ declare module '@weir-panel/weir/kernel' {
   export interface ListenerApi {
     readonly basePath: string;
     readonly port: number;
+    /** May answer a request before the routes. */
+    intercept: Intercept | undefined;
     /** Serves everything below this path from now on. */
     mountAt(basePath: string): void;
     /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
@@ -1512,6 +1515,11 @@ declare module '@weir-panel/weir/kernel' {
     leaveOut?(work: string, reason: string): void;
   }
 
+  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
+  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
+  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
+  type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
+
   // The certificate of a listener. The program around the kernel decides where it comes from.
   interface Certificate {
     /** PEM */
@@ -1523,11 +1531,6 @@ declare module '@weir-panel/weir/kernel' {
     /** Resolves with true when the certificate has changed. An invalid one changes nothing and rejects. */
     readAgain(): Promise<boolean>;
   }
-
-  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
-  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
-  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
-  type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
   // Changes to a reply besides its value: its status, headers and cookies.
   interface CookieOptions {
@@ -1802,6 +1805,90 @@ declare module '@weir-panel/weir/plugins/backup' {
     lastRestore(): Promise<LastRestore | undefined>;
   }
   export const PanelDatabase: Token<PanelDatabaseApi>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/certificates' {
+  import type { During, ExtensionPoint, ListenersApi, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
+  export interface Pem {
+    readonly cert: string;
+    readonly key: string;
+  }
+  /** Why a pair cannot be served. */
+  export class PairProblem extends Error {
+    readonly name = "PairProblem";
+    /** the file that is the reason */
+    readonly part: 'certificate' | 'key';
+    constructor(part: 'certificate' | 'key', message: string, cause?: unknown);
+  }
+  /** Reads both files and checks that they belong together. Rejects with a PairProblem. */
+  export function readPair(certFile: string, keyFile: string): Promise<Pem>;
+  export const endOf: (cert: string) => number;
+  /**
+   * Reads the files again. Resolves with undefined while they are those that are served, or are being written. Rejects with
+   * a PairProblem for a pair that must not take the place of `served`.
+   */
+  export function readPairAgain(served: Pem, certFile: string, keyFile: string): Promise<Pem | undefined>;
+
+  // Certificates: issued by an authority or an admin's own, and where they are used.
+  /** Folder of all certificates, in the data folder. */
+  export const CERTIFICATE_FOLDER = "certificates";
+  /** Files of the certificate that the panel serves when no variable names one; present once it was issued. */
+  export const panelFiles: (dataDirectory: string) => CertificatePaths;
+  export interface CertificatePaths {
+    /** absolute; PEM with its chain */
+    readonly certificate: string;
+    readonly key: string;
+  }
+  /** Something that can serve a certificate, such as a server of a plugin. */
+  export interface CertificateUser {
+    /** the key of `uses` in the API */
+    readonly name: 'subscription';
+    /** Uses these files from now on. Resolves with what an admin must do first; empty when nothing. */
+    use(files: CertificatePaths, who: Principal): Promise<string>;
+    /** The content of the files has changed. Called also when it uses others. */
+    renewed(): Promise<void>;
+    /** The files that it uses, or will use; empty paths when none. */
+    files(): CertificatePaths;
+  }
+  /** Those that can serve a certificate. */
+  export const CertificateUsers: ExtensionPoint<CertificateUser>;
+  export interface ChallengesApi {
+    /** Answers a challenge that an authority asks for; false when the request is for something else. For a listener that may be on port 80. */
+    answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
+  }
+  export const Challenges: Token<ChallengesApi>;
+  /** What an admin sets of a certificate. */
+  export interface CertificateFacts {
+    readonly id: number;
+    readonly names: readonly string[];
+    readonly challenge: string;
+    readonly keyType: string;
+    readonly directory: string;
+    readonly uses: StoredUses;
+  }
+  export interface CertificateChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: CertificateFacts | undefined;
+    readonly after: CertificateFacts | undefined;
+  }
+  /** Runs in the transaction that adds, changes or removes certificates; not when one is renewed. */
+  export const duringCertificateSave: During<{
+    readonly changes: readonly CertificateChange[];
+    readonly who: Principal;
+  }>;
+
+  // Fields of certificates as programs send and read them.
+  /** Where a certificate is used. */
+  interface StoredUses {
+    readonly panel: boolean;
+    readonly subscription: boolean;
+    /** ids */
+    readonly inbounds: readonly number[];
+  }
 
   export {};
 }
@@ -3697,6 +3784,27 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficResetDay?: number;
   }>;
   type AddInbound = Static<typeof AddInbound>;
+  /** Fields that are left out stay unchanged. */
+  const UpdateInbound: Joi.ObjectSchema<any> & Typed<{
+    disableFlow?: boolean;
+    enable?: boolean;
+    expiryTime?: number;
+    listen?: string;
+    port?: number;
+    protocol?: string;
+    remark?: string;
+    settings?: Record<string, unknown>;
+    shareAddr?: string;
+    shareAddrStrategy?: "custom" | "listen" | "node";
+    sniffing?: Record<string, unknown>;
+    streamSettings?: Record<string, unknown>;
+    subSortIndex?: number;
+    tag?: string;
+    total?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
+  }>;
+  type UpdateInbound = Static<typeof UpdateInbound>;
 
   // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
   export type CredentialValue = string | number | boolean | readonly string[];
@@ -4250,6 +4358,36 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** list: what this panel counted, as other panels take differences of it; whole: usage as everywhere; slim: clients without their secrets. */
   export type ClientsShownIn = 'list' | 'whole' | 'slim';
 
+  // Edits of inbounds by other plugins.
+  export interface AddOptions {
+    /** Written in the same transaction, after the inbound. */
+    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
+    /** Called last in the transaction. */
+    readonly committing?: ((added: Added) => void) | undefined;
+    /** takes the names of keys that nothing reads */
+    readonly ignored?: Set<string>;
+    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    readonly keepDestinations?: boolean;
+  }
+  export interface Added {
+    readonly id: number;
+    readonly applied: Applied;
+    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    readonly kept: readonly string[];
+    /** what happened to clients in its `settings`; empty if there were none */
+    readonly note: string;
+  }
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
+  export interface InboundEditsApi {
+    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+    /** Changes the fields that are there. */
+    update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
+    /** Clients of the inbound stay, without it. */
+    delete(id: number, who: Principal): Promise<Applied>;
+    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
+    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
+  }
+
   // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
@@ -4365,36 +4503,10 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   /** The plugin that owns clients stores those that come with an inbound, and shows them. */
   export const InboundClients: ExtensionPoint<InboundClientsApi>;
-  export interface AddOptions {
-    /** Written in the same transaction, after the inbound. */
-    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
-    /** Called last in the transaction. */
-    readonly committing?: ((added: Added) => void) | undefined;
-    /** takes the names of keys that nothing reads */
-    readonly ignored?: Set<string>;
-    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
-    readonly keepDestinations?: boolean;
-  }
-  export interface Added {
-    readonly id: number;
-    readonly applied: Applied;
-    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
-    readonly kept: readonly string[];
-    /** what happened to clients in its `settings`; empty if there were none */
-    readonly note: string;
-  }
   /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
   export const coreSettings: Filter<JsonObject, {
     readonly inbound: Inbound;
   }>;
-  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
-  export interface InboundEditsApi {
-    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-    /** Clients of the inbound stay, without it. */
-    delete(id: number, who: Principal): Promise<Applied>;
-    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
-    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
-  }
   export const InboundEdits: Token<InboundEditsApi>;
   /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
   export interface InboundLimitsApi {
@@ -4735,6 +4847,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly allowPrivate?: boolean;
     /** Any certificate is taken: only where an admin has permitted it for this server. */
     readonly allowInsecure?: boolean;
+    /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
+    readonly authorities?: string;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
@@ -5330,6 +5444,8 @@ declare module '@weir-panel/weir/plugins/settings' {
       readonly certificate: string;
       readonly key: string;
     };
+    /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
+    readCertificate(): Promise<void>;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */

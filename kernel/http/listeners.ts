@@ -25,6 +25,8 @@ import { UpgradeServer } from './upgrade.js';
 export interface ListenerApi {
   readonly basePath: string;
   readonly port: number;
+  /** May answer a request before the routes. */
+  intercept: Intercept | undefined;
   /** Serves everything below this path from now on. */
   mountAt(basePath: string): void;
   /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
@@ -155,9 +157,7 @@ export class ListenerSet implements ListenersApi {
 
   declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener {
     // Programs need no policy for pages; the plugin sets the headers it wants.
-    const listener = this.#add(name, where, 'status', undefined);
-    listener.intercept = intercept;
-    return listener;
+    return Object.assign(this.#add(name, where, 'status', undefined), { intercept });
   }
 
   /** Adds routes that the next mount serves; throws when one cannot be served beside the others. */

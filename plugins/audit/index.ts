@@ -8,7 +8,7 @@ import { commands } from './commands.js';
 import { AuditedHooks } from './contract.js';
 import { AuditList } from './list.js';
 import { clients, groups } from './recorded/clients.js';
-import { coreTemplate, fallbacks, hosts, inbounds } from './recorded/connections.js';
+import { certificates, coreTemplate, fallbacks, hosts, inbounds } from './recorded/connections.js';
 import { admins, settings, tokens } from './recorded/panel.js';
 import { externalLinks, subBalancers } from './recorded/subscriptions.js';
 import { Recorder } from './recorder.js';
@@ -21,7 +21,7 @@ import { Verification } from './verification.js';
 
 const RECORDED = [
   ...[admins, tokens, settings, inbounds, clients, groups, hosts],
-  ...[fallbacks, externalLinks, subBalancers, coreTemplate],
+  ...[fallbacks, externalLinks, subBalancers, coreTemplate, certificates],
 ];
 
 export default definePlugin({

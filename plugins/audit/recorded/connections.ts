@@ -1,3 +1,4 @@
+import { duringCertificateSave } from '../../certificates/contract.js';
 import { duringTemplateSave } from '../../core-template/contract.js';
 import { duringFallbackSave } from '../../fallbacks/contract.js';
 import { duringHostSave, type HostGroup } from '../../hosts/contract.js';
@@ -63,5 +64,17 @@ export const fallbacks = audited({
     id: masterId,
     before: { fallbacks: before.map(({ id: _id, ...fallback }) => fallback) },
     after: { fallbacks: after },
+  }),
+});
+
+export const certificates = audited({
+  area: 'certificate',
+  hook: duringCertificateSave,
+  describe: ({ kind, before, after }) => ({
+    kind,
+    name: (after ?? before)?.names[0] ?? '',
+    id: (after ?? before)?.id ?? '',
+    before,
+    after,
   }),
 });
