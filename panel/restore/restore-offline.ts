@@ -2,7 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../../file/lock.js';
-import { HOST_SETTINGS, type HostRows, type Rehearsed } from '../../plugins/backup/contract.js';
+import {
+  type Decryption,
+  HOST_SETTINGS,
+  type HostRows,
+  type Rehearsed,
+} from '../../plugins/backup/contract.js';
 import { dataDirectoryOf, readConfigFile } from '../config-file.js';
 import { databaseAddress, folderProblem } from '../inspect-data.js';
 import { PanelDatabase } from '../panel-database.js';
@@ -16,6 +21,8 @@ interface OfflineRestore {
   readonly path: string;
   readonly keepHostSettings: boolean;
   readonly keys: readonly string[];
+  /** for an encrypted backup */
+  readonly decryption: Decryption;
 }
 
 /** Settings of the machine; undefined where there is no database, or none that can be read. */
@@ -54,6 +61,7 @@ export async function restoreOffline({
   path,
   keepHostSettings,
   keys,
+  decryption,
 }: OfflineRestore): Promise<RestoredOffline> {
   const directory = dataDirectoryOf(env);
   const wrong: string[] = [];
@@ -69,7 +77,7 @@ export async function restoreOffline({
     await settleRestore({ directory });
     const keep = keepHostSettings ? await hostRowsIn(directory) : undefined;
     const database = new PanelDatabase(undefined, directory, env);
-    const { folder, ...result } = await database.rehearse({ path, keep: keep ?? [], keys });
+    const { folder, ...result } = await database.rehearse({ path, keep: keep ?? [], keys, decryption });
     if (result.problem !== '') throw new Error(result.problem);
     const swapped = await swapDatabase({ directory }, folder, true);
     await swapped.done();
