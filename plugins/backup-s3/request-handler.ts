@@ -75,12 +75,15 @@ export class GuardedHandler {
         allowPrivate,
       }),
     );
+    const replied = reply.body ? Readable.fromWeb(reply.body as never) : Readable.from([]);
+    // Whoever reads it receives its errors; one that nobody reads any more must not end the process.
+    replied.on('error', () => undefined);
     return {
       response: {
         statusCode: reply.status,
         reason: reply.statusText,
         headers: Object.fromEntries(reply.headers),
-        body: reply.body ? Readable.fromWeb(reply.body as never) : Readable.from([]),
+        body: replied,
       },
     };
   }

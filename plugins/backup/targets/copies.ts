@@ -99,20 +99,24 @@ export class TargetCopies {
     const signal = AbortSignal.any([this.#stop, end.signal]);
     const pieces = this.#entry.value.read(this.#keyOf(name), signal)[Symbol.asyncIterator]();
     let bytes = 0;
+    let isOver = false;
     const began = Date.now();
     try {
       for (;;) {
         const { wholeMs, silenceMs } = this.#limits;
         const left = Math.max(1, wholeMs - (Date.now() - began));
         const piece = await this.#within('reading it', Math.min(silenceMs, left), () => pieces.next());
-        if (piece.done) return;
+        if (piece.done) {
+          isOver = true;
+          return;
+        }
         if (!(piece.value instanceof Uint8Array)) throw new Error('it returned something else than bytes');
         bytes += piece.value.length;
         if (bytes > most) throw new Error(`it has more than the ${most} bytes that were stored`);
         yield piece.value;
       }
     } finally {
-      end.abort(new Error('nobody reads any further'));
+      if (!isOver) end.abort(new Error('nobody reads any further'));
       void Promise.resolve(pieces.return?.(undefined)).catch(() => undefined);
     }
   }

@@ -99,7 +99,7 @@ test('the newest verified backup is only deleted by force, and each change is in
     (await readdir(backups(panel))).filter((name) => name.startsWith('weir_')),
     [],
   );
-  const { items } = await panel.get<{ items: { area: string; kind: string; name: string; who: string }[] }>(
+  const items = await panel.get<{ area: string; kind: string; name: string; who: string }[]>(
     '/panel/api/x/audit/changes?area=backup',
   );
   t.deepEqual(
