@@ -61,7 +61,7 @@ export class LyingServer {
     const { put } = this.behaviour;
     if (put === 'hang') return;
     if (put === 'cut') return void response.destroy();
-    if (typeof put === 'number') return error(response, put);
+    if (typeof put === 'number') return void error(response, put);
     let stored: Buffer | undefined = body;
     if (put === 'nothing') stored = undefined;
     if (put === 'truncate') stored = body.subarray(0, body.length - 1);
@@ -90,17 +90,17 @@ export class LyingServer {
   #get(key: string, request: IncomingMessage, response: ServerResponse): void {
     const { get } = this.behaviour;
     if (get === 'hang') return;
-    if (typeof get === 'number') return error(response, get);
+    if (typeof get === 'number') return void error(response, get);
     if (get === 'endless') {
       response.writeHead(200);
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536)));
         response.once('drain', more);
       };
-      return more();
+      return void more();
     }
     const object = this.objects.get(key);
-    if (!object) return error(response, 404, 'NoSuchKey');
+    if (!object) return void error(response, 404, 'NoSuchKey');
     const [, from = '0', to = '0'] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
     const start = get === 'other range' ? Number(from) + 1 : Number(from);
     const slice = object.subarray(start, Math.min(Number(to) + 1, object.length));
@@ -111,7 +111,7 @@ export class LyingServer {
 
   #list(url: URL, response: ServerResponse): void {
     const { list } = this.behaviour;
-    if (typeof list === 'number') return error(response, list);
+    if (typeof list === 'number') return void error(response, list);
     const prefix = url.searchParams.get('prefix') ?? '';
     const names = [...this.objects].filter(([key]) => key.startsWith(prefix));
     const contents = names.map(

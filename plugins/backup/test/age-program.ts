@@ -1,6 +1,7 @@
 // The program age, with which people open backups. `npm test` installs it for files that say "Runs age".
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 
 /** Why it cannot run here; blank if it can. For `testUnless`. */
 export const ageObstacle = (): string =>
@@ -25,7 +26,7 @@ export async function runAgeWithPassphrase(passphrase: string, command: string):
   let out = '';
   const take = (chunk: Buffer): void => {
     out += chunk.toString();
-    if (/passphrase[^\n]*:\s*$/i.test(out.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, ''))) {
+    if (/passphrase[^\n]*:\s*$/i.test(stripVTControlCharacters(out))) {
       out += '\n';
       child.stdin.write(`${passphrase}\n`);
     }
