@@ -8,6 +8,7 @@ import type { backupSettings } from '../settings.js';
 
 /** `<guid>/<file>`; nothing that leads elsewhere. */
 const KEY = /^[A-Za-z0-9-]{1,64}\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,90}$/;
+const DRAFT = /^\.weir_[\w.-]+\.part$/;
 const FOLDER = /^[A-Za-z0-9-]{1,64}$/;
 
 export class FolderTarget implements BackupTarget {
@@ -52,7 +53,9 @@ export class FolderTarget implements BackupTarget {
       throw new Error(`${folder} is a link, and backups are not written through links`);
     const draft = join(folder, `.${key.slice(key.indexOf('/') + 1)}.part`);
     try {
-      await rm(draft, { force: true });
+      // Only this panel writes here, one file after another: other drafts are those of a process that was killed.
+      for (const name of await readdir(folder))
+        if (DRAFT.test(name)) await rm(join(folder, name), { force: true });
       await copyFile(path, draft, constants.COPYFILE_EXCL);
       signal.throwIfAborted();
       const file = await open(draft, 'r+');
