@@ -3156,6 +3156,44 @@ export type SettingsAllReply = {
   auditDays: number;
   /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
   auditMostChanges: number;
+  /** when backups are made: a time like 04:30, a time and a weekday like 04:30 sunday, or an interval of 1h to 31d; blank for never */
+  backupSchedule: string;
+  /** newest backups that are kept */
+  backupKeepLast: number;
+  /** days of which the newest backup is kept */
+  backupKeepDays: number;
+  /** weeks of which the newest backup is kept */
+  backupKeepWeeks: number;
+  /** months of which the newest backup is kept */
+  backupKeepMonths: number;
+  /** public keys of age, like age1…, that backups are encrypted for; only their secret keys open them */
+  backupRecipients: string[];
+  /** passphrase that backups are encrypted with, instead of public keys; never shown */
+  backupPassphrase: '';
+  /** whether backupPassphrase is set */
+  hasBackupPassphrase: boolean;
+  /** absolute path of a folder, on another disk or machine, to which backups are copied; blank for none */
+  backupFolder: string;
+  /** whether that folder must already exist: a disk that is not mounted is then an error, and not a copy on the wrong disk */
+  backupFolderRequired: boolean;
+  /** bucket to which backups are copied; blank for none */
+  backupS3Bucket: string;
+  /** region of the bucket; most other services than AWS accept us-east-1 */
+  backupS3Region: string;
+  /** address of a service that is not AWS, like https://s3.example.com; blank for AWS */
+  backupS3Endpoint: string;
+  /** folders in the bucket; below them is a folder with the guid of the panel */
+  backupS3Prefix: string;
+  /** whether the bucket is in the path of the address and not in its host name, as for MinIO */
+  backupS3PathStyle: boolean;
+  /** whether the service may be at an address that is not public, for one in your own network */
+  backupS3AllowPrivate: boolean;
+  /** access key */
+  backupS3AccessKey: string;
+  /** secret key; never shown */
+  backupS3SecretKey: '';
+  /** whether backupS3SecretKey is set */
+  hasBackupS3SecretKey: boolean;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
@@ -3532,6 +3570,44 @@ export type SettingsUpdateInput = {
     auditDays?: number;
     /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
     auditMostChanges?: number;
+    /** when backups are made: a time like 04:30, a time and a weekday like 04:30 sunday, or an interval of 1h to 31d; blank for never */
+    backupSchedule?: string;
+    /** newest backups that are kept */
+    backupKeepLast?: number;
+    /** days of which the newest backup is kept */
+    backupKeepDays?: number;
+    /** weeks of which the newest backup is kept */
+    backupKeepWeeks?: number;
+    /** months of which the newest backup is kept */
+    backupKeepMonths?: number;
+    /** public keys of age, like age1…, that backups are encrypted for; only their secret keys open them */
+    backupRecipients?: string[];
+    /** passphrase that backups are encrypted with, instead of public keys */
+    backupPassphrase?: string;
+    /** true clears backupPassphrase */
+    clearBackupPassphrase?: boolean;
+    /** absolute path of a folder, on another disk or machine, to which backups are copied; blank for none */
+    backupFolder?: string;
+    /** whether that folder must already exist: a disk that is not mounted is then an error, and not a copy on the wrong disk */
+    backupFolderRequired?: boolean;
+    /** bucket to which backups are copied; blank for none */
+    backupS3Bucket?: string;
+    /** region of the bucket; most other services than AWS accept us-east-1 */
+    backupS3Region?: string;
+    /** address of a service that is not AWS, like https://s3.example.com; blank for AWS */
+    backupS3Endpoint?: string;
+    /** folders in the bucket; below them is a folder with the guid of the panel */
+    backupS3Prefix?: string;
+    /** whether the bucket is in the path of the address and not in its host name, as for MinIO */
+    backupS3PathStyle?: boolean;
+    /** whether the service may be at an address that is not public, for one in your own network */
+    backupS3AllowPrivate?: boolean;
+    /** access key */
+    backupS3AccessKey?: string;
+    /** secret key */
+    backupS3SecretKey?: string;
+    /** true clears backupS3SecretKey */
+    clearBackupS3SecretKey?: boolean;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
@@ -3872,6 +3948,90 @@ export type AuditVerifyReply = {
   head: string;
 };
 
+export type BackupDeleteInput = {
+  name: string;
+  body?: {
+    /** local, or the name of a target; local by default */
+    place?: string;
+    force?: boolean;
+  };
+};
+
+export type BackupDownloadInput = {
+  name: string;
+  query?: {
+    /** local, or the name of a target; local by default */
+    place?: string;
+  };
+};
+
+export type BackupListInput = {
+  query?: {
+    /** local, or the name of a target; local by default */
+    place?: string;
+  };
+};
+
+export type BackupListReply = {
+  manifest: {
+    /** 1 */
+    format: number;
+    /** name of a backup in the list */
+    name: string;
+    /** of the panel that made it */
+    guid: string;
+    /** Unix ms at which the copy began */
+    createdAt: number;
+    /** of the panel */
+    release: string;
+    /** who started it */
+    by: 'schedule' | 'admin';
+    /** blank: none */
+    encryption: '' | 'recipients' | 'passphrase';
+    /** public keys that it is encrypted for */
+    recipients: string[];
+    /** of the file */
+    bytes: number;
+    /** of the file */
+    sha256: string;
+    /** before encryption */
+    contentBytes: number;
+    /** before encryption */
+    contentSha256: string;
+    /** plugin/name */
+    migrations: string[];
+    counts: {
+      clients: number;
+      inbounds: number;
+      /** bytes of all clients */
+      up: number;
+      /** bytes of all clients */
+      down: number;
+    };
+  };
+  verification: {
+    /** verified: restored into a scratch database, without a mistake */
+    state: 'verified' | 'failed';
+    /** Unix ms of the last verification */
+    at: number;
+    /** digest: the content of an encrypted file was restored before it was encrypted, and the file was compared with its SHA-256 since */
+    method: 'restored' | 'digest';
+    /** why it failed; blank else */
+    problem: string;
+  };
+  /** by target: the copy there, which was read back */
+  copies: Record<string, {
+    /** Unix ms of the last attempt */
+    at: number;
+    /** folder or bucket */
+    place: string;
+    /** why there is no complete copy; blank if there is one */
+    problem: string;
+  }>;
+  /** why the file is not the one that its record describes; blank if it is */
+  problem: string;
+}[];
+
 export type BackupLastRestoreReply = {
   /** Unix ms */
   at: number;
@@ -3882,6 +4042,177 @@ export type BackupLastRestoreReply = {
   /** path of the database that was replaced; empty where there is none */
   previous: string;
 } | null;
+
+export type BackupRestoreListedInput = {
+  name: string;
+  body?: {
+    /** local, or the name of a target; local by default */
+    place?: string;
+    /** false: addresses, ports, certificates and base path come from the backup too */
+    keepHostSettings?: boolean;
+    /** content of the `secrets.key` of the backup, if it is another one */
+    secretsKey?: string;
+    /** content of an identity file of age, with AGE-SECRET-KEY-…, for a backup that is encrypted */
+    identity?: string;
+    /** for a backup that is encrypted with a passphrase other than that of the panel */
+    passphrase?: string;
+  };
+};
+
+export type BackupRunReply = {
+  manifest: {
+    /** 1 */
+    format: number;
+    /** name of a backup in the list */
+    name: string;
+    /** of the panel that made it */
+    guid: string;
+    /** Unix ms at which the copy began */
+    createdAt: number;
+    /** of the panel */
+    release: string;
+    /** who started it */
+    by: 'schedule' | 'admin';
+    /** blank: none */
+    encryption: '' | 'recipients' | 'passphrase';
+    /** public keys that it is encrypted for */
+    recipients: string[];
+    /** of the file */
+    bytes: number;
+    /** of the file */
+    sha256: string;
+    /** before encryption */
+    contentBytes: number;
+    /** before encryption */
+    contentSha256: string;
+    /** plugin/name */
+    migrations: string[];
+    counts: {
+      clients: number;
+      inbounds: number;
+      /** bytes of all clients */
+      up: number;
+      /** bytes of all clients */
+      down: number;
+    };
+  };
+  verification: {
+    /** verified: restored into a scratch database, without a mistake */
+    state: 'verified' | 'failed';
+    /** Unix ms of the last verification */
+    at: number;
+    /** digest: the content of an encrypted file was restored before it was encrypted, and the file was compared with its SHA-256 since */
+    method: 'restored' | 'digest';
+    /** why it failed; blank else */
+    problem: string;
+  };
+  /** by target: the copy there, which was read back */
+  copies: Record<string, {
+    /** Unix ms of the last attempt */
+    at: number;
+    /** folder or bucket */
+    place: string;
+    /** why there is no complete copy; blank if there is one */
+    problem: string;
+  }>;
+  /** why the file is not the one that its record describes; blank if it is */
+  problem: string;
+};
+
+export type BackupStatusReply = {
+  /** the setting backupSchedule */
+  schedule: string;
+  /** Unix ms of the next backup; 0: none is planned */
+  nextAt: number;
+  /** Unix ms of the last attempt; 0: none */
+  triedAt: number;
+  /** Unix ms of the last backup that was made and verified; 0: none */
+  doneAt: number;
+  /** why the last backup or copy failed; blank if none did */
+  problem: string;
+  /** what is being done now; blank: nothing */
+  work: string;
+  /** of the next backup: recipients, passphrase, or blank for none */
+  encryption: string;
+  /** targets that are set up */
+  targets: {
+    name: string;
+    /** folder or bucket */
+    place: string;
+  }[];
+};
+
+export type BackupVerifyInput = {
+  name: string;
+  body?: {
+    /** local, or the name of a target; local by default */
+    place?: string;
+    /** content of an identity file of age, with AGE-SECRET-KEY-…, for a backup that is encrypted */
+    identity?: string;
+    /** for a backup that is encrypted with a passphrase other than that of the panel */
+    passphrase?: string;
+  };
+};
+
+export type BackupVerifyReply = {
+  manifest: {
+    /** 1 */
+    format: number;
+    /** name of a backup in the list */
+    name: string;
+    /** of the panel that made it */
+    guid: string;
+    /** Unix ms at which the copy began */
+    createdAt: number;
+    /** of the panel */
+    release: string;
+    /** who started it */
+    by: 'schedule' | 'admin';
+    /** blank: none */
+    encryption: '' | 'recipients' | 'passphrase';
+    /** public keys that it is encrypted for */
+    recipients: string[];
+    /** of the file */
+    bytes: number;
+    /** of the file */
+    sha256: string;
+    /** before encryption */
+    contentBytes: number;
+    /** before encryption */
+    contentSha256: string;
+    /** plugin/name */
+    migrations: string[];
+    counts: {
+      clients: number;
+      inbounds: number;
+      /** bytes of all clients */
+      up: number;
+      /** bytes of all clients */
+      down: number;
+    };
+  };
+  verification: {
+    /** verified: restored into a scratch database, without a mistake */
+    state: 'verified' | 'failed';
+    /** Unix ms of the last verification */
+    at: number;
+    /** digest: the content of an encrypted file was restored before it was encrypted, and the file was compared with its SHA-256 since */
+    method: 'restored' | 'digest';
+    /** why it failed; blank else */
+    problem: string;
+  };
+  /** by target: the copy there, which was read back */
+  copies: Record<string, {
+    /** Unix ms of the last attempt */
+    at: number;
+    /** folder or bucket */
+    place: string;
+    /** why there is no complete copy; blank if there is one */
+    problem: string;
+  }>;
+  /** why the file is not the one that its record describes; blank if it is */
+  problem: string;
+};
 
 export type CoreTemplateCompareInput = {
   query: {
@@ -4851,9 +5182,30 @@ export class Weir extends Transport {
   } as const;
 
   readonly backup = {
+    /** Deletes a backup in one place. The newest verified one is only deleted with `force`. — POST /panel/api/x/backup/delete/{name} */
+    delete: (input: BackupDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/backup/delete/{name}', gives: 'obj' }, input),
+    /** The file of a backup, as it is stored: encrypted, if it was encrypted. — GET /panel/api/x/backup/download/{name} */
+    download: (input: BackupDownloadInput): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/backup/download/{name}', gives: 'response' }, input),
+    /** The backups that this panel has made, the newest first, with their manifests. No file is opened for it. — GET /panel/api/x/backup/list */
+    list: (input?: BackupListInput): Promise<BackupListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/backup/list', gives: 'obj' }, input),
     /** The last restore, or null. — GET /panel/api/x/backup/restore */
     lastRestore: (): Promise<BackupLastRestoreReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/backup/restore', gives: 'obj' }),
+    /** Restores a backup of the list, as importDB restores a file. The panel restarts then. — POST /panel/api/x/backup/restore/{name} */
+    restoreListed: (input: BackupRestoreListedInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/backup/restore/{name}', gives: 'obj' }, input),
+    /** Makes a backup now: copies the database, restores the copy into a scratch database to verify it, encrypts it, and copies it to all targets. Resolves when all of that is done; `verification` says whether it can be restored, and `copies` what targets have. — POST /panel/api/x/backup/run */
+    run: (): Promise<BackupRunReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/backup/run', gives: 'obj' }),
+    /** The schedule of backups, the last result, and what is being done now. — GET /panel/api/x/backup/status */
+    status: (): Promise<BackupStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/backup/status', gives: 'obj' }),
+    /** Verifies a backup: compares the file with its SHA-256 and restores it into a scratch database. An encrypted one is only restored with an identity or a passphrase; the panel has its own passphrase, and never an identity. — POST /panel/api/x/backup/verify/{name} */
+    verify: (input: BackupVerifyInput): Promise<BackupVerifyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/backup/verify/{name}', gives: 'obj' }, input),
   } as const;
 
   readonly coreTemplate = {

@@ -313,7 +313,7 @@ test('limits outside of their range are refused by name, and without notificatio
   await bare.kernel.settled();
   t.deepEqual(
     (await bare.get<Alarm[]>('/panel/api/x/alarms')).map(({ name }) => name),
-    ['disk'],
+    ['backup', 'disk'],
   );
   t.deepEqual(
     bare.faults.filter((fault) => fault.startsWith('alarms')),
