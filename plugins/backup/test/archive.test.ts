@@ -108,7 +108,7 @@ test('the newest verified backup is only deleted by force, and each change is in
   );
 });
 
-test('names and places that are none of the list are refused, whatever they lead to', async (t) => {
+test('names and places that are not in the list are refused, whatever they lead to', async (t) => {
   await using panel = await boot();
   await run(panel);
   const secret = join(panel.dataDirectory, 'weir_2026-01-01_000000.db');
