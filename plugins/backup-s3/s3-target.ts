@@ -14,8 +14,8 @@ import { GuardedHandler } from './request-handler.js';
 import type { s3Settings } from './settings.js';
 
 const MIB = 1024 * 1024;
-/** Larger files are sent in parts of this size. A file of 4 GiB has 256. */
-const PART = 16 * MIB;
+/** Larger files are sent in parts of this size, of 4 GiB 512. A part is hashed in one piece, which must not take long. */
+const PART = 8 * MIB;
 /** One reply when a file is read. */
 const SLICE = 64 * MIB;
 const PAGE = 1_000;

@@ -13,7 +13,7 @@ import { contentOf } from './counts.js';
 import { digestOf } from './digest.js';
 import type { LocalFolder } from './local-folder.js';
 import { type BackupRecord, FORMAT, type Manifest } from './record.js';
-import { isFullDisk, restoreProblem } from './verifier.js';
+import { isFullDisk, restoreProblem, untilStopped } from './verifier.js';
 
 interface Needs {
   readonly database: PanelDatabaseApi | undefined;
@@ -53,12 +53,10 @@ export class BackupMaker {
     const plain = isEncrypted ? await this.#scratch(dataDirectory) : draft;
     try {
       const createdAt = clock.now();
-      await database.snapshot(plain);
-      signal.throwIfAborted();
+      await untilStopped(database.snapshot(plain), signal);
       const content = await digestOf(plain, signal);
       const facts = await contentOf(database, plain);
-      const problem = await restoreProblem(database, plain, facts.counts);
-      signal.throwIfAborted();
+      const problem = await restoreProblem(database, plain, facts.counts, signal);
       if (isFullDisk(problem)) throw new Error(`it cannot be verified: ${problem}`);
       const file = isEncrypted ? await this.#encrypt(plain, draft, encryption, signal) : content;
       const made: Made = {

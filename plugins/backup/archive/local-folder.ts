@@ -10,6 +10,7 @@ import { type BackupRecord, isVerified, type ListedBackup, MOST_RECORD_BYTES, re
 const LEFTOVER =
   /^\.weir_[\d_-]+\.\d+-[\w-]+\.part$|^copy-[A-Za-z0-9]{6}$|^weir_[\d_-]+\.db(?:\.age)?\.json\.[0-9a-f]{12}$/;
 const MOST_FILES = 10_000;
+const NEIGHBOURS = 5;
 
 export const isGood = (backup: ListedBackup): boolean => isVerified(backup) && backup.problem === '';
 export const newestFirst = (a: BackupRecord, b: BackupRecord): number =>
@@ -61,6 +62,20 @@ export class LocalFolder {
     const names = (await this.#names()).flatMap((name) => describedBy(name) ?? []);
     const found = await Promise.all(names.map((name) => this.find(name)));
     return found.filter((one) => one !== undefined).sort(newestFirst);
+  }
+
+  /** The newest verified one, without reading all records. Names are local times, so at the end of summer time they may be out of order. */
+  async newestGood(): Promise<ListedBackup | undefined> {
+    const names = (await this.#names())
+      .flatMap((name) => describedBy(name) ?? [])
+      .sort()
+      .reverse();
+    const found: ListedBackup[] = [];
+    for (const name of names) {
+      const backup = await this.find(name);
+      if (backup && isGood(backup) && found.push(backup) >= NEIGHBOURS) break;
+    }
+    return found.sort(newestFirst)[0];
   }
 
   async find(name: string): Promise<ListedBackup | undefined> {

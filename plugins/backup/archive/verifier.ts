@@ -11,21 +11,37 @@ export const isFullDisk = (problem: string): boolean => NO_ROOM.test(problem);
 
 type Checked = Pick<Manifest, 'bytes' | 'sha256' | 'encryption' | 'counts'>;
 
+/** Work that cannot be interrupted is left to end by itself when the panel stops. */
+export async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => undefined);
+  }
+}
+
 /** Restores it and throws the result away. Resolves with why it cannot be restored; blank if it can. */
 export async function restoreProblem(
   database: PanelDatabaseApi,
   path: string,
   { clients, inbounds }: Pick<Manifest['counts'], 'clients' | 'inbounds'>,
+  signal: AbortSignal,
   decryption: Decryption = NO_DECRYPTION,
 ): Promise<string> {
-  const { folder, problem, rows } = await database.rehearse({
-    path,
-    keep: [],
-    keys: [],
-    decryption,
-    isTrial: true,
-  });
-  await database.discard(folder);
+  const rehearsing = database
+    .rehearse({ path, keep: [], keys: [], decryption, isTrial: true })
+    .then(async (result) => {
+      await database.discard(result.folder);
+      return result;
+    });
+  const { problem, rows } = await untilStopped(rehearsing, signal);
   if (problem !== '') return problem.slice(0, MOST_PROBLEM);
   for (const [table, expected] of [
     ['clients', clients],
@@ -52,7 +68,7 @@ export async function verify(
   const canOpen =
     manifest.encryption === '' || decryption.passphrase !== '' || decryption.identities.length > 0;
   if (!canOpen) return { state: 'verified', at, method: 'digest', problem: '' };
-  const problem = await restoreProblem(database, path, manifest.counts, decryption);
+  const problem = await restoreProblem(database, path, manifest.counts, signal, decryption);
   if (isFullDisk(problem)) throw new Error(`there is no room for the scratch database: ${problem}`);
   return { state: problem === '' ? 'verified' : 'failed', at, method: 'restored', problem };
 }

@@ -74,6 +74,13 @@ export class Scheduler {
 
   /** Without a state, as in a new data folder, the first backup is made at the next time. */
   async start(): Promise<void> {
+    await this.#readState();
+    // An alarm about a target does not end because the panel restarts.
+    const newest = await this.#needs.localFolder.newestGood();
+    for (const [name, { problem }] of Object.entries(newest?.copies ?? {})) this.#problems.set(name, problem);
+  }
+
+  async #readState(): Promise<void> {
     const stored = await readFile(this.#path, 'utf8').catch(() => undefined);
     if (stored === undefined) return;
     try {
@@ -182,7 +189,7 @@ export class Scheduler {
   /** The newest good backup goes to each of these targets that does not have it. */
   async #distribute(targets: readonly TargetCopies[]): Promise<void> {
     const { archive, localFolder, clock } = this.#needs;
-    const newest = (await localFolder.list()).find(isGood);
+    const newest = await localFolder.newestGood();
     for (const target of newest ? targets : []) {
       const copy = newest?.copies[target.name];
       if (!newest || (copy?.problem === '' && copy.place === target.place)) continue;

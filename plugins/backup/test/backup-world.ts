@@ -22,6 +22,8 @@ export interface World {
   readonly settings: Record<string, unknown>;
   /** what the next rehearsal finds; blank: nothing */
   problem: string;
+  /** awaited inside each rehearsal */
+  rehearsal: Promise<void> | undefined;
   /** how many clients the next rehearsal finds */
   restoredClients: number;
   /** throws in place of a copy */
@@ -78,12 +80,15 @@ export async function backupWorld(t: ExecutionContext, options: Options = {}): P
         if (sql.includes('sqlite_master')) return [{ name: 'clients' }];
         return sql.includes('kernel_migrations') ? [{ plugin: 'a', name: 'b' }] : [{ found: 1 }];
       }),
-    rehearse: async () => ({
-      problem: world.problem,
-      rows: { clients: world.restoredClients },
-      leftOut: [],
-      folder: join(folder, 'scratch'),
-    }),
+    rehearse: async () => {
+      await world.rehearsal;
+      return {
+        problem: world.problem,
+        rows: { clients: world.restoredClients },
+        leftOut: [],
+        folder: join(folder, 'scratch'),
+      };
+    },
     discard: async () => undefined,
     lastRestore: async () => undefined,
   };
@@ -138,6 +143,7 @@ export async function backupWorld(t: ExecutionContext, options: Options = {}): P
     logged,
     settings,
     problem: '',
+    rehearsal: undefined,
     restoredClients: 1,
     snapshotError: undefined,
     writeError: undefined,

@@ -211,6 +211,19 @@ test('a panel that stops in the middle leaves nothing, and the next one makes it
   t.is((await next.names()).length, 1);
 });
 
+test('a panel that stops while a backup is verified waits for nothing', async (t) => {
+  const world = await backupWorld(t);
+  await world.scheduler.look();
+  world.clock.tick(HOUR);
+  world.rehearsal = new Promise(() => undefined);
+  const looking = world.scheduler.look();
+  while (!(await filesIn(world)).some((name) => name.endsWith('.part')))
+    await new Promise((resolve) => setImmediate(resolve));
+  world.stop();
+  await looking;
+  t.deepEqual(await filesIn(world), []);
+});
+
 test('a state that cannot be read begins again', async (t) => {
   const world = await backupWorld(t);
   await world.scheduler.look();

@@ -72,6 +72,8 @@ test('a target that fails is a problem, is asked again in an hour, and gets the 
   world.clock.tick(60_000);
   await world.scheduler.look();
   t.is(target.puts, 2);
+  const again = await backupWorld(t, { targets: [target], folder: world.folder, clock: world.clock });
+  t.is(again.scheduler.problem, 'the target memory has no complete copy: no room', 'also after a restart');
   target.problem = '';
   world.clock.tick(HOUR);
   await world.scheduler.look();
