@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { TestPanel } from '../../../test/harness/index.js';
+import { PanelProcess } from '../../../test/harness/panel-process.js';
 import type { ListedBackup } from '../../backup/archive/record.js';
 import { motoCommand, startMoto } from './moto.js';
 
@@ -101,6 +102,51 @@ test.serial('the package of S3 is loaded when a backup goes there, and not befor
   // Nothing secret is in the log.
   t.false(panel.log.some((line) => line.includes('"secret"')));
 });
+
+test.serial(
+  'kill -9 in the middle of an upload: the next panel uploads again, and no part stays',
+  async (t) => {
+    const moto = await startMoto(t);
+    const look = (path: string) => fetch(`${moto.url}/weir-backups${path}`, { headers: SIGNED });
+    t.is((await fetch(`${moto.url}/weir-backups`, { method: 'PUT' })).status, 200);
+    let panel = await PanelProcess.start({ env: ENV });
+    const { dataDirectory } = panel;
+    t.teardown(() => panel.dispose());
+    const id = await panel.addInbound();
+    for (let n = 0; n < 16; n++)
+      await panel.get('/panel/api/clients/bulkCreate', {
+        body: Array.from({ length: 1000 }, (_, i) => ({
+          client: { email: `client-${n}-${i}`, comment: 'x'.repeat(1_000) },
+          inboundIds: [id],
+        })),
+      });
+    await panel.get('/panel/api/setting/update', {
+      body: {
+        backupS3Bucket: 'weir-backups',
+        backupS3Endpoint: moto.url,
+        backupS3PathStyle: true,
+        backupS3AllowPrivate: true,
+        backupS3AccessKey: 'key',
+        backupS3SecretKey: 'secret',
+      },
+    });
+    const working = panel.call('/panel/api/x/backup/run', { method: 'POST' }).catch(() => undefined);
+    const hasUpload = async () => (await (await look('?uploads')).text()).includes('<Upload>');
+    while (!(await hasUpload())) await sleep(10);
+    await panel.kill('SIGKILL');
+    await working;
+    t.true(await hasUpload(), 'it was killed in the middle');
+    panel = await PanelProcess.start({ dataDirectory, env: ENV });
+    const list = (place: string) => panel.get<ListedBackup[]>(`/panel/api/x/backup/list?place=${place}`);
+    const [local] = await list('local');
+    t.is(local?.verification.state, 'verified');
+    await panel.until(async () => (await list('s3')).length === 1, 'the backup is uploaded', 60_000);
+    const [there] = await list('s3');
+    t.is(there?.manifest.sha256, local?.manifest.sha256);
+    t.is(there?.problem, '');
+    t.false(await hasUpload());
+  },
+);
 
 test('without moto, a sentence says what is missing', (t) => {
   t.throws(() => motoCommand({}), { message: /test:full/ });
