@@ -250,6 +250,7 @@ test.serial(
         'added 2 admin local',
         'updated 1 admin local',
         'updated 1 admin local',
+        'updated 1 admin local',
         'added 1 admin local',
       ],
     );
