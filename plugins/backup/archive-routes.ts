@@ -142,7 +142,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings }: 
       const body = createReadStream(opened.path);
       // The file system retains the content of a file that is open.
       body.once('open', () => void opened.close());
-      body.once('error', () => void opened.close());
+      body.once('close', () => void opened.close());
       return { body, fileName: name, length: opened.record.manifest.bytes };
     },
   }),

@@ -256,3 +256,19 @@ test.serial(
     );
   },
 );
+
+test.serial('weir backups makes and lists them', async (t) => {
+  const weir = (...argv: string[]) => weirCommand(panel.dataDirectory, ['backups', ...argv]);
+  t.regex((await weir()).said, /there is no backup yet/);
+  const ran = await weir('run');
+  t.is(ran.code, 0, ran.complained);
+  t.regex(ran.said, /^weir_\S+\.db {2}verified {2}2 clients/);
+  t.is((await weir()).said, ran.said);
+  const nowhere = await weir('--place', 'nowhere');
+  t.is(nowhere.code, 1);
+  t.regex(nowhere.complained, /there is no such place/);
+  const changes = await panel.get<{ who: string; whoKind: string }[]>(
+    '/panel/api/x/audit/changes?area=backup',
+  );
+  t.is(changes[0]?.whoKind, 'command');
+});

@@ -148,3 +148,20 @@ test('a full disk does not prevent that backups are deleted', async (t) => {
   t.is((await world.names()).length, 1);
   t.true(world.logged.some((line) => line.startsWith('a change of a backup could not be recorded')));
 });
+
+test('a name that leads elsewhere is neither found nor opened', async (t) => {
+  const world = await backupWorld(t);
+  await writeFile(join(world.folder, 'x.json'), '{}');
+  for (const name of [
+    '../x',
+    '/etc/passwd',
+    '',
+    '.',
+    'weir_2026-11-23_043000.db/../../x',
+    'weir_2026-11-23_043000.db\n',
+  ]) {
+    t.is(await world.localFolder.find(name), undefined, name);
+    t.throws(() => world.localFolder.fileOf(name), { message: /is not the name of a backup/ }, name);
+    await t.throwsAsync(world.archive.open(name), { message: /there is no backup of this name/ }, name);
+  }
+});
