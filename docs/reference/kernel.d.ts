@@ -4,9 +4,9 @@
 //   @weir-panel/weir/kernel: 200 names
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
-//   @weir-panel/weir/plugins/alarms: 6 names
+//   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 5 names
-//   @weir-panel/weir/plugins/backup: 7 names
+//   @weir-panel/weir/plugins/backup: 16 names
 //   @weir-panel/weir/plugins/certificates: 15 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -1679,12 +1679,12 @@ declare module '@weir-panel/weir/plugins/alarms' {
 
   // Alarms: levels of the machine and dates of certificates that need an admin.
   export interface Alarm {
-    /** `cpu`, `memory`, `disk`, or `certificate:` with the name of a served certificate */
+    /** `cpu`, `memory`, `disk`, `certificate:` with the name of a served certificate, or the name of a watched state */
     readonly name: string;
     readonly isActive: boolean;
     /** Unix ms of the last change; 0 when it was never active */
     readonly since: number;
-    /** the last reading: percent, or days that are left; null where there is none yet */
+    /** the last reading: percent, or days that are left; of a state 1 with a problem and 0 without; null where there is none yet */
     readonly value: number | null;
     /** the setting above which (of days: below which) it becomes active; 0: never */
     readonly limit: number;
@@ -1709,6 +1709,15 @@ declare module '@weir-panel/weir/plugins/alarms' {
   }
   /** Certificates whose end is watched, beside that of the panel; called once an hour. */
   export const ServedCertificates: ExtensionPoint<ServedCertificate>;
+  /** Something that works or does not, such as the backups of a panel. */
+  export interface WatchedState {
+    /** short name for display, like `backup` */
+    readonly name: string;
+    /** One sentence that says what is wrong; blank while nothing is. */
+    readonly problem: () => string;
+  }
+  /** States that raise an alarm while they have a problem; called every ten seconds. */
+  export const WatchedStates: ExtensionPoint<WatchedState>;
 
   export {};
 }
@@ -1752,7 +1761,27 @@ declare module '@weir-panel/weir/plugins/audit' {
 }
 
 declare module '@weir-panel/weir/plugins/backup' {
-  import type { Token } from '@weir-panel/weir/kernel';
+  import type { During, ExtensionPoint, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // Encrypts and decrypts files in the format of age (age-encryption.org/v1), piece by piece. Both take a processor for
+  // seconds: call them in a thread or a process of their own.
+  /** What decrypts a file: each is tried. */
+  export interface Decryption {
+    /** lines of identity files; `AGE-SECRET-KEY-…`, comments and blank lines */
+    readonly identities: readonly string[];
+    /** blank: none */
+    readonly passphrase: string;
+  }
+  interface WrittenFile {
+    readonly bytes: number;
+    readonly sha256: string;
+  }
+  /** Whether the file begins as an encrypted one does. */
+  export function isEncrypted(path: string): Promise<boolean>;
+  /** Why the lines have no usable identity; undefined if they have one. The lines themselves are never repeated. */
+  export function identityProblem(lines: readonly string[]): Promise<string | undefined>;
+  /** Writes the content to a new file. Rejects with a sentence, and the file may then hold a part of it. */
+  export function decryptFile(from: string, to: string, { identities, passphrase }: Decryption): Promise<WrittenFile>;
 
   // Functions of the program around the panel that handle the database as a whole.
   /** Rows of this panel that take the place of those of a backup. */
@@ -1791,11 +1820,17 @@ declare module '@weir-panel/weir/plugins/backup' {
     readonly keep: HostRows;
     /** lines of a `secrets.key` that belongs to the backup */
     readonly keys: readonly string[];
+    /** for an encrypted backup */
+    readonly decryption?: Decryption | undefined;
+    /** The database is not to be used: on a server, nothing is copied to it. */
+    readonly isTrial?: boolean | undefined;
   }
   /** Provided by the program that runs the panel. */
   export interface PanelDatabaseApi {
     /** Writes a consistent copy of the database to a new SQLite file, whatever database the panel uses. Edits go on meanwhile. Rejects with a sentence; no file is left then. */
     snapshot(path: string): Promise<void>;
+    /** Runs queries on a backup, which is only read. Each returns at most 1,000 rows. */
+    query(path: string, queries: readonly string[]): Promise<readonly (readonly Readonly<Record<string, unknown>>[])[]>;
     /** Makes a new database of the backup in a folder of its own, starts a panel on it in a process of its own, and checks it. Call `discard` or `PanelProgram.restoreDatabase` with the folder then. */
     rehearse(request: RehearsalRequest): Promise<Rehearsed & {
       readonly folder: string;
@@ -1805,6 +1840,47 @@ declare module '@weir-panel/weir/plugins/backup' {
     lastRestore(): Promise<LastRestore | undefined>;
   }
   export const PanelDatabase: Token<PanelDatabaseApi>;
+  /** A file of a target, as the target lists it. */
+  export interface TargetFile {
+    readonly name: string;
+    readonly bytes: number;
+  }
+  /** A place to which complete backups are copied: a folder, a service for objects. It is never trusted: each copy is read back. */
+  export interface BackupTarget {
+    /** small letters, digits and hyphens: `s3` */
+    readonly name: string;
+    /** Whether an admin has set it up; otherwise it is not called. */
+    isOn(): boolean;
+    /** Where it is, for display, without secrets; blank while it is off. */
+    place(): string;
+    /** Stores the file under this name, `<guid>/<file name>`, and replaces an earlier one. Rejects with a sentence. The signal aborts when it takes too long or the panel stops. */
+    put(name: string, file: {
+      readonly path: string;
+      readonly bytes: number;
+    }, signal: AbortSignal): Promise<void>;
+    /** Yields the stored bytes. Rejects with a sentence. */
+    read(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+    /** Lists the files below this folder, at most `most`. */
+    list(folder: string, most: number, signal: AbortSignal): Promise<readonly TargetFile[]>;
+    /** Deletes a file; resolves also if there is none. */
+    remove(name: string, signal: AbortSignal): Promise<void>;
+  }
+  /** Places to which backups are copied. */
+  export const BackupTargets: ExtensionPoint<BackupTarget>;
+  /** What changed about a backup. */
+  export interface BackupChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly name: string;
+    /** `local`, or the name of a target */
+    readonly place: string;
+    readonly before: object | undefined;
+    readonly after: object | undefined;
+  }
+  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted or restored. */
+  export const duringBackupChange: During<{
+    readonly changes: readonly BackupChange[];
+    readonly who: Principal;
+  }>;
 
   export {};
 }
@@ -6446,6 +6522,8 @@ declare module '@weir-panel/weir/testing' {
     every(ms: number, run: () => void): () => void;
     /** Moves on and runs what came due, in order. What it started may still be under way. */
     tick(ms: number): void;
+    /** Time that passes on a machine that sleeps: what came due runs once, in order. What it started may still be under way. */
+    leap(ms: number): void;
     /** Sets the clock as an admin or NTP does: timers go on as before. */
     jump(ms: number): void;
   }
@@ -6724,8 +6802,8 @@ declare module '@weir-panel/weir/testing' {
     /** The address of the panel for an admin, base path included. */
     readonly panelUrl: string;
     declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener;
-    /** The whole table, sorted; throws when a part of it cannot be served. */
-    check(routes: readonly Owned[]): Mounted[];
+    /** Adds routes that the next mount serves; throws when one cannot be served beside the others. */
+    check(routes: readonly Owned[], table?: RouteTable): RouteTable;
     /** Until its routes are mounted, a third-party plugin answers 503 below its own path. */
     expect(owner: Owner): void;
     /** Checks the whole table, then replaces it on every listener. */
@@ -6818,6 +6896,14 @@ declare module '@weir-panel/weir/testing' {
     readonly owner: Owner;
     readonly route: Route;
   }
+  /** Routes for one set of listeners, added one by one. */
+  interface RouteTable {
+    readonly names: RouteNames;
+    /** Throws when the same request is declared twice. */
+    add({ owner, route }: Owned): Mounted;
+    /** The most specific first. */
+    sorted(): Mounted[];
+  }
 
   /** A plugin that starts after the listeners are open. */
   interface LateStart {
@@ -6849,6 +6935,24 @@ declare module '@weir-panel/weir/testing' {
     slow?(where: string, ms: number): void;
     /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
+  }
+
+  // The name of a route in clients: `clients.list` is `weir.clients.list()` in the generated client.
+  interface Named {
+    readonly owner: {
+      readonly name: string;
+      readonly outside?: boolean;
+    };
+    readonly path: string;
+    readonly route: {
+      readonly method: string;
+      readonly name?: string;
+    };
+  }
+  /** The names of a table of routes, taken one after another. */
+  interface RouteNames {
+    /** Takes the name of this route, or returns why it conflicts with an existing route. */
+    take(named: Named): string | undefined;
   }
 
   // One plugin at run time: its container, its queue of events, its faults.
