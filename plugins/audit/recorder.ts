@@ -67,10 +67,10 @@ export class Recorder {
     });
   }
 
-  /** Records changes of this plugin's own. */
+  /** Records changes that come without a hook. */
   async write(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void> {
     const stored = await storedChanges(changes, (change) => change, secretNames());
-    await this.#write(tx, area, who, stored);
+    if (stored.length > 0) await this.#write(tx, area, who, stored);
   }
 
   async #write(

@@ -1,4 +1,5 @@
 import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import {
@@ -48,6 +49,7 @@ import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
 import { AddClient } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
+import { clients, groups } from './recorded.js';
 import { clientSettings } from './settings.js';
 import { ClientPeriods } from './usage/client-periods.js';
 import { UsageEdits } from './usage/usage-edits.js';
@@ -100,6 +102,8 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers, sentClients, store, shown, db }) => [
+    contribute(AuditedHooks, clients),
+    contribute(AuditedHooks, groups),
     ...clientInvariants(store, db).map((invariant) => contribute(Invariants, invariant)),
     contribute(CoreUsers, coreUsers),
     contribute(InboundClients, {

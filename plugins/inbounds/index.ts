@@ -10,6 +10,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
@@ -46,6 +47,7 @@ import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { wireguard, wireguardAccounts } from './protocols/wireguard/wireguard.js';
 import { Programs } from './contributed/programs.js';
+import { inbounds } from './recorded.js';
 import { routes } from './routes.js';
 import { AddInbound, UpdateInbound } from './schema.js';
 import { CoreEdits } from './core-edits.js';
@@ -116,6 +118,7 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
+    contribute(AuditedHooks, inbounds),
     ...[
       vless,
       vmess,

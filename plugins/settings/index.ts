@@ -26,6 +26,7 @@ import {
   variable,
   optional,
 } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import {
@@ -52,6 +53,7 @@ import { PanelIdentity } from './identity.js';
 import { ListenerPortSettings } from './listener-port.js';
 import { panelSettings, timeZoneOf } from './panel-settings.js';
 import { proxiesIn } from './proxy-list.js';
+import { settings } from './recorded.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
 import { migrations, sealedSettings, tables } from './tables.js';
@@ -146,6 +148,7 @@ export default definePlugin({
     provide(ListenerPlaces, listenerPorts),
   ],
   contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
+    contribute(AuditedHooks, settings),
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, { listener: 'panel', setting: 'webPort' satisfies keyof typeof panelSettings }),
     contribute(SettingGroups, {
