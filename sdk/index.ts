@@ -2991,6 +2991,10 @@ export type ServerUpdateGeofileReply = {
 };
 
 export type SettingsAllReply = {
+  /** days for which the record of changes is kept; 0: until it has too many changes */
+  auditDays: number;
+  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+  auditMostChanges: number;
   /** a login needs a code of an authenticator as well */
   twoFactorEnable: boolean;
   /** secret that the authenticator shares, in base32; never shown */
@@ -3152,10 +3156,6 @@ export type SettingsAllReply = {
   subAppIHeaders: Record<string, string>;
   /** make encrypted links to subscriptions, which only the app can read */
   appLinkEnable: boolean;
-  /** days for which the record of changes is kept; 0: until it has too many changes */
-  auditDays: number;
-  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
-  auditMostChanges: number;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
@@ -3367,6 +3367,10 @@ export type SettingsUpdateInput = {
     twoFactorCode?: string | null;
     /** code of the secret that is replaced */
     currentTwoFactorCode?: string | null;
+    /** days for which the record of changes is kept; 0: until it has too many changes */
+    auditDays?: number;
+    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+    auditMostChanges?: number;
     /** a login needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
@@ -3528,10 +3532,6 @@ export type SettingsUpdateInput = {
     subAppIHeaders?: Record<string, string>;
     /** make encrypted links to subscriptions, which only the app can read */
     appLinkEnable?: boolean;
-    /** days for which the record of changes is kept; 0: until it has too many changes */
-    auditDays?: number;
-    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
-    auditMostChanges?: number;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
@@ -3820,7 +3820,7 @@ export type AuditChangesInput = {
   query?: {
     /** kind of the record: client, inbound, setting … */
     area?: string;
-    kind?: 'added' | 'updated' | 'deleted';
+    kind?: 'added' | 'updated' | 'deleted' | 'done';
     /** name of the record: an email, a tag, the name of a setting */
     name?: string;
     /** what stays of a record that gets another name: its id */
@@ -3849,6 +3849,7 @@ export type AuditChangesReply = {
   /** blank if no request asked for it */
   ip: string;
   area: string;
+  /** added, updated, deleted; done: an act such as a restart */
   kind: string;
   name: string;
   subject: string;

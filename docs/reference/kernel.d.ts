@@ -5,7 +5,7 @@
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 6 names
-//   @weir-panel/weir/plugins/audit: 5 names
+//   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 7 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -1711,10 +1711,11 @@ declare module '@weir-panel/weir/plugins/alarms' {
 }
 
 declare module '@weir-panel/weir/plugins/audit' {
-  import type { During, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+  import type { During, ExtensionPoint, Principal, Token, Tx } from '@weir-panel/weir/kernel';
 
   // Records who changed what: each hook inside a write becomes entries, in the same transaction.
-  export type ChangeKind = 'added' | 'updated' | 'deleted';
+  /** `done` is an act that changes no record: a restart, a download. */
+  export type ChangeKind = 'added' | 'updated' | 'deleted' | 'done';
   /** One change of one record, as its owner describes it. */
   export interface DescribedChange {
     readonly kind: ChangeKind;
@@ -1744,6 +1745,17 @@ declare module '@weir-panel/weir/plugins/audit' {
   export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
   /** An entry for `AuditedHooks`, with the type of its changes checked. */
   export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
+  /** What a plugin records itself, where it has no hook. The owner of the change calls it. */
+  export interface AuditTrailApi {
+    /** Records changes within the caller's write: both are stored, or neither. `secret` as of `AuditedHook`. */
+    record(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[], secret?: readonly string[]): Promise<void>;
+    /** Records an act that changes no record. Await it before the act, outside of a write. Waits at most two seconds and never rejects: while the database fails, an admin must still be able to restart the core, and then the log has the entry. */
+    act(area: string, who: Principal, act: {
+      readonly name: string;
+      readonly facts?: object;
+    }): Promise<void>;
+  }
+  export const AuditTrail: Token<AuditTrailApi>;
 
   export {};
 }

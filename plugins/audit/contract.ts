@@ -51,8 +51,14 @@ export const audited = <C>(entry: AuditedHook<C>): AuditedHook<never> => entry a
 
 /** What a plugin records itself, where it has no hook. The owner of the change calls it. */
 export interface AuditTrailApi {
-  /** Records changes within the caller's write: both are stored, or neither. */
-  record(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void>;
+  /** Records changes within the caller's write: both are stored, or neither. `secret` as of `AuditedHook`. */
+  record(
+    tx: Tx,
+    area: string,
+    who: Principal,
+    changes: readonly DescribedChange[],
+    secret?: readonly string[],
+  ): Promise<void>;
   /** Records an act that changes no record. Await it before the act, outside of a write. Waits at most two seconds and never rejects: while the database fails, an admin must still be able to restart the core, and then the log has the entry. */
   act(area: string, who: Principal, act: { readonly name: string; readonly facts?: object }): Promise<void>;
 }

@@ -68,8 +68,14 @@ export class Recorder {
   }
 
   /** Records changes that come without a hook. */
-  async write(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void> {
-    const stored = await storedChanges(changes, (change) => change, secretNames());
+  async write(
+    tx: Tx,
+    area: string,
+    who: Principal,
+    changes: readonly DescribedChange[],
+    secret?: readonly string[],
+  ): Promise<void> {
+    const stored = await storedChanges(changes, (change) => change, secretNames(secret));
     if (stored.length > 0) await this.#write(tx, area, who, stored);
   }
 
@@ -120,7 +126,9 @@ async function storedChanges<C>(
   for (const change of changes) {
     if (slice.isOver) await slice.next();
     const described = describe(change);
-    const fields = described && differences(described.before, described.after, isSecret);
+    const differ = described && differences(described.before, described.after, isSecret);
+    // An act is recorded whatever it has to say.
+    const fields = differ ?? (described?.kind === 'done' ? {} : undefined);
     if (described && fields)
       stored.push({
         kind: described.kind,

@@ -17,8 +17,14 @@ export class Trail implements AuditTrailApi {
     this.#recorder = recorder;
   }
 
-  record(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void> {
-    return this.#recorder.write(tx, area, who, changes);
+  record(
+    tx: Tx,
+    area: string,
+    who: Principal,
+    changes: readonly DescribedChange[],
+    secret?: readonly string[],
+  ): Promise<void> {
+    return this.#recorder.write(tx, area, who, changes, secret);
   }
 
   async act(
@@ -26,7 +32,8 @@ export class Trail implements AuditTrailApi {
     who: Principal,
     { name, facts = {} }: { readonly name: string; readonly facts?: object },
   ): Promise<void> {
-    const change = { kind: 'done', name, before: undefined, after: facts } as const;
+    // Not undefined: of a record that is new, what says nothing is left out, as `enable: false`.
+    const change = { kind: 'done', name, before: {}, after: facts } as const;
     const isOver = new AbortController();
     const written = this.#db
       .write((tx) => this.#recorder.write(tx, area, who, [change]))

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { bool, command, type Command, optional, Refusal, text } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { type Restore, summary } from './restore.js';
 import type { Snapshots } from './snapshots.js';
 
@@ -18,7 +19,15 @@ async function keysIn(path: string): Promise<string[]> {
   }
 }
 
-export const commands = ({ snapshots, restore }: { snapshots: Snapshots; restore: Restore }): Command[] => [
+export const commands = ({
+  snapshots,
+  restore,
+  audit,
+}: {
+  snapshots: Snapshots;
+  restore: Restore;
+  audit?: AuditTrailApi | undefined;
+}): Command[] => [
   command({
     name: 'backup',
     about: 'Copies the database to a SQLite file, while the panel runs. Prints the path of the file.',
@@ -28,9 +37,10 @@ export const commands = ({ snapshots, restore }: { snapshots: Snapshots; restore
       ),
     },
     example: 'weir backup --folder /var/backups',
-    run: async ({ options: { folder }, say }) => {
+    run: async ({ options: { folder }, who, say }) => {
       if (folder !== undefined && !isAbsolute(folder))
         throw new Refusal(`--folder must be an absolute path, and "${folder}" is not`);
+      await audit?.act('backup', who, { name: 'backup', facts: { folder: folder ?? '' } });
       say(await snapshots.writeTo(folder));
     },
   }),
@@ -48,7 +58,7 @@ export const commands = ({ snapshots, restore }: { snapshots: Snapshots; restore
       ),
     },
     example: 'weir backup restore --file /var/backups/weir_2026-11-23_040000.db',
-    run: async ({ options: { file, key, allSettings = false }, say }) => {
+    run: async ({ options: { file, key, allSettings = false }, who, say }) => {
       for (const [name, path] of [
         ['file', file],
         ['key', key],
@@ -57,6 +67,7 @@ export const commands = ({ snapshots, restore }: { snapshots: Snapshots; restore
           throw new Refusal(`--${name} must be an absolute path, and "${path}" is not`);
       const result = await restore.restore({
         path: file,
+        who,
         keepHostSettings: !allSettings,
         ...(key !== undefined && { keys: await keysIn(key) }),
       });

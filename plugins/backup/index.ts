@@ -1,4 +1,5 @@
 import { definePlugin, maybe, singleton } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { commands } from './commands.js';
 import { PanelDatabase } from './contract.js';
 import { downloadRoutes } from './download.js';
@@ -12,9 +13,9 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Backs up the database, and restores it.',
-  uses: { database: maybe(PanelDatabase), program: maybe(PanelProgram) },
+  uses: { database: maybe(PanelDatabase), program: maybe(PanelProgram), audit: maybe(AuditTrail) },
   services: { snapshots: singleton(Snapshots), restore: singleton(Restore) },
-  routes: ({ snapshots, restore }) => [...downloadRoutes(snapshots), ...restoreRoutes(restore)],
+  routes: ({ snapshots, restore, audit }) => [...downloadRoutes(snapshots, audit), ...restoreRoutes(restore)],
   commands,
   start: async ({ snapshots, restore }) => {
     await snapshots.start();

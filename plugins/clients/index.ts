@@ -1,5 +1,14 @@
-import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
-import { AuditedHooks } from '../audit/contract.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  maybe,
+  provide,
+  singleton,
+  tap,
+  validate,
+} from '../../kernel/index.js';
+import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import {
@@ -60,7 +69,12 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
-  uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits },
+  uses: {
+    engine: Engine,
+    inbounds: Inbounds,
+    inboundEdits: InboundEdits,
+    audit: maybe(AuditTrail),
+  },
   settings: clientSettings,
   hooks: [
     prepareClientSave,

@@ -3,6 +3,7 @@ import {
   contribute,
   findUnknownKeys,
   type Hooks,
+  maybe,
   PanelError,
   provide,
   SerialQueue,
@@ -10,7 +11,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
@@ -78,7 +79,13 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity, listeners: ListenerPlaces },
+  uses: {
+    engine: Engine,
+    guard: CoreGuard,
+    identity: PanelIdentity,
+    listeners: ListenerPlaces,
+    audit: maybe(AuditTrail),
+  },
   hooks: [
     prepareInboundSave,
     beforeInboundSave,

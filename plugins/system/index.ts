@@ -13,6 +13,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
 import { jobRoutes, jobsCommand } from './jobs.js';
@@ -42,9 +43,9 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Lists plugins and jobs with their state, enables and disables plugins, and runs jobs.',
-  uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram) },
-  routes: ({ plugins, jobs, program }) => [
-    ...jobRoutes(jobs),
+  uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram), audit: maybe(AuditTrail) },
+  routes: ({ plugins, jobs, program, audit }) => [
+    ...jobRoutes(jobs, audit),
     route({
       method: 'GET',
       path: '/panel/api/system/plugins',
@@ -77,8 +78,9 @@ export default definePlugin({
         errors.BUSY,
         errors.NO_PROGRAM,
       ],
-      handle: async ({ params: { name }, body: { enable }, reply }) => {
+      handle: async ({ params: { name }, body: { enable }, who, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
+        await audit?.act('plugin', who, { name, facts: { enable } });
         const done = await program.switchPlugin(name, enable);
         throwRefusal(done);
         const state = enable ? 'enabled' : 'disabled';
@@ -99,13 +101,14 @@ export default definePlugin({
       doc: 'Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running.',
       reply: message({ statuses: [202] }),
       errors: [errors.WOULD_NOT_START, errors.BUSY, errors.NO_PROGRAM],
-      handle: async ({ reply }) => {
+      handle: async ({ who, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
+        await audit?.act('panel', who, { name: 'restart' });
         throwRefusal(await program.restartPanel());
         promise(reply);
         return 'the panel restarts';
       },
     }),
   ],
-  commands: ({ jobs }) => [jobsCommand(jobs)],
+  commands: ({ jobs, audit }) => [jobsCommand(jobs, audit)],
 });

@@ -5,7 +5,18 @@ import nock from 'nock';
 import { inspect, type Schema, type ServedRoute } from '../../kernel/index.js';
 import { bootWithoutCore } from '../harness/reference.js';
 import type { TestPanel } from '../harness/panel.js';
-import { boot, call, declaredOf, type Fields, harm, nameOf, sampleOf, type Sample, schemaOf, servedBy } from './samples.js';
+import {
+  boot,
+  call,
+  declaredOf,
+  type Fields,
+  harm,
+  nameOf,
+  sampleOf,
+  type Sample,
+  schemaOf,
+  servedBy,
+} from './samples.js';
 
 /** Routes that would end the test itself, with the reason. */
 const NOT_CALLED: ReadonlyMap<string, string> = new Map();

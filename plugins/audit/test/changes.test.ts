@@ -133,7 +133,7 @@ test('fallbacks, links of elsewhere and balancers are recorded, and who signed i
   await panel.login();
   await panel.login();
   await until(async () => (await changes('&area=session')).length > 0, 'the login is recorded');
-  t.like((await changes('&area=session'))[0], { name: 'admin', ip: '127.0.0.1', kind: 'added' });
+  t.like((await changes('&area=session'))[0], { who: 'admin', name: 'login', ip: '127.0.0.1', kind: 'done' });
   t.is((await changes('&area=session')).length, 1);
 });
 

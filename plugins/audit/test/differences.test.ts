@@ -1,7 +1,7 @@
 // What a record shows of two states.
 import test from 'ava';
 import { declaredFields } from '../../clients/model/fields.js';
-import { clients } from '../recorded/clients.js';
+import { clients } from '../../clients/recorded.js';
 import { differences, secretNames } from '../differences.js';
 
 const isSecret = secretNames(['id']);
