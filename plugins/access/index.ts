@@ -15,6 +15,7 @@ import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import {
   beforeSettingsSave,
   composeSettingsReply,
+  NotTransferred,
   panelSettings,
   settingChanges,
   Settings,
@@ -55,6 +56,10 @@ export default definePlugin({
   settings: twoFactorSettings,
   contributes: () => [
     contribute(UpdateKeys, confirmations),
+    contribute(NotTransferred, {
+      setting: 'twoFactorEnable' satisfies keyof typeof twoFactorSettings,
+      reason: 'it needs the secret of an authenticator',
+    }),
     contribute(AuditedHooks, admins),
     contribute(AuditedHooks, tokens),
   ],

@@ -57,6 +57,8 @@ import { settings } from './recorded.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
 import { migrations, sealedSettings, tables } from './tables.js';
+import { SettingsTransfer } from './transfer.js';
+import { transferRoutes } from './transfer-routes.js';
 import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
@@ -140,6 +142,7 @@ export default definePlugin({
     allowedHosts: singleton(AllowedHosts),
     listenerPorts: singleton(ListenerPortSettings),
     identity: singleton(PanelIdentity),
+    transfer: singleton(SettingsTransfer),
   },
   provides: ({ store, identity, listenerPorts }) => [
     provide(Settings, store),
@@ -179,12 +182,13 @@ export default definePlugin({
       allowedHosts.apply();
     }),
   ],
-  routes: ({ service, store, listenerPorts, contributions }) => {
+  routes: ({ service, store, transfer, listenerPorts, contributions }) => {
     const { all, update } = describeSettings(
       store,
       contributions(UpdateKeys).map(({ value }) => value),
     );
     return [
+      ...transferRoutes(transfer),
       route({
         method: 'POST',
         path: '/panel/api/setting/all',
