@@ -71,7 +71,7 @@ for (const setting of ['webPort', 'subPort'] as const)
 
 test('a certificate that is not there is refused before the restart, and the panel serves on', async (t) => {
   const { restart, serves, webPort, dataDirectory } = await start(t);
-  const config = { kernel: { tlsCert: '/nowhere/cert.pem', tlsKey: '/nowhere/key.pem' } };
+  const config = { tlsCert: '/nowhere/cert.pem', tlsKey: '/nowhere/key.pem' };
   await writeFile(join(dataDirectory, 'weir.json'), JSON.stringify(config));
   const { status, body } = await restart();
   t.is(status, 409, body.msg);
