@@ -4084,6 +4084,46 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type SettingsExportReply = {
+  /** what an import recognises */
+  kind: string;
+  /** values by name */
+  settings: Record<string, unknown>;
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
+
+export type SettingsImportInput = {
+  body: {
+    kind?: 'weir-settings';
+    /** as in the export */
+    settings: Record<string, unknown>;
+    /** of an export; not read */
+    leftOut?: unknown[];
+    /** false: the plan only */
+    apply?: boolean;
+  };
+};
+
+export type SettingsImportReply = {
+  applied: boolean;
+  changes: {
+    name: string;
+    before: unknown;
+    after: unknown;
+    /** now, or next start: after a restart of the panel */
+    from: string;
+  }[];
+  /** settings that have this value already */
+  unchanged: number;
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
+
 export type SidecarsListReply = {
   protocol: string;
   name: string;
@@ -4816,6 +4856,12 @@ export class Weir extends Transport {
     /** Says in `msg` why a pattern of user agents cannot be used; `msg` is empty when it can. — POST /panel/api/setting/validateRegex */
     validateRegex: (input: SettingsValidateRegexInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/setting/validateRegex', gives: 'msg' }, input),
+    /** All settings in force, for another panel. Secrets are left out and named. — GET /panel/api/x/settings/export */
+    export: (): Promise<SettingsExportReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/settings/export', gives: 'obj' }),
+    /** Shows what the settings of an export would change here, after all checks of setting/update; with `apply`, changes them: all or none. What this panel does not have, what its environment sets, and secrets are left out and named. — POST /panel/api/x/settings/import */
+    import: (input: SettingsImportInput): Promise<SettingsImportReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/settings/import', gives: 'obj' }, input),
   } as const;
 
   readonly subBalancers = {

@@ -31,7 +31,7 @@
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 26 names
+//   @weir-panel/weir/plugins/settings: 28 names
 //   @weir-panel/weir/plugins/sidecars: 16 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -5357,6 +5357,14 @@ declare module '@weir-panel/weir/plugins/settings' {
   export const ListenerPlaces: Token<ListenerPlacesApi>;
   /** What `setting/update` takes beside settings, such as a code that confirms a change: schemas by key. The guard `beforeSettingsSave` reads them. */
   export const UpdateKeys: ExtensionPoint<Readonly<Record<string, Schema>>>;
+  /** A setting that means nothing without something that stays here, such as a secret: an export leaves it out, and so does an import. */
+  export interface NotTransferredSetting {
+    readonly setting: string;
+    /** why, for display: `it needs a secret` */
+    readonly reason: string;
+  }
+  /** Settings that stay with this panel. */
+  export const NotTransferred: ExtensionPoint<NotTransferredSetting>;
   /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */

@@ -75,6 +75,23 @@ test('devices and addresses that an admin forgets', async (t) => {
   t.like((await changes('addresses'))[0], { name: 'ada', kind: 'deleted' });
 });
 
+test('what an admin says of a list of outbounds, but for its address', async (t) => {
+  const { panel, changes } = await boot(t);
+  const PATH = '/panel/api/engine/outbound-subs';
+  const url = (key: string) => `https://lists.example/hidden-${key}`;
+  const { id } = await panel.get<{ id: number }>(PATH, { body: { url: url('one'), remark: 'far' } });
+  await panel.get(`${PATH}/${id}`, { body: { url: url('two'), updateInterval: 7200 } });
+  await panel.get(`${PATH}/${id}/del`, { method: 'POST' });
+  const recorded = (await changes('outboundSub')).toReversed();
+  t.deepEqual(
+    recorded.map(({ kind, name, who }) => [kind, name, who]),
+    ['added', 'updated', 'deleted'].map((kind) => [kind, 'far', 'admin']),
+  );
+  t.deepEqual(recorded[1]?.fields['url'], ['(secret)', '(secret)']);
+  t.is(recorded[1]?.fields['updateInterval']?.[1], 7200);
+  t.false(JSON.stringify(recorded).includes('hidden-'));
+});
+
 test('sessions that an admin ends, and recovery codes that are made again', async (t) => {
   const { panel, clock, changes } = await boot(t);
   const code = (): string => {
