@@ -34,8 +34,7 @@ export class SqliteFile {
       sqlite3.OPEN_READONLY | sqlite3.OPEN_URI,
     );
     await file.execute(
-      // Our migrations make no CHECK; one of the file would run for each row, with any function.
-      `PRAGMA hard_heap_limit=${MOST_MEMORY}; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON; PRAGMA ignore_check_constraints=ON;`,
+      `PRAGMA hard_heap_limit=${MOST_MEMORY}; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON;`,
     );
     return file;
   }
