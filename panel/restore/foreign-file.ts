@@ -23,6 +23,7 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^PGDMP/, 'it is a dump of PostgreSQL'],
   [/^PK/, 'it is a ZIP archive; unpack it first'],
+  [/^[^ -~]\x8b|^BZh|^\xfd7zXZ|^\(\xb5\/\xfd/, 'it is compressed; unpack it first'],
   [
     /^(?:\xef\xbb\xbf)?\s*(?:PRAGMA|BEGIN TRANSACTION|CREATE TABLE|INSERT INTO|--|\/\*)/i,
     'it is SQL text; only SQLite files are restored, because text could execute anything',
