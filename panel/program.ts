@@ -23,6 +23,7 @@ import { editPlugins, type Edited } from './edit-config.js';
 import { forgetPluginExits } from './plugin-exits.js';
 import { planSwitch } from './plan-switch.js';
 import type { Environment } from './variables.js';
+import { type Place as PortOf, previousPorts } from './previous-ports.js';
 import { listPlugins } from './pending-restart.js';
 import { isObject } from './json-object.js';
 import { databaseAddress } from './inspect-data.js';
@@ -240,6 +241,7 @@ export class Program implements PanelProgramApi {
   ): Promise<void> {
     if (this.#isStopping) return;
     const { env, log } = this.#options;
+    const places = kernel.listeners.places();
     await kernel.stop(reason, true);
     this.#bootBeganAt = performance.now();
     this.startedAt = Date.now();
@@ -272,15 +274,23 @@ export class Program implements PanelProgramApi {
         problem: messageOf(error),
       }),
     );
-    this.#kernel = await this.#boot(previous);
+    this.#kernel = await this.#boot(previous).catch((error: unknown) => {
+      log.error('the panel does not start with the previous config; trying its previous ports', {
+        problem: messageOf(error),
+      });
+      return this.#boot(previous, places);
+    });
   }
 
-  async #boot(file: ConfigFile): Promise<Kernel> {
+  /** `places`: ports to use in place of those of the settings. */
+  async #boot(file: ConfigFile, places: readonly PortOf[] = []): Promise<Kernel> {
     const { env, readable, write, logBuffer, limits = {}, selfChecks } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
+        const chosen = await choosePlugins(env, file);
         const kernel = await bootPanel({
-          ...(await choosePlugins(env, file)),
+          ...chosen,
+          plugins: places.length > 0 ? [...chosen.plugins, previousPorts(places)] : chosen.plugins,
           env,
           readable,
           ...(write && { write }),

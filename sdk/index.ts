@@ -2991,6 +2991,10 @@ export type ServerUpdateGeofilesReply = {
 };
 
 export type SettingsAllReply = {
+  /** days for which the record of changes is kept; 0: until it has too many changes */
+  auditDays: number;
+  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+  auditMostChanges: number;
   /** a login needs a code of an authenticator as well */
   twoFactorEnable: boolean;
   /** secret that the authenticator shares, in base32; never shown */
@@ -3170,10 +3174,6 @@ export type SettingsAllReply = {
   subAppIHeaders: Record<string, string>;
   /** make encrypted links to subscriptions, which only the app can read */
   appLinkEnable: boolean;
-  /** days for which the record of changes is kept; 0: until it has too many changes */
-  auditDays: number;
-  /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
-  auditMostChanges: number;
   /** when backups are made: a time like 04:30, a time and a weekday like 04:30 sunday, or an interval of 1h to 31d; blank for never */
   backupSchedule: string;
   /** newest backups that are kept */
@@ -3423,6 +3423,10 @@ export type SettingsUpdateInput = {
     twoFactorCode?: string | null;
     /** code of the secret that is replaced */
     currentTwoFactorCode?: string | null;
+    /** days for which the record of changes is kept; 0: until it has too many changes */
+    auditDays?: number;
+    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
+    auditMostChanges?: number;
     /** a login needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
     /** secret that the authenticator shares, in base32 */
@@ -3602,10 +3606,6 @@ export type SettingsUpdateInput = {
     subAppIHeaders?: Record<string, string>;
     /** make encrypted links to subscriptions, which only the app can read */
     appLinkEnable?: boolean;
-    /** days for which the record of changes is kept; 0: until it has too many changes */
-    auditDays?: number;
-    /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
-    auditMostChanges?: number;
     /** when backups are made: a time like 04:30, a time and a weekday like 04:30 sunday, or an interval of 1h to 31d; blank for never */
     backupSchedule?: string;
     /** newest backups that are kept */
@@ -3932,7 +3932,7 @@ export type AuditChangesInput = {
   query?: {
     /** kind of the record: client, inbound, setting … */
     area?: string;
-    kind?: 'added' | 'updated' | 'deleted';
+    kind?: 'added' | 'updated' | 'deleted' | 'done';
     /** name of the record: an email, a tag, the name of a setting */
     name?: string;
     /** what stays of a record that gets another name: its id */
@@ -3961,6 +3961,7 @@ export type AuditChangesReply = {
   /** blank if no request asked for it */
   ip: string;
   area: string;
+  /** added, updated, deleted; done: an act such as a restart */
   kind: string;
   name: string;
   subject: string;
@@ -4646,6 +4647,46 @@ export type OutboundsHealthReply = {
   /** Unix ms */
   testedAt: number;
 }[];
+
+export type SettingsExportReply = {
+  /** what an import recognises */
+  kind: string;
+  /** values by name */
+  settings: Record<string, unknown>;
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
+
+export type SettingsImportInput = {
+  body: {
+    kind?: 'weir-settings';
+    /** as in the export */
+    settings: Record<string, unknown>;
+    /** of an export; not read */
+    leftOut?: unknown[];
+    /** false: the plan only */
+    apply?: boolean;
+  };
+};
+
+export type SettingsImportReply = {
+  applied: boolean;
+  changes: {
+    name: string;
+    before: unknown;
+    after: unknown;
+    /** now, or next start: after a restart of the panel */
+    from: string;
+  }[];
+  /** settings that have this value already */
+  unchanged: number;
+  leftOut: {
+    name: string;
+    reason: string;
+  }[];
+};
 
 export type SidecarsListReply = {
   protocol: string;
@@ -5379,6 +5420,12 @@ export class Weir extends Transport {
     /** Says in `msg` why a pattern of user agents cannot be used; `msg` is empty when it can. — POST /panel/api/setting/validateRegex */
     validateRegex: (input: SettingsValidateRegexInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/setting/validateRegex', gives: 'msg' }, input),
+    /** All settings in force, for another panel. Secrets are left out and named. — GET /panel/api/x/settings/export */
+    export: (): Promise<SettingsExportReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/settings/export', gives: 'obj' }),
+    /** Shows what the settings of an export would change here, after all checks of setting/update; with `apply`, changes them: all or none. What this panel does not have, what its environment sets, and secrets are left out and named. — POST /panel/api/x/settings/import */
+    import: (input: SettingsImportInput): Promise<SettingsImportReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/settings/import', gives: 'obj' }, input),
   } as const;
 
   readonly subBalancers = {

@@ -5,7 +5,7 @@
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 8 names
-//   @weir-panel/weir/plugins/audit: 5 names
+//   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 16 names
 //   @weir-panel/weir/plugins/certificates: 15 names
 //   @weir-panel/weir/plugins/clients: 38 names
@@ -32,7 +32,7 @@
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 26 names
+//   @weir-panel/weir/plugins/settings: 28 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -1723,10 +1723,11 @@ declare module '@weir-panel/weir/plugins/alarms' {
 }
 
 declare module '@weir-panel/weir/plugins/audit' {
-  import type { During, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+  import type { During, ExtensionPoint, Principal, Token, Tx } from '@weir-panel/weir/kernel';
 
   // Records who changed what: each hook inside a write becomes entries, in the same transaction.
-  export type ChangeKind = 'added' | 'updated' | 'deleted';
+  /** `done` is an act that changes no record: a restart, a download. */
+  export type ChangeKind = 'added' | 'updated' | 'deleted' | 'done';
   /** One change of one record, as its owner describes it. */
   export interface DescribedChange {
     readonly kind: ChangeKind;
@@ -1752,10 +1753,21 @@ declare module '@weir-panel/weir/plugins/audit' {
     /** Names of fields, at any depth, whose values are not recorded, only that they changed. Fields whose names say that they are secret (`password`, `privateKey`, `token` …) never are. */
     readonly secret?: readonly string[];
   }
-  /** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+  /** What is recorded. A plugin adds its own hooks. */
   export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
   /** An entry for `AuditedHooks`, with the type of its changes checked. */
   export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
+  /** What a plugin records itself, where it has no hook. The owner of the change calls it. */
+  export interface AuditTrailApi {
+    /** Records changes within the caller's write: both are stored, or neither. `secret` as of `AuditedHook`. */
+    record(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[], secret?: readonly string[]): Promise<void>;
+    /** Records an act that changes no record. Await it before the act, outside of a write. Waits at most two seconds and never rejects: while the database fails, an admin must still be able to restart the core, and then the log has the entry. */
+    act(area: string, who: Principal, act: {
+      readonly name: string;
+      readonly facts?: object;
+    }): Promise<void>;
+  }
+  export const AuditTrail: Token<AuditTrailApi>;
 
   export {};
 }
@@ -1876,7 +1888,7 @@ declare module '@weir-panel/weir/plugins/backup' {
     readonly before: object | undefined;
     readonly after: object | undefined;
   }
-  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted or restored. */
+  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted. */
   export const duringBackupChange: During<{
     readonly changes: readonly BackupChange[];
     readonly who: Principal;
@@ -5541,6 +5553,14 @@ declare module '@weir-panel/weir/plugins/settings' {
   export const ListenerPlaces: Token<ListenerPlacesApi>;
   /** What `setting/update` takes beside settings, such as a code that confirms a change: schemas by key. The guard `beforeSettingsSave` reads them. */
   export const UpdateKeys: ExtensionPoint<Readonly<Record<string, Schema>>>;
+  /** A setting that means nothing without something that stays here, such as a secret: an export leaves it out, and so does an import. */
+  export interface NotTransferredSetting {
+    readonly setting: string;
+    /** why, for display: `it needs a secret` */
+    readonly reason: string;
+  }
+  /** Settings that stay with this panel. */
+  export const NotTransferred: ExtensionPoint<NotTransferredSetting>;
   /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */

@@ -1,5 +1,6 @@
 // A file that is said to be a backup. Nothing in it is trusted: it is read, and only after these checks.
 import { access, open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../kernel/errors/errors.js';
 import type { AppliedMigration } from '../inspect-data.js';
 import { SqliteFile } from './sqlite-file.js';
@@ -22,6 +23,7 @@ const OTHERS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^PGDMP/, 'it is a dump of PostgreSQL'],
   [/^PK/, 'it is a ZIP archive; unpack it first'],
+  [/^[^ -~]\x8b|^BZh|^\xfd7zXZ|^\(\xb5\/\xfd/, 'it is compressed; unpack it first'],
   [
     /^(?:\xef\xbb\xbf)?\s*(?:PRAGMA|BEGIN TRANSACTION|CREATE TABLE|INSERT INTO|--|\/\*)/i,
     'it is SQL text; only SQLite files are restored, because text could execute anything',
@@ -67,11 +69,15 @@ async function checkSchema(file: SqliteFile): Promise<void> {
       `its schema is too large: ${size?.objects} tables and indexes in ${size?.bytes} bytes of SQL; at most ${MOST_OBJECTS} and ${MOST_SQL}`,
     );
   const [code] = await file.rows<{ type: string; name: string }>(
-    "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1",
+    `SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')
+     UNION ALL SELECT 'virtual table', name FROM pragma_table_list WHERE schema = 'main' AND type IN ('virtual', 'shadow')
+     UNION ALL SELECT 'index on an expression', master.name FROM sqlite_master master, pragma_index_xinfo(master.name) columns
+       WHERE master.type = 'index' AND columns.cid = -2
+     LIMIT 1`,
   );
   if (code)
     throw new Error(
-      `it has the ${code.type === 'table' ? 'virtual table' : code.type} ${JSON.stringify(code.name.slice(0, 100))}; the database of a panel has none`,
+      `it has the ${code.type} ${JSON.stringify(code.name.slice(0, 100))}; the database of a panel has none`,
     );
 }
 
@@ -110,17 +116,33 @@ export interface ForeignFile {
   readonly history: readonly AppliedMigration[];
 }
 
-/** Opens a backup after all checks that need nothing but the file. Rejects with a sentence that names it. */
-export async function openBackup(path: string): Promise<ForeignFile> {
+/** SQLite reads the whole schema before it answers anything, and hundreds of thousands of tables take it minutes. */
+async function inTime<T>(work: Promise<T>, patienceMs: number): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() =>
+    Promise.reject(new Error(`its schema could not be read within ${patienceMs / 1000} s`)),
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+    late.catch(() => undefined);
+    work.catch(() => undefined);
+  }
+}
+
+/** Opens a backup after all checks that need nothing but the file. Rejects with a sentence that names it; SQLite may still be at work then. */
+export async function openBackup(path: string, patienceMs = 60_000): Promise<ForeignFile> {
   let file: SqliteFile | undefined;
   try {
     await checkHeader(path);
     file = await SqliteFile.openForeign(path);
-    await checkSchema(file);
+    await inTime(checkSchema(file), patienceMs);
     await checkIntact(file);
     return { file, history: await readHistory(file) };
   } catch (cause) {
-    await file?.close();
+    // Closing waits for what is under way.
+    void file?.close();
     throw new Error(`the file cannot be restored: ${messageOf(cause)}`, { cause });
   }
 }

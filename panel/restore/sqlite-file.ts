@@ -2,6 +2,9 @@
 import { pathToFileURL } from 'node:url';
 import sqlite3 from 'sqlite3';
 
+/** SQLite reads the whole schema of a file before anything of it can be checked. */
+const MOST_MEMORY = 512 * 1024 * 1024;
+
 export type Value = string | number | Buffer | null;
 export type Row = Readonly<Record<string, Value>>;
 
@@ -30,7 +33,9 @@ export class SqliteFile {
       `${pathToFileURL(path).href}?immutable=1`,
       sqlite3.OPEN_READONLY | sqlite3.OPEN_URI,
     );
-    await file.execute('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON;');
+    await file.execute(
+      `PRAGMA hard_heap_limit=${MOST_MEMORY}; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON;`,
+    );
     return file;
   }
 

@@ -3,6 +3,7 @@ import {
   contribute,
   definePlugin,
   job,
+  maybe,
   optional,
   Sessions,
   singleton,
@@ -10,9 +11,11 @@ import {
   variable,
   word,
 } from '../../kernel/index.js';
+import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import {
   beforeSettingsSave,
   composeSettingsReply,
+  NotTransferred,
   panelSettings,
   settingChanges,
   Settings,
@@ -32,9 +35,11 @@ import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
 import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
+import { admins, tokens } from './recorded.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { routes } from './routes.js';
 import { securityRoutes } from './security-routes.js';
+import { SignIns } from './sign-ins.js';
 import { migrations, tables } from './tables.js';
 import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
@@ -47,9 +52,17 @@ export default definePlugin({
   essential: true,
   about:
     'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
-  uses: { sessions: Sessions, allSettings: Settings },
+  uses: { sessions: Sessions, allSettings: Settings, audit: maybe(AuditTrail) },
   settings: twoFactorSettings,
-  contributes: () => [contribute(UpdateKeys, confirmations)],
+  contributes: () => [
+    contribute(UpdateKeys, confirmations),
+    contribute(NotTransferred, {
+      setting: 'twoFactorEnable' satisfies keyof typeof twoFactorSettings,
+      reason: 'it needs the secret of an authenticator',
+    }),
+    contribute(AuditedHooks, admins),
+    contribute(AuditedHooks, tokens),
+  ],
   hooks: [beforeLogin, sessionToken, loginAttempted, duringAdminSave, duringTokenSave],
   config: {
     username: variable(
@@ -80,8 +93,10 @@ export default definePlugin({
     rules: singleton(TwoFactorRules),
     login: singleton(Login),
     credentials: singleton(Credentials),
+    signIns: singleton(SignIns),
   },
-  taps: ({ tokens, rules }) => [
+  taps: ({ tokens, rules, signIns }) => [
+    tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
     tap(composeSettingsReply, async (add, saved) => {

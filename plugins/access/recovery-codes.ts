@@ -1,6 +1,7 @@
 // Codes for an admin whose authenticator is lost: each replaces a two-factor code once. Only digests are stored.
 import { hash, randomInt } from 'node:crypto';
-import type { Database, Tx } from '../../kernel/index.js';
+import type { Database, Principal, Tx } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { AccessTables } from './tables.js';
 
 /** Crockford's base32: no letter looks like a digit. https://www.crockford.com/base32.html */
@@ -21,7 +22,14 @@ export class RecoveryCodes {
   readonly #db: Database;
   readonly #rows: AccessTables['recoveryCodes'];
 
-  constructor({ db, tables: { recoveryCodes } }: { db: Database; tables: AccessTables }) {
+  readonly #audit: AuditTrailApi | undefined;
+
+  constructor({
+    db,
+    tables: { recoveryCodes },
+    audit,
+  }: { db: Database; tables: AccessTables; audit?: AuditTrailApi | undefined }) {
+    this.#audit = audit;
     this.#db = db;
     this.#rows = recoveryCodes;
   }
@@ -36,7 +44,7 @@ export class RecoveryCodes {
   }
 
   /** Replaces all codes with new ones; they are shown here and never again. */
-  async replace(): Promise<string[]> {
+  async replace(who: Principal): Promise<string[]> {
     const codes = Array.from({ length: CODES }, fresh);
     await this.#db.write(async (tx) => {
       await this.clear(tx);
@@ -44,6 +52,9 @@ export class RecoveryCodes {
         codes.map((code) => ({ digest: digestOf(code) })),
         { transaction: tx.t },
       );
+      await this.#audit?.record(tx, 'recoveryCodes', who, [
+        { kind: 'updated', name: 'all', before: { secret: 'before' }, after: { secret: 'after' } },
+      ]);
     });
     return codes.map(shown);
   }

@@ -12,6 +12,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { Attempts } from './attempts.js';
 import { errors } from './errors.js';
 import type { RecoveryCodes } from './recovery-codes.js';
@@ -24,11 +25,13 @@ export const securityRoutes = ({
   attempts,
   twoFactor,
   recoveryCodes,
+  audit,
 }: {
   sessions: SessionsApi;
   attempts: Attempts;
   twoFactor: TwoFactor;
   recoveryCodes: RecoveryCodes;
+  audit?: AuditTrailApi | undefined;
 }): Route[] => [
   route({
     method: 'GET',
@@ -72,9 +75,11 @@ export const securityRoutes = ({
     params: shape({ id: word().pattern(/^[0-9a-f]{64}$/, 'id of a session') }),
     reply: message(),
     errors: [errors.SESSION_NOT_FOUND],
-    handle: async ({ params }) => {
-      if (!sessions.list().some(({ digest }) => digest === params.id))
-        throw errors.SESSION_NOT_FOUND(undefined, { path: 'id' });
+    handle: async ({ params, who }) => {
+      const session = sessions.list().find(({ digest }) => digest === params.id);
+      if (!session) throw errors.SESSION_NOT_FOUND(undefined, { path: 'id' });
+      const { userName, ip } = session;
+      await audit?.act('session', who, { name: 'revoke', facts: { admin: userName, from: ip } });
       await sessions.close(params.id);
     },
   }),
@@ -84,7 +89,10 @@ export const securityRoutes = ({
     name: 'access.sessions.revokeOthers',
     doc: 'Ends every session but that of the caller; a caller with an API token ends all.',
     reply: message(),
-    handle: ({ who }) => sessions.closeAll({ except: who.session }),
+    handle: async ({ who }) => {
+      await audit?.act('session', who, { name: 'revokeOthers' });
+      await sessions.closeAll({ except: who.session });
+    },
   }),
   route({
     method: 'GET',
@@ -112,7 +120,7 @@ export const securityRoutes = ({
         attempt.wrongCode();
         throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
       });
-      return { recoveryCodes: await recoveryCodes.replace() };
+      return { recoveryCodes: await recoveryCodes.replace(who) };
     },
   }),
 ];

@@ -80,7 +80,7 @@ export class TwoFactorRules {
     if (!changes['twoFactorEnable'] && !changes['twoFactorToken']) return undefined;
     // Closes sessions that began with a password alone, also those that began while this was saved.
     await this.#sessions.closeAll({ except: who.session });
-    return this.#recoveryCodes.replace();
+    return this.#recoveryCodes.replace(who);
   }
 
   async #checkPassword(password: unknown): Promise<void> {

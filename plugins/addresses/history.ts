@@ -1,5 +1,13 @@
 // The rows of sightings: written in batches, read for one client, pruned by age and number.
-import { type Clock, type Database, type LiveSettings, SerialQueue, type Tx } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type LiveSettings,
+  type Principal,
+  SerialQueue,
+  type Tx,
+} from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { addressSettings } from './settings.js';
 import { RECENT_MS, type SeenRow, type Sighting, type Sightings } from './sightings.js';
 
@@ -24,6 +32,7 @@ export class History {
   readonly #clock: Clock;
   readonly #settings: LiveSettings<typeof addressSettings>;
   readonly #sightings: Sightings;
+  readonly #audit: AuditTrailApi | undefined;
   /** A flush must not write what a call clears. */
   readonly #queue = new SerialQueue();
 
@@ -32,12 +41,15 @@ export class History {
     clock,
     settings,
     sightings,
+    audit,
   }: {
     db: Database;
     clock: Clock;
     settings: LiveSettings<typeof addressSettings>;
     sightings: Sightings;
+    audit?: AuditTrailApi | undefined;
   }) {
+    this.#audit = audit;
     this.#db = db;
     this.#clock = clock;
     this.#settings = settings;
@@ -134,11 +146,17 @@ export class History {
   }
 
   /** Forgets from where a client connected. */
-  clear(clientId: number): Promise<void> {
+  clear(
+    { id: clientId, email }: { readonly id: number; readonly email: string },
+    who: Principal,
+  ): Promise<void> {
     return this.#queue.run(async () => {
-      await this.#db.write((tx) =>
-        tx.run('DELETE FROM addresses_seen WHERE client_id = :clientId', { clientId }),
-      );
+      await this.#db.write(async (tx) => {
+        await tx.run('DELETE FROM addresses_seen WHERE client_id = :clientId', { clientId });
+        await this.#audit?.record(tx, 'addresses', who, [
+          { kind: 'deleted', name: email, id: clientId, before: {}, after: undefined },
+        ]);
+      });
       this.#sightings.forgetClient(clientId);
     });
   }

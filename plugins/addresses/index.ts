@@ -1,4 +1,5 @@
 import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
@@ -27,6 +28,7 @@ export default definePlugin({
     listeners: Listeners,
     settingsApi: Settings,
     identity: PanelIdentity,
+    audit: maybe(AuditTrail),
   },
   hooks: [addressLimitExceeded],
   settings: addressSettings,

@@ -149,9 +149,9 @@ export const routes = ({ clients, identity, history, observer, sightings, limit,
     doc: 'Forgets from where a client connected. Succeeds for an unknown client.',
     params: Email,
     reply: message(),
-    handle: async ({ params: { email } }) => {
+    handle: async ({ params: { email }, who }) => {
       const client = clients.byEmail(email);
-      if (client) await history.clear(client.id);
+      if (client) await history.clear(client, who);
       return 'addresses cleared';
     },
   }),

@@ -35,6 +35,11 @@ export class ChainHead {
     });
   }
 
+  /** The newest entry that was committed; undefined before memory is loaded. */
+  get written(): Link | undefined {
+    return this.isReady ? this.#memory.state.link : undefined;
+  }
+
   /** The newest entry, from the view of this write. */
   async of(tx: Tx): Promise<Link> {
     // Memory follows a moment after the commit, and never after a rollback.

@@ -43,3 +43,14 @@ export class LinkHash {
     return this.#hmac.digest('hex');
   }
 }
+
+/** Where a chain begins: behind entries that were removed for their age, or whose key was lost. */
+export interface Beginning {
+  readonly removed: Link;
+  readonly lostId: number;
+}
+/** HMAC of a beginning, in hexadecimal. */
+export const macOf = (key: Buffer, { removed: { id, hash }, lostId }: Beginning): string =>
+  createHmac('sha256', key)
+    .update(JSON.stringify(['removed', id, hash, lostId]))
+    .digest('hex');

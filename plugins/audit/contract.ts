@@ -1,7 +1,8 @@
 // Records who changed what: each hook inside a write becomes entries, in the same transaction.
-import { type During, extensionPoint, type Principal } from '../../kernel/index.js';
+import { type During, extensionPoint, type Principal, token, type Tx } from '../../kernel/index.js';
 
-export type ChangeKind = 'added' | 'updated' | 'deleted';
+/** `done` is an act that changes no record: a restart, a download. */
+export type ChangeKind = 'added' | 'updated' | 'deleted' | 'done';
 
 /** One change of one record, as its owner describes it. */
 export interface DescribedChange {
@@ -28,7 +29,7 @@ export interface AuditedHook<C> {
 }
 
 const AREA = /^[a-z][a-zA-Z0-9-]{0,31}$/;
-/** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+/** What is recorded. A plugin adds its own hooks. */
 export const AuditedHooks = extensionPoint<AuditedHook<never>>(
   'audit',
   'AuditedHooks',
@@ -47,3 +48,18 @@ export const AuditedHooks = extensionPoint<AuditedHook<never>>(
 );
 /** An entry for `AuditedHooks`, with the type of its changes checked. */
 export const audited = <C>(entry: AuditedHook<C>): AuditedHook<never> => entry as AuditedHook<never>;
+
+/** What a plugin records itself, where it has no hook. The owner of the change calls it. */
+export interface AuditTrailApi {
+  /** Records changes within the caller's write: both are stored, or neither. `secret` as of `AuditedHook`. */
+  record(
+    tx: Tx,
+    area: string,
+    who: Principal,
+    changes: readonly DescribedChange[],
+    secret?: readonly string[],
+  ): Promise<void>;
+  /** Records an act that changes no record. Await it before the act, outside of a write. Waits at most two seconds and never rejects: while the database fails, an admin must still be able to restart the core, and then the log has the entry. */
+  act(area: string, who: Principal, act: { readonly name: string; readonly facts?: object }): Promise<void>;
+}
+export const AuditTrail = token<AuditTrailApi>('audit', 'AuditTrail');

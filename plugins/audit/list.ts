@@ -46,14 +46,14 @@ export class AuditList {
   async changes(query: ListQuery): Promise<ListedChange[]> {
     const where = EQUAL.filter((name) => query[name] !== undefined).map((name) => `${name} = :${name}`);
     if (query.before !== undefined) where.push('id < :before');
-    // Ids lead to few rows where times would lead through all.
-    const [first, end] = await Promise.all([this.#changeAt(query.from), this.#changeAt(query.to)]);
-    if (query.from !== undefined) where.push('id >= :first');
-    if (query.to !== undefined) where.push('id < :end');
+    // Ids lead to few rows where times would lead through all. Times are compared as well: a clock may have gone back.
+    const [first, last] = await Promise.all([this.#firstFrom(query.from), this.#lastBefore(query.to)]);
+    if (query.from !== undefined) where.push('id >= :first', 'at >= :from');
+    if (query.to !== undefined) where.push('id <= :last', 'at < :to');
     const rows = await this.#db.query<Row & { readonly fields: string }>(
       `SELECT id, entry, at, who, who_kind AS whoKind, ip, area, kind, name, subject, fields FROM audit_changes
        ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY id DESC LIMIT :limit`,
-      { ...query, first, end },
+      { ...query, first, last },
     );
     return rows.map((row) => ({
       ...row,
@@ -64,13 +64,23 @@ export class AuditList {
     }));
   }
 
-  /** The first change at this time or later; one that is still to come if there is none. A clock that went back does not move changes: it is the first of them. */
-  async #changeAt(time: number | undefined): Promise<number> {
+  /** The first change at this time or later; one that is still to come if there is none. */
+  async #firstFrom(time: number | undefined): Promise<number> {
     if (time === undefined) return 0;
     const [row] = await this.#db.query<{ first: number | null }>(
       'SELECT MIN(id) AS first FROM audit_changes WHERE at >= :time',
       { time },
     );
     return Number(row?.first ?? Number.MAX_SAFE_INTEGER);
+  }
+
+  /** The last change before this time; 0 if there is none. */
+  async #lastBefore(time: number | undefined): Promise<number> {
+    if (time === undefined) return 0;
+    const [row] = await this.#db.query<{ last: number | null }>(
+      'SELECT MAX(id) AS last FROM audit_changes WHERE at < :time',
+      { time },
+    );
+    return Number(row?.last ?? 0);
   }
 }

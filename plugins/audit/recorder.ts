@@ -4,7 +4,7 @@ import { LinkHash, type StoredChange } from './chain.js';
 import type { ChainHead } from './chain-head.js';
 import type { ChainKey } from './chain-key.js';
 import { AuditedHooks, type DescribedChange } from './contract.js';
-import { differences, secretNames } from './differences.js';
+import { differencesInSteps, type Fields, secretNames } from './differences.js';
 
 const LONGEST_NAME = 255;
 const LONGEST_SUBJECT = 64;
@@ -67,10 +67,16 @@ export class Recorder {
     });
   }
 
-  /** Records changes of this plugin's own. */
-  async write(tx: Tx, area: string, who: Principal, changes: readonly DescribedChange[]): Promise<void> {
-    const stored = await storedChanges(changes, (change) => change, secretNames());
-    await this.#write(tx, area, who, stored);
+  /** Records changes that come without a hook. */
+  async write(
+    tx: Tx,
+    area: string,
+    who: Principal,
+    changes: readonly DescribedChange[],
+    secret?: readonly string[],
+  ): Promise<void> {
+    const stored = await storedChanges(changes, (change) => change, secretNames(secret));
+    if (stored.length > 0) await this.#write(tx, area, who, stored);
   }
 
   async #write(
@@ -109,6 +115,24 @@ export class Recorder {
   }
 }
 
+/** Awaits only where a record is large: a bulk call has thousands of small ones. */
+function inSlices(
+  { before, after }: DescribedChange,
+  isSecret: (name: string) => boolean,
+  slice: TimeSlice,
+): Fields | undefined | Promise<Fields | undefined> {
+  const steps = differencesInSteps(before, after, isSecret);
+  const first = steps.next();
+  if (first.done) return first.value;
+  return (async () => {
+    for (;;) {
+      if (slice.isOver) await slice.next();
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  })();
+}
+
 /** Changes that change nothing that is recorded are left out. */
 async function storedChanges<C>(
   changes: readonly C[],
@@ -120,7 +144,9 @@ async function storedChanges<C>(
   for (const change of changes) {
     if (slice.isOver) await slice.next();
     const described = describe(change);
-    const fields = described && differences(described.before, described.after, isSecret);
+    const differ = described && (await inSlices(described, isSecret, slice));
+    // An act is recorded whatever it has to say.
+    const fields = differ ?? (described?.kind === 'done' ? {} : undefined);
     if (described && fields)
       stored.push({
         kind: described.kind,

@@ -1,5 +1,6 @@
 // Removes old entries from the beginning of the chain, in short writes, and keeps the hash of the last one removed.
 import type { Clock, Database, Log } from '../../kernel/index.js';
+import type { ChainKey } from './chain-key.js';
 
 const DAY = 86_400_000;
 /** Changes that one write removes, or a whole entry if it has more. */
@@ -9,6 +10,7 @@ interface Needs {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly chainKey: ChainKey;
   readonly settings: { read(): { readonly auditDays: number; readonly auditMostChanges: number } };
 }
 interface LastRow {
@@ -20,8 +22,8 @@ interface LastRow {
 export class Retention {
   readonly #needs: Needs;
 
-  constructor({ db, clock, log, settings }: Needs) {
-    this.#needs = { db, clock, log, settings };
+  constructor({ db, clock, log, chainKey, settings }: Needs) {
+    this.#needs = { db, clock, log, chainKey, settings };
   }
 
   async run(): Promise<void> {
@@ -34,16 +36,29 @@ export class Retention {
     if (removed > 0) this.#needs.log.info('old entries of the audit were removed', { writes: removed });
   }
 
-  /** The last row before the first one that is young enough. */
+  /** The last row before the first one that is young enough, at most a day of them: a clock that is wrong for an hour costs a day, not the record. */
   async #tooOld(): Promise<number> {
     const { db, clock, settings } = this.#needs;
     const { auditDays } = settings.read();
     if (auditDays === 0) return 0;
-    const [row] = await db.query<{ first: number | null }>(
-      'SELECT MIN(id) AS first FROM audit_changes WHERE at >= :since',
-      { since: clock.now() - auditDays * DAY },
+    const now = clock.now();
+    const latest = now + DAY;
+    // Entries of a clock that was far ahead say nothing about the age of the others.
+    const [oldest] = await db.query<{ at: number }>(
+      'SELECT at FROM audit_changes WHERE at <= :latest ORDER BY id LIMIT 1',
+      { latest },
     );
-    return row?.first ? Number(row.first) - 1 : Number.MAX_SAFE_INTEGER;
+    const [since, dayEnd] = [now - auditDays * DAY, Number(oldest?.at ?? 0) + DAY];
+    if (!oldest || Number(oldest.at) >= since) return 0;
+    const before = async (time: number): Promise<number | undefined> => {
+      const [row] = await db.query<{ first: number | null }>(
+        'SELECT MIN(id) AS first FROM audit_changes WHERE at >= :time AND at <= :latest',
+        { time, latest },
+      );
+      return row?.first ? Number(row.first) - 1 : undefined;
+    };
+    const [young, next] = [await before(since), await before(dayEnd)];
+    return Math.min(young ?? Number.MAX_SAFE_INTEGER, next ?? Number.MAX_SAFE_INTEGER);
   }
 
   async #tooMany(): Promise<number> {
@@ -74,10 +89,7 @@ export class Retention {
 
   #remove({ id, entry, hash }: LastRow): Promise<void> {
     return this.#needs.db.write(async (tx) => {
-      await tx.run('UPDATE audit_chain SET removed_id = :entry, removed_hash = :hash WHERE id = 1', {
-        entry,
-        hash,
-      });
+      await this.#needs.chainKey.removedUntil(tx, { id: Number(entry), hash });
       await tx.run('DELETE FROM audit_changes WHERE id <= :id', { id });
     });
   }

@@ -43,7 +43,7 @@ export const routes = ({
     doc: 'Who changed what, the newest change first. For the next page, send the id of the last change as `before`.',
     query: shape({
       area: exactly(32).description('kind of the record: client, inbound, setting …'),
-      kind: optional(oneOf('added', 'updated', 'deleted')),
+      kind: optional(oneOf('added', 'updated', 'deleted', 'done')),
       name: exactly(255).description('name of the record: an email, a tag, the name of a setting'),
       subject: exactly(64).description('what stays of a record that gets another name: its id'),
       who: exactly(255).description('name of the admin, the API token, the command or the plugin'),
@@ -63,7 +63,7 @@ export const routes = ({
           whoKind: text().description('session, token, command or plugin'),
           ip: text().description('blank if no request asked for it'),
           area: text(),
-          kind: text(),
+          kind: text().description('added, updated, deleted; done: an act such as a restart'),
           name: text(),
           subject: text(),
           fields: openObject().description(

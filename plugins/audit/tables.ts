@@ -29,6 +29,10 @@ export const tables = {
     macKey: column.text(),
     removedId: column.integer(),
     removedHash: column.text(),
+    /** HMAC over the two above and `lostId`: else whoever writes the database could say that the first entries were too old */
+    removedMac: column.text(),
+    /** the last entry of a lost key; 0 for none */
+    lostId: column.integer(),
   }),
 } as const;
 export type AuditTables = TableModels<typeof tables>;
@@ -48,6 +52,13 @@ export const migrations: readonly Migration[] = [
       'CREATE INDEX audit_changes_at ON audit_changes (at)',
       'CREATE INDEX audit_changes_who ON audit_changes (who, id)',
       'CREATE INDEX audit_changes_name ON audit_changes (name, id)',
+    ],
+  },
+  {
+    name: '0002-signed-beginning',
+    up: ({ integer }) => [
+      "ALTER TABLE audit_chain ADD COLUMN removed_mac VARCHAR(64) NOT NULL DEFAULT ''",
+      `ALTER TABLE audit_chain ADD COLUMN lost_id ${integer} NOT NULL DEFAULT 0`,
     ],
   },
 ];

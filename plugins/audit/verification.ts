@@ -1,6 +1,7 @@
 // Looks whether the entries are those that were written: numbers without a gap, and hashes that fit.
 import { type Database, TimeSlice } from '../../kernel/index.js';
 import { type EntryFacts, type Link, LinkHash, type StoredChange } from './chain.js';
+import type { ChainHead } from './chain-head.js';
 import type { ChainKey } from './chain-key.js';
 
 const PAGE = 2000;
@@ -38,28 +39,35 @@ const factsOf = ({ entry, at, whoKind, who, ip, area }: Row): EntryFacts => ({
 export class Verification {
   readonly #db: Database;
   readonly #chainKey: ChainKey;
+  readonly #head: ChainHead;
 
-  constructor({ db, chainKey }: { db: Database; chainKey: ChainKey }) {
+  constructor({ db, chainKey, head }: { db: Database; chainKey: ChainKey; head: ChainHead }) {
     this.#db = db;
+    this.#head = head;
     this.#chainKey = chainKey;
   }
 
   /** `noted` is an entry that somebody noted earlier; `progressed` is called now and then. */
   async run(noted: Link | undefined, progressed: () => void): Promise<Verified> {
-    const key = await this.#chainKey.read();
+    // An entry that this panel has written must be there, whatever is written meanwhile.
+    const written = this.#head.written;
+    const { key, removed: begin, lostId, isSigned } = await this.#chainKey.read();
     const problems: string[] = [];
     const found = (sentence: string): void => {
       if (problems.length < MOST_PROBLEMS) problems.push(sentence);
     };
-    const begin = await this.#chainKey.removed(this.#db);
     let head: Link = begin;
+    if (!isSigned)
+      found(
+        `the record does not begin where it should: entries up to ${begin.id} may have been removed by hand`,
+      );
     const [earlier] = await this.#db.query<{ count: number }>(
       'SELECT COUNT(*) AS count FROM audit_changes WHERE entry <= :id',
       { id: begin.id },
     );
-    if (Number(earlier?.count ?? 0) > 0)
+    if (Number(earlier?.count ?? 0) > 0 || (lostId > 0 && lostId === begin.id))
       found(
-        `${earlier?.count} changes up to entry ${begin.id} cannot be verified: the chain begins after them`,
+        `${Number(earlier?.count ?? 0)} changes up to entry ${begin.id} cannot be verified: the chain begins after them`,
       );
     let [entries, changes] = [0, 0];
     let open: OpenEntry | undefined;
@@ -91,6 +99,10 @@ export class Verification {
       changes += 1;
     }
     if (open) close(open);
+    if (written && written.id > head.id)
+      found(
+        `the last entry is ${head.id}, and this panel has written entry ${written.id}: entries were removed at the end`,
+      );
     if (noted && noted.id > head.id)
       found(
         `the noted entry ${noted.id} is missing: the last one is ${head.id}, so entries were removed at the end`,

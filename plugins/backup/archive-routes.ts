@@ -15,6 +15,7 @@ import {
   withMessage,
   word,
 } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { type Archive, LOCAL, withDefault } from './archive/archive.js';
 import type { BackupMaker } from './archive/backup-maker.js';
 import { BackupName, listedBackup } from './archive/record.js';
@@ -54,9 +55,10 @@ interface Scope {
   readonly restore: Restore;
   readonly maker: BackupMaker;
   readonly settings: LiveSettings<typeof backupSettings>;
+  readonly audit?: AuditTrailApi | undefined;
 }
 
-export const archiveRoutes = ({ archive, scheduler, restore, maker, settings }: Scope): Route[] => [
+export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, audit }: Scope): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/x/backup/status',
@@ -138,6 +140,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings }: 
         const { manifest } = await archive.find(name, place);
         return { body: () => [] as never, fileName: name, length: manifest.bytes };
       }
+      await audit?.act('download', input.who, { name: 'backup', facts: { file: name, place } });
       const opened = await whileConnected(input, archive.open(name, place));
       const body = createReadStream(opened.path);
       // The file system retains the content of a file that is open.
@@ -206,10 +209,11 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings }: 
       const work = async () => {
         const opened = await archive.open(input.params.name, place);
         try {
-          await archive.noteRestore(opened.record, place, input.who);
           const { encryption } = opened.record.manifest;
           return await restore.restore({
             path: opened.path,
+            who: input.who,
+            origin: { file: input.params.name, place },
             keepHostSettings,
             keys: secretsKey.split(/\s+/),
             decryption: withDefault(given, encryption, maker.encryption().passphrase),

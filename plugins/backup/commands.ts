@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { bool, command, type Command, optional, Refusal, text } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { Archive } from './archive/archive.js';
 import type { BackupMaker } from './archive/backup-maker.js';
 import type { ListedBackup } from './archive/record.js';
@@ -86,9 +87,10 @@ interface Scope {
   readonly archive: Archive;
   readonly maker: BackupMaker;
   readonly scheduler: Scheduler;
+  readonly audit?: AuditTrailApi | undefined;
 }
 
-export const commands = ({ snapshots, restore, archive, maker, scheduler }: Scope): Command[] => [
+export const commands = ({ snapshots, restore, archive, maker, scheduler, audit }: Scope): Command[] => [
   command({
     name: 'backup',
     about: 'Copies the database to a SQLite file, while the panel runs. Prints the path of the file.',
@@ -104,10 +106,12 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler }: Scop
       ),
     },
     example: 'weir backup --folder /var/backups',
-    run: async ({ options: { folder, encrypt = false, recipients }, say }) => {
+    run: async ({ options: { folder, encrypt = false, recipients }, who, say }) => {
       if (folder !== undefined && !isAbsolute(folder))
         throw new Refusal(`--folder must be an absolute path, and "${folder}" is not`);
-      say(await snapshots.writeTo(folder, await encryptionFor(maker, encrypt, recipients)));
+      const encryption = await encryptionFor(maker, encrypt, recipients);
+      await audit?.act('backup', who, { name: 'backup', facts: { folder: folder ?? '' } });
+      say(await snapshots.writeTo(folder, encryption));
     },
   }),
   command({
@@ -154,7 +158,7 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler }: Scop
       ),
     },
     example: 'weir backup restore --file /var/backups/weir_2026-11-23_040000.db',
-    run: async ({ options: { file, key, identity, passphraseFile, allSettings = false }, say }) => {
+    run: async ({ options: { file, key, identity, passphraseFile, allSettings = false }, who, say }) => {
       for (const [name, path] of [
         ['file', file],
         ['key', key],
@@ -167,6 +171,7 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler }: Scop
       const isGiven = identity !== undefined || passphraseFile !== undefined;
       const result = await restore.restore({
         path: file,
+        who,
         keepHostSettings: !allSettings,
         decryption: isGiven ? given : { identities: [], passphrase: maker.encryption().passphrase },
         ...(key !== undefined && { keys: await linesIn('key', key, MOST_KEY_BYTES) }),

@@ -1,5 +1,6 @@
 // Sends a copy of the database: as a file, or within an envelope.
 import { route, type RequestInfo, type Route, type Streamed, stream } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { errors } from './errors.js';
 import { downloadNameFor } from './file-name.js';
 import type { Copy, Snapshots } from './snapshots.js';
@@ -41,11 +42,16 @@ export async function whileConnected<T>({ reply }: RequestInfo, work: Promise<T>
   }
 }
 
-async function download(snapshots: Snapshots, input: RequestInfo): Promise<Streamed<never>> {
+async function download(
+  snapshots: Snapshots,
+  audit: AuditTrailApi | undefined,
+  input: RequestInfo,
+): Promise<Streamed<never>> {
   const fileName = downloadNameFor(input.host, new Date());
   const isJson = wantsJson(input.headers.accept);
   const headers = { headers: { 'Content-Type': 'application/json; charset=utf-8' } as never };
   if (input.method === 'HEAD') return { body: () => [] as never, ...(isJson ? headers : { fileName }) };
+  await audit?.act('download', input.who, { name: 'database' });
   const copy = await whileConnected(input, snapshots.take());
   // A caller who has left before the first piece never reads the stream, and nothing else would close the copy.
   input.signal.addEventListener('abort', () => void copy.close().catch(() => undefined));
@@ -61,7 +67,7 @@ async function download(snapshots: Snapshots, input: RequestInfo): Promise<Strea
 const DOC =
   'With `Accept: application/json` alone, an envelope with {fileName, size, sha256, data}, where data is base64; at most 32 MiB.';
 
-export const downloadRoutes = (snapshots: Snapshots): Route[] => [
+export const downloadRoutes = (snapshots: Snapshots, audit: AuditTrailApi | undefined): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/server/getDb',
@@ -69,7 +75,7 @@ export const downloadRoutes = (snapshots: Snapshots): Route[] => [
     doc: `A copy of the database at this moment, as a SQLite file, whatever database the panel uses. It has the credentials of all clients. ${DOC}`,
     reply: stream('application/octet-stream'),
     errors: [errors.BUSY, errors.NO_PROGRAM, errors.NOT_COPIED, errors.TOO_LARGE],
-    handle: (input) => download(snapshots, input),
+    handle: (input) => download(snapshots, audit, input),
   }),
   route({
     method: 'GET',
@@ -78,6 +84,6 @@ export const downloadRoutes = (snapshots: Snapshots): Route[] => [
     doc: `The same file as getDb: it can be restored to a panel on any kind of database. ${DOC}`,
     reply: stream('application/octet-stream'),
     errors: [errors.BUSY, errors.NO_PROGRAM, errors.NOT_COPIED, errors.TOO_LARGE],
-    handle: (input) => download(snapshots, input),
+    handle: (input) => download(snapshots, audit, input),
   }),
 ];

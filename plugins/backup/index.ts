@@ -1,6 +1,6 @@
 import { contribute, definePlugin, job, kernelReady, maybe, singleton, tap } from '../../kernel/index.js';
 import { WatchedStates } from '../alarms/contract.js';
-import { audited, AuditedHooks } from '../audit/contract.js';
+import { audited, AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { beforeSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { PanelProgram } from '../system/contract.js';
@@ -30,6 +30,7 @@ export default definePlugin({
     status: maybe(ServerStatus),
     identity: PanelIdentity,
     allSettings: Settings,
+    audit: maybe(AuditTrail),
   },
   settings: backupSettings,
   hooks: [duringBackupChange],
@@ -64,7 +65,7 @@ export default definePlugin({
     }),
   ],
   routes: (scope) => [
-    ...downloadRoutes(scope.snapshots),
+    ...downloadRoutes(scope.snapshots, scope.audit),
     ...restoreRoutes(scope.restore),
     ...archiveRoutes(scope),
   ],

@@ -55,6 +55,7 @@ export const restoreRoutes = (restore: Restore): Route[] => [
         input,
         restore.restore({
           path: input.files.db.path,
+          who: input.who,
           keepHostSettings: input.body.keepHostSettings !== 'false',
           keys: (input.body.secretsKey ?? '').split(/\s+/),
           decryption,

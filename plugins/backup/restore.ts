@@ -1,5 +1,6 @@
 // Restores a backup: everything is tried on a database of its own first, then the panel restarts with that one.
-import type { Database, Log } from '../../kernel/index.js';
+import type { Database, Log, Principal } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { PanelProgramApi } from '../system/contract.js';
 import type { Decryption, LastRestore, PanelDatabaseApi, Rehearsed } from './contract.js';
 import { errors } from './errors.js';
@@ -8,6 +9,9 @@ import { hostRows } from './host-rows.js';
 export interface RestoreRequest {
   /** a SQLite file */
   readonly path: string;
+  readonly who: Principal;
+  /** of a listed backup, for the audit */
+  readonly origin?: { readonly file: string; readonly place: string };
   /** addresses, ports and certificates stay those of this panel */
   readonly keepHostSettings: boolean;
   /** lines of the `secrets.key` that belongs to the backup */
@@ -21,6 +25,8 @@ export class Restore {
   readonly #program: PanelProgramApi | undefined;
   readonly #db: Database;
   readonly #log: Log;
+  readonly #audit: AuditTrailApi | undefined;
+  readonly #self: Principal;
   #busy = false;
 
   constructor({
@@ -28,12 +34,18 @@ export class Restore {
     program,
     db,
     log,
+    audit,
+    self,
   }: {
     database?: PanelDatabaseApi | undefined;
     program?: PanelProgramApi | undefined;
     db: Database;
     log: Log;
+    audit?: AuditTrailApi | undefined;
+    self: Principal;
   }) {
+    this.#audit = audit;
+    this.#self = self;
     this.#database = database;
     this.#program = program;
     this.#db = db;
@@ -42,7 +54,10 @@ export class Restore {
 
   async start(): Promise<void> {
     const last = await this.last();
-    if (last?.state === 'under way') this.#log.info('starting after a restore', { ...last });
+    if (last?.state !== 'under way') return;
+    this.#log.info('starting after a restore', { ...last });
+    // The entry of the request is in the previous database; the record of this one ends where the backup was made.
+    await this.#audit?.act('backup', this.#self, { name: 'restored', facts: { previous: last.previous } });
   }
 
   last(): Promise<LastRestore | undefined> {
@@ -50,12 +65,20 @@ export class Restore {
   }
 
   /** Resolves when the backup was rehearsed and the panel is about to restart with it. */
-  async restore({ path, keepHostSettings, keys = [], decryption }: RestoreRequest): Promise<Rehearsed> {
+  async restore({
+    path,
+    who,
+    origin,
+    keepHostSettings,
+    keys = [],
+    decryption,
+  }: RestoreRequest): Promise<Rehearsed> {
     const [database, program] = [this.#database, this.#program];
     if (!database || !program) throw errors.NO_PROGRAM();
     if (this.#busy) throw errors.RESTORING();
     this.#busy = true;
     try {
+      await this.#audit?.act('backup', who, { name: 'restore', facts: { ...origin, keepHostSettings } });
       const keep = keepHostSettings ? await hostRows(this.#db) : [];
       const { folder, ...result } = await database.rehearse({ path, keep, keys, decryption });
       if (/secrets are sealed with the key/.test(result.problem)) throw errors.NEEDS_KEY();

@@ -1,5 +1,6 @@
 import { contribute, definePlugin, job, Listeners, maybe, provide, singleton } from '../../kernel/index.js';
 import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { Engine } from '../engine/contract.js';
 import { InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
@@ -14,6 +15,7 @@ import { ChallengeAnswers } from './challenge-answers.js';
 import { commands } from './commands.js';
 import { Challenges, duringCertificateSave } from './contract.js';
 import { Issuer } from './issuer.js';
+import { certificates } from './recorded.js';
 import { routes } from './routes.js';
 import { RenewalSchedule } from './schedule.js';
 import { ServedCertificates } from './served.js';
@@ -53,6 +55,7 @@ export default definePlugin({
   },
   provides: ({ answers }) => [provide(Challenges, answers)],
   contributes: ({ calls, store, served }) => [
+    contribute(AuditedHooks, certificates),
     contribute(OutgoingHosts, calls.access),
     contribute(SealedColumns, accountKeys),
     contribute(AlarmedCertificates, {

@@ -1,4 +1,14 @@
-import { definePlugin, contribute, job, provide, singleton, tap, validate } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  maybe,
+  provide,
+  singleton,
+  tap,
+  validate,
+} from '../../kernel/index.js';
+import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import {
@@ -48,6 +58,7 @@ import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
 import { AddClient } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
+import { clients, groups } from './recorded.js';
 import { clientSettings } from './settings.js';
 import { ClientPeriods } from './usage/client-periods.js';
 import { UsageEdits } from './usage/usage-edits.js';
@@ -58,7 +69,12 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The accounts that use the core, attached to its inbounds.',
-  uses: { engine: Engine, inbounds: Inbounds, inboundEdits: InboundEdits },
+  uses: {
+    engine: Engine,
+    inbounds: Inbounds,
+    inboundEdits: InboundEdits,
+    audit: maybe(AuditTrail),
+  },
   settings: clientSettings,
   hooks: [
     prepareClientSave,
@@ -100,6 +116,8 @@ export default definePlugin({
     }),
   ],
   contributes: ({ coreUsers, sentClients, store, shown, db }) => [
+    contribute(AuditedHooks, clients),
+    contribute(AuditedHooks, groups),
     ...clientInvariants(store, db).map((invariant) => contribute(Invariants, invariant)),
     contribute(CoreUsers, coreUsers),
     contribute(InboundClients, {

@@ -1,10 +1,12 @@
 // The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
-import { definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
 import { CoreTemplate, duringTemplateSave } from './contract.js';
+import { coreTemplate } from './recorded.js';
 import { routes } from './routes.js';
 import { templateSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
@@ -29,6 +31,7 @@ export default definePlugin({
   migrations,
   services: { store: singleton(TemplateStore), service: singleton(TemplateService) },
   provides: ({ service }) => [provide(CoreTemplate, service)],
+  contributes: () => [contribute(AuditedHooks, coreTemplate)],
   taps: ({ store }) => [
     // Behind other plugins: their rules are narrower than an admin's.
     tap(composeCoreConfig, (add) => add(...store.parts.parts.map(({ part }) => part)), {

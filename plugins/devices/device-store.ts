@@ -1,5 +1,6 @@
 // The devices of clients: admitted in memory at once, written in batches.
-import { type Database, type Projection, SerialQueue, type Tx } from '../../kernel/index.js';
+import { type Database, type Principal, type Projection, SerialQueue, type Tx } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import { type DeviceDescription, deviceAdded, type DeviceOfClient } from './contract.js';
 import { DeviceMemory } from './device-memory.js';
@@ -34,13 +35,19 @@ type Change =
 export class DeviceStore {
   readonly #db: Database;
   readonly #clients: ClientsApi;
+  readonly #audit: AuditTrailApi | undefined;
   readonly #waiting = new WaitingRows();
   /** A removal must not overtake the write of the device that it removes. */
   readonly #writes = new SerialQueue();
   /** Ahead of the database by what waits to be written. */
   readonly projection: Projection<DeviceMemory, Change>;
 
-  constructor({ db, clients }: { db: Database; clients: ClientsApi }) {
+  constructor({
+    db,
+    clients,
+    audit,
+  }: { db: Database; clients: ClientsApi; audit?: AuditTrailApi | undefined }) {
+    this.#audit = audit;
     this.#db = db;
     this.#clients = clients;
     this.projection = db.projection<DeviceMemory, Change>({
@@ -139,7 +146,11 @@ export class DeviceStore {
   }
 
   /** Removes one device of a client, or all; their places are free at once. Returns how many there were. */
-  remove(clientId: number, deviceId?: number): Promise<number> {
+  remove(
+    { id: clientId, email }: { readonly id: number; readonly email: string },
+    who: Principal,
+    deviceId?: number,
+  ): Promise<number> {
     return this.#writes.run(async () => {
       await this.#flush();
       return this.#db.write(async (tx) => {
@@ -156,6 +167,15 @@ export class DeviceStore {
           hashes.map((hash) => ({ clientId, hash })),
         );
         tx.apply(this.projection, { clientId, hashes });
+        await this.#audit?.record(tx, 'device', who, [
+          {
+            kind: 'deleted',
+            name: email,
+            id: clientId,
+            before: { devices: hashes.length },
+            after: undefined,
+          },
+        ]);
         return hashes.length;
       });
     });

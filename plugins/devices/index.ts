@@ -1,4 +1,5 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { FetchGates } from '../subscription/contract.js';
 import { deviceAdded, deviceRefused } from './contract.js';
@@ -13,7 +14,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Records the devices that fetch a subscription, and refuses those beyond the limit of the client.',
-  uses: { clients: Clients },
+  uses: { clients: Clients, audit: maybe(AuditTrail) },
   hooks: [deviceAdded, deviceRefused],
   tables,
   migrations,

@@ -51,7 +51,7 @@ export const deviceRoutes = ({ store, clients }: Needs): Route[] => {
       params: shape({ email }),
       reply: message(),
       errors: [clientErrors.NOT_FOUND],
-      handle: async ({ params }) => `${await store.remove(find(params.email).id)} devices deleted`,
+      handle: async ({ params, who }) => `${await store.remove(find(params.email), who)} devices deleted`,
     }),
     route({
       method: 'DELETE',
@@ -61,8 +61,8 @@ export const deviceRoutes = ({ store, clients }: Needs): Route[] => {
       params: shape({ email, deviceId: int().min(1).example(1) }),
       reply: message(),
       errors: [clientErrors.NOT_FOUND, errors.NOT_FOUND],
-      handle: async ({ params: { email: name, deviceId } }) => {
-        if ((await store.remove(find(name).id, deviceId)) === 0)
+      handle: async ({ params: { email: name, deviceId }, who }) => {
+        if ((await store.remove(find(name), who, deviceId)) === 0)
           throw errors.NOT_FOUND(`the client ${name} has no device ${deviceId}`, { path: 'deviceId' });
         return 'device deleted';
       },

@@ -17,6 +17,7 @@ import {
   withMessage,
   word,
 } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { CORE_VERSION, CorePrograms, Engine } from '../engine/contract.js';
 import { holdingOpen, Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
@@ -44,7 +45,12 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Installs other versions of the core, and returns to earlier ones.',
-  uses: { engine: Engine, programs: maybe(CorePrograms), outgoing: maybe(Outgoing) },
+  uses: {
+    engine: Engine,
+    programs: maybe(CorePrograms),
+    outgoing: maybe(Outgoing),
+    audit: maybe(AuditTrail),
+  },
   settings: sourceSettings,
   services: {
     progress: singleton(InstallProgress),
@@ -63,7 +69,7 @@ export default definePlugin({
   ],
   taps: ({ settings, list }) => [settings.changed(() => list.forget())],
   start: ({ store }) => store.removeStaging(),
-  routes: ({ list, installer, store, programs, engine, progress }) => [
+  routes: ({ list, installer, store, programs, engine, progress, audit }) => [
     route({
       method: 'GET',
       path: '/panel/api/server/getEngineVersion',
@@ -109,7 +115,8 @@ export default definePlugin({
         errors.REFUSED,
         errors.FAILED,
       ],
-      handle: async ({ params, body, reply }) => {
+      handle: async ({ params, body, who, reply }) => {
+        await audit?.act('core', who, { name: 'install', facts: { version: params.version } });
         const core = await holdingOpen(reply.progressed, () =>
           installer.install(params.version, body?.sha256),
         );

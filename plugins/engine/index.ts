@@ -7,6 +7,7 @@ import {
   definePlugin,
   job,
   Listeners,
+  maybe,
   oneOf,
   optional,
   Plugins,
@@ -18,6 +19,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
 import { Accesses } from './logs/accesses.js';
@@ -102,7 +104,13 @@ export default definePlugin({
       'cone: a UDP session of a user may send to many addresses, which are not checked',
     ),
   },
-  uses: { plugins: Plugins, listeners: Listeners, guard: CoreGuard, processes: Processes },
+  uses: {
+    plugins: Plugins,
+    listeners: Listeners,
+    guard: CoreGuard,
+    processes: Processes,
+    audit: maybe(AuditTrail),
+  },
   hooks: [
     composeCoreConfig,
     beforeCoreReload,

@@ -9,13 +9,20 @@ import {
   type Route,
   text,
 } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { CoreChangeReply } from './config/core-change.js';
 import { configJson } from './config/config-json.js';
 import { CoreRefused } from './driver.js';
 import { errors } from './errors.js';
 import type { Supervisor } from './life/supervisor.js';
 
-export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
+export const routes = ({
+  supervisor,
+  audit,
+}: {
+  supervisor: Supervisor;
+  audit?: AuditTrailApi | undefined;
+}): Route[] => {
   const requireCore = (): void => {
     if (!supervisor.hasCore) throw errors.NO_CORE(supervisor.status().errorMsg);
   };
@@ -34,7 +41,8 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       name: 'server.stopEngine',
       doc: 'Stops the core, after a last poll, until it is restarted here or the panel restarts.',
       reply: message(),
-      handle: async () => {
+      handle: async ({ who }) => {
+        await audit?.act('core', who, { name: 'stop' });
         await supervisor.stop('an admin stopped it');
         return 'the core is stopped';
       },
@@ -46,8 +54,9 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       doc: 'Starts or restarts the core with the current config. If the core rejects the config, it keeps running with the previous one.',
       reply: message(),
       errors: [errors.NO_CORE, errors.CONFIG_REFUSED, errors.START_FAILED],
-      handle: async () => {
+      handle: async ({ who }) => {
         requireCore();
+        await audit?.act('core', who, { name: 'restart' });
         try {
           await supervisor.restart('an admin restarts it');
         } catch (cause) {
@@ -77,8 +86,9 @@ export const routes = ({ supervisor }: { supervisor: Supervisor }): Route[] => {
       doc: 'The config that the core is given at a start, users and keys included.',
       reply: payload(openObject()),
       errors: [errors.NO_CORE],
-      handle: () => {
+      handle: async ({ who }) => {
         requireCore();
+        await audit?.act('download', who, { name: 'config of the core' });
         return configJson(supervisor);
       },
     }),

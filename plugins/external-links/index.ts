@@ -10,6 +10,7 @@ import {
   tap,
   word,
 } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { clientErrors, ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { LinkReader } from '../link-reader/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
@@ -18,6 +19,7 @@ import { duringLinksSave, ExternalLinks } from './contract.js';
 import { ExternalEntries } from './entries.js';
 import { errors } from './errors.js';
 import { LinkStore } from './link-store.js';
+import { externalLinks } from './recorded.js';
 import { checkedLinks, checkedList, type NewLink, ReplaceLinks } from './sent-links.js';
 import { linkSettings } from './settings.js';
 import { SourceFetcher } from './source-fetcher.js';
@@ -42,6 +44,7 @@ export default definePlugin({
   },
   provides: ({ store }) => [provide(ExternalLinks, store)],
   contributes: ({ store, entries, fetcher }) => [
+    contribute(AuditedHooks, externalLinks),
     contribute(ClientEntries, entries),
     contribute(OutgoingHosts, fetcher.access),
     contribute(ClientParts, {

@@ -1,4 +1,5 @@
 import { contribute, definePlugin, singleton, stage, tap } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Engine } from '../engine/contract.js';
 import {
@@ -13,6 +14,7 @@ import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
 import { duringFallbackSave } from './contract.js';
 import { leadsOn } from './fallback.js';
+import { fallbacks } from './recorded.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
 import { FallbackStore } from './store.js';
@@ -30,6 +32,7 @@ export default definePlugin({
   migrations,
   services: { store: singleton(FallbackStore), service: singleton(FallbackService) },
   contributes: ({ service }) => [
+    contribute(AuditedHooks, fallbacks),
     contribute(WaySources, { start: (output) => void (service.output = output) }),
   ],
   taps: ({ store, service, inbounds }) => [

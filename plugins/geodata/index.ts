@@ -1,5 +1,6 @@
 // Geodata of the core: updates, checks of what the config names, and a look inside.
 import { contribute, definePlugin, maybe, singleton } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { Engine, PartChecks } from '../engine/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
@@ -17,7 +18,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Updates the geodata of the core, checks what the config names of it, and shows what is in it.',
-  uses: { engine: Engine, outgoing: maybe(Outgoing) },
+  uses: { engine: Engine, outgoing: maybe(Outgoing), audit: maybe(AuditTrail) },
   settings: geodataSettings,
   services: {
     files: singleton(AssetFiles),

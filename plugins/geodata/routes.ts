@@ -13,6 +13,7 @@ import {
   withMessage,
   word,
 } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import { FILE_NAME } from './asset-files.js';
 import type { Browser } from './browse.js';
@@ -63,9 +64,10 @@ interface Services {
   readonly updater: Updater;
   readonly browser: Browser;
   readonly check: GeodataCheck;
+  readonly audit?: AuditTrailApi | undefined;
 }
 
-export const routes = ({ updater, browser, check }: Services): Route[] => [
+export const routes = ({ updater, browser, check, audit }: Services): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/server/updateGeofile',
@@ -73,7 +75,8 @@ export const routes = ({ updater, browser, check }: Services): Route[] => [
     doc: 'Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it.',
     reply: payload(Result),
     errors: [errors.BUSY, errors.DOWNLOAD],
-    handle: async ({ reply }) => {
+    handle: async ({ who, reply }) => {
+      await audit?.act('geodata', who, { name: 'update of all files' });
       const updated = await holdingOpen(reply.progressed, () => updater.update());
       return withMessage(describe(updated), updated);
     },
@@ -86,7 +89,8 @@ export const routes = ({ updater, browser, check }: Services): Route[] => [
     params: shape({ filename: fileName() }),
     reply: payload(Result),
     errors: [errors.BUSY, errors.DOWNLOAD, errors.NO_SOURCE],
-    handle: async ({ params, reply }) => {
+    handle: async ({ params, who, reply }) => {
+      await audit?.act('geodata', who, { name: `update of ${params.filename}` });
       const updated = await holdingOpen(reply.progressed, () => updater.update(params.filename));
       return withMessage(describe(updated), updated);
     },

@@ -1,4 +1,5 @@
 import { contribute, definePlugin, kernelErrors, SerialQueue, singleton, tap } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { afterInboundSave, beforeInboundSave, duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { composeSubscription, WaySources } from '../subscription/contract.js';
@@ -8,6 +9,7 @@ import { HostCheck } from './host-check.js';
 import { HostService } from './host-service.js';
 import { HostStore } from './host-store.js';
 import { HostWays } from './host-ways.js';
+import { hosts } from './recorded.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 
@@ -30,6 +32,7 @@ export default definePlugin({
     service: singleton(HostService),
   },
   contributes: ({ ways }) => [
+    contribute(AuditedHooks, hosts),
     contribute(WaySources, { start: (output) => void (ways.output = output) }),
     contribute(LiveTypes, { type: 'hosts', start: (output) => void (ways.live = output) }),
   ],

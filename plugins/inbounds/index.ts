@@ -3,6 +3,7 @@ import {
   contribute,
   findUnknownKeys,
   type Hooks,
+  maybe,
   PanelError,
   provide,
   SerialQueue,
@@ -10,6 +11,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
 import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
@@ -46,6 +48,7 @@ import { vless, vlessAccounts } from './protocols/vless.js';
 import { vmess, vmessAccounts } from './protocols/vmess.js';
 import { wireguard, wireguardAccounts } from './protocols/wireguard/wireguard.js';
 import { Programs } from './contributed/programs.js';
+import { inbounds } from './recorded.js';
 import { routes } from './routes.js';
 import { AddInbound, UpdateInbound } from './schema.js';
 import { CoreEdits } from './core-edits.js';
@@ -76,7 +79,13 @@ export default definePlugin({
   api: 1,
   essential: true,
   about: 'The listening endpoints of the core and the protocols they speak.',
-  uses: { engine: Engine, guard: CoreGuard, identity: PanelIdentity, listeners: ListenerPlaces },
+  uses: {
+    engine: Engine,
+    guard: CoreGuard,
+    identity: PanelIdentity,
+    listeners: ListenerPlaces,
+    audit: maybe(AuditTrail),
+  },
   hooks: [
     prepareInboundSave,
     beforeInboundSave,
@@ -118,6 +127,7 @@ export default definePlugin({
     }),
   ],
   contributes: () => [
+    contribute(AuditedHooks, inbounds),
     ...[
       vless,
       vmess,

@@ -1,5 +1,6 @@
 // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { type Applied, DONE, type EngineApi } from '../engine/contract.js';
 import type { InboundChange, InboundLimitsApi } from './contract.js';
 import type { Inbound } from './schema.js';
@@ -40,6 +41,7 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #store: InboundStore;
   readonly #engine: EngineApi;
   readonly #queue: SerialQueue;
+  readonly #audit: AuditTrailApi | undefined;
 
   constructor({
     db,
@@ -47,7 +49,16 @@ export class InboundLimits implements InboundLimitsApi {
     store,
     engine,
     queue,
-  }: { db: Database; tables: InboundTables; store: InboundStore; engine: EngineApi; queue: SerialQueue }) {
+    audit,
+  }: {
+    db: Database;
+    tables: InboundTables;
+    store: InboundStore;
+    engine: EngineApi;
+    queue: SerialQueue;
+    audit?: AuditTrailApi | undefined;
+  }) {
+    this.#audit = audit;
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;
@@ -104,6 +115,11 @@ export class InboundLimits implements InboundLimitsApi {
       if (changes.length === 0) return false;
       const there = changes.map(({ after }) => after.id);
       await within(async (tx) => {
+        const used = changes.map(({ after: { id, tag } }) => ({
+          kind: 'updated' as const,
+          ...{ name: tag, id, before: { ...this.#store.usage(id) }, after: { ...NOTHING } },
+        }));
+        await this.#audit?.record(tx, 'inboundTraffic', who, used);
         await this.#store.resetUsage(tx, there);
         if (Object.keys(stamp).length > 0)
           await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });

@@ -1,11 +1,15 @@
-// Asks all metrics and writes them in the text format of Prometheus. A registry for each scrape: a series of what was
-// deleted does not stay.
+// Asks all metrics and writes them in the text format of Prometheus. Registries of their own for each scrape: a series of
+// what was deleted does not stay.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { type Contributed, type Log, messageOf, TimeSlice } from '../../kernel/index.js';
 import type { Metric, Sample } from './contract.js';
 
 const MOST_SAMPLES = 20_000;
+/** Samples that are written in one go: all of 10,000 clients would hold the event loop. */
+const AT_ONCE = 500;
+/** HELP and TYPE of a metric, of which one text has each once. */
+const HEADER = /^(?:#.*\n)*/;
 const PATIENCE_MS = 5_000;
 /** Number of metrics that could not be asked. */
 const FAILED = 'weir_metrics_failed';
@@ -25,7 +29,6 @@ export class Exposition {
 
   /** A metric that fails is left out and counted; the others are shown. */
   async text(sources: readonly Source[]): Promise<string> {
-    const registry = new Registry();
     let failed = 0;
     const answers = await Promise.all(
       sources.map(async ({ value, fault }) => {
@@ -40,16 +43,21 @@ export class Exposition {
       }),
     );
     const slice = new TimeSlice();
-    for (const answer of answers) {
-      if (slice.isOver) await slice.next();
-      if (answer) write(registry, answer.value, answer.samples);
+    const texts: string[] = [];
+    const help = 'Metrics that could not be collected by this scrape.';
+    const all = [
+      ...answers,
+      { value: { name: FAILED, help, type: 'gauge' as const }, samples: [{ value: failed }] },
+    ];
+    for (const answer of all) {
+      if (!answer) continue;
+      for (let from = 0; from === 0 || from < answer.samples.length; from += AT_ONCE) {
+        if (slice.isOver) await slice.next();
+        const text = await textOf(answer.value, answer.samples.slice(from, from + AT_ONCE));
+        texts.push(from === 0 ? text : text.replace(HEADER, ''));
+      }
     }
-    write(
-      registry,
-      { name: FAILED, help: 'Metrics that could not be collected by this scrape.', type: 'gauge' },
-      [{ value: failed }],
-    );
-    return registry.metrics();
+    return texts.join('');
   }
 }
 
@@ -75,11 +83,12 @@ async function inTime({ collect, labels = [] }: Metric): Promise<Sample[]> {
   }
 }
 
-function write(
-  registry: Registry,
+/** Ends with a line break. */
+async function textOf(
   { name, help, type, labels = [] }: Omit<Metric, 'collect'>,
   samples: readonly Sample[],
-): void {
+): Promise<string> {
+  const registry = new Registry();
   const configuration = { name, help, labelNames: [...labels], registers: [registry] };
   const named = ({ labels: given = {} }: Sample) =>
     Object.fromEntries(labels.map((label) => [label, given[label] ?? '']));
@@ -91,4 +100,5 @@ function write(
     // A counter below 0 or of NaN is a mistake of its plugin; 0 says so as well as an error.
     for (const sample of samples) counter.inc(named(sample), Math.max(0, sample.value) || 0);
   }
+  return registry.metrics();
 }

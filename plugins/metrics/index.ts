@@ -15,6 +15,7 @@ import {
 } from '../../kernel/index.js';
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { Alarms } from '../alarms/contract.js';
+import { AuditTrail } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
@@ -43,6 +44,7 @@ export default definePlugin({
     presence: Presence,
     status: maybe(ServerStatus),
     alarms: maybe(Alarms),
+    audit: maybe(AuditTrail),
   },
   settings: metricSettings,
   tables,
@@ -100,7 +102,7 @@ export default definePlugin({
       name: 'metrics.createToken',
       doc: 'Creates the token of /metrics, in place of the previous one. It is shown here and never again.',
       reply: payload(shape({ token: text() })),
-      handle: (input) => once(input, async (note) => ({ token: await token.create(note) })),
+      handle: (input) => once(input, async (note) => ({ token: await token.create(input.who, note) })),
     }),
     route({
       method: 'DELETE',
@@ -108,7 +110,7 @@ export default definePlugin({
       name: 'metrics.deleteToken',
       doc: 'Deletes the token of /metrics, so that nobody can read it.',
       reply: message(),
-      handle: () => token.remove(),
+      handle: ({ who }) => token.remove(who),
     }),
   ],
   start: ({ process }) => process.start(),

@@ -1,6 +1,13 @@
 // The token of /metrics. It opens nothing else: whoever runs Prometheus gets no admin's token.
 import { hash, randomBytes } from 'node:crypto';
-import { type Clock, type Database, type Projection, sameSecret } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Principal,
+  type Projection,
+  sameSecret,
+} from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { MetricTables } from './tables.js';
 
 interface Stored {
@@ -14,9 +21,16 @@ export class ScrapeToken {
   readonly #db: Database;
   readonly #rows: MetricTables['token'];
   readonly #clock: Clock;
+  readonly #audit: AuditTrailApi | undefined;
   readonly projection: Projection<{ token: Stored | undefined }, { readonly token: Stored | undefined }>;
 
-  constructor({ db, tables: { token }, clock }: { db: Database; tables: MetricTables; clock: Clock }) {
+  constructor({
+    db,
+    tables: { token },
+    clock,
+    audit,
+  }: { db: Database; tables: MetricTables; clock: Clock; audit?: AuditTrailApi | undefined }) {
+    this.#audit = audit;
     this.#db = db;
     this.#rows = token;
     this.#clock = clock;
@@ -39,22 +53,29 @@ export class ScrapeToken {
   }
 
   /** Creates a token, in place of the previous one. Its text is in this result and nowhere else. */
-  async create(note?: (token: { readonly token: string }) => void): Promise<string> {
+  async create(who: Principal, note?: (token: { readonly token: string }) => void): Promise<string> {
     const text = randomBytes(36).toString('base64url');
     const token = { digest: digestOf(text), createdAt: this.#clock.now() };
     await this.#db.write(async (tx) => {
       await this.#rows.upsert({ id: ID, ...token }, { transaction: tx.t });
       tx.apply(this.projection, { token });
+      await this.#audit?.record(tx, 'metricsToken', who, [
+        { kind: 'added', name: '/metrics', before: undefined, after: {} },
+      ]);
       note?.({ token: text });
     });
     return text;
   }
 
   /** Nobody can read /metrics any more. */
-  async remove(): Promise<void> {
+  async remove(who: Principal): Promise<void> {
+    if (this.createdAt === undefined) return;
     await this.#db.write(async (tx) => {
       await this.#rows.destroy({ where: { id: ID }, transaction: tx.t });
       tx.apply(this.projection, { token: undefined });
+      await this.#audit?.record(tx, 'metricsToken', who, [
+        { kind: 'deleted', name: '/metrics', before: {}, after: undefined },
+      ]);
     });
   }
 

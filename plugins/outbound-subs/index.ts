@@ -1,5 +1,6 @@
 // Outbounds of the core from lists elsewhere, fetched again and again.
 import { contribute, definePlugin, job, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LinkReader } from '../link-reader/contract.js';
@@ -27,6 +28,7 @@ export default definePlugin({
     reader: LinkReader,
     outgoing: Outgoing,
     template: maybe(CoreTemplate),
+    audit: maybe(AuditTrail),
   },
   tables,
   migrations,

@@ -18,7 +18,8 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       params: SubId,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, reply }) => holdingOpen(reply.progressed, () => service.delete(id)),
+      handle: ({ params: { id }, who, reply }) =>
+        holdingOpen(reply.progressed, () => service.delete(id, who)),
     });
   return [
     route({
@@ -55,7 +56,7 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       reply: payload(SubReply),
       errors: [errors.TOO_MANY],
       handle: async (input) => {
-        const sub = await once<Sub>(input, (note) => service.create(input.body, note));
+        const sub = await once<Sub>(input, (note) => service.create(input.body, input.who, note));
         return withMessage('subscription added', service.shown(sub));
       },
     }),
@@ -69,8 +70,8 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentSub,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body, reply }) =>
-        holdingOpen(reply.progressed, () => service.update(id, body)),
+      handle: ({ params: { id }, body, who, reply }) =>
+        holdingOpen(reply.progressed, () => service.update(id, body, who)),
     }),
     remove('DELETE', `${PATH}/{id}`, 'engine.deleteOutboundSub'),
     remove('POST', `${PATH}/{id}/del`, 'engine.delOutboundSub'),
@@ -97,8 +98,8 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       body: SentMove,
       reply: message(),
       errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body, reply }) =>
-        holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1)),
+      handle: ({ params: { id }, body, who, reply }) =>
+        holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1, who)),
     }),
   ];
 };

@@ -1,5 +1,5 @@
 // Changes that admins make to subscriptions, and what they see of them.
-import { type Clock, type Issue, kernelErrors } from '../../kernel/index.js';
+import { type Clock, type Issue, kernelErrors, type Principal } from '../../kernel/index.js';
 import { type Applied, describeResult, type EngineApi, type JsonObject } from '../engine/contract.js';
 import type { CoreParts } from './core-parts.js';
 import { errors } from './errors.js';
@@ -68,7 +68,7 @@ export class SubService {
   }
 
   /** Its list is fetched by the next run of the job, or by `refresh`. */
-  async create(sent: SentSub, note?: (sub: Sub) => void): Promise<Sub> {
+  async create(sent: SentSub, who: Principal, note?: (sub: Sub) => void): Promise<Sub> {
     const url = required(sent.url);
     const sub = await this.#needs.store.add(
       (others) => ({
@@ -89,6 +89,7 @@ export class SubService {
         triedAt: 0,
         failures: 0,
       }),
+      who,
       note,
     );
     this.#needs.news.changed();
@@ -96,45 +97,49 @@ export class SubService {
   }
 
   /** Changes what is sent and leaves the rest. Resolves with what is to be said of it. */
-  update(id: number, sent: SentSub): Promise<string> {
+  update(id: number, sent: SentSub, who: Principal): Promise<string> {
     return this.#applied('the subscription is saved', async () => {
       const { store, clock, parts } = this.#needs;
-      await store.change(id, (before) => {
-        const given = Object.entries(sent).filter(([, value]) => value !== undefined);
-        const fields = Object.fromEntries(given) as Partial<Sub>;
-        const { url = before.url, tagPrefix = before.tagPrefix, prepend = before.prepend } = fields;
-        const isOther = url !== before.url;
-        const isAsked = isOther || fields.allowPrivate !== undefined || fields.allowInsecure !== undefined;
-        const others = store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds));
-        const taken = new Set([...others.map(({ tag }) => tag), ...parts.templateTags()]);
-        const outbounds =
-          tagPrefix === before.tagPrefix
-            ? before.outbounds
-            : withPrefix(before.outbounds, { from: before.tagPrefix, to: tagPrefix, taken });
-        // The same outbound, under its new tag.
-        const at = before.outbounds.findIndex(({ tag }) => tag === before.defaultTag);
-        const standard = outbounds[Math.max(at, 0)]?.tag ?? '';
-        return {
-          ...fields,
-          ...(outbounds !== before.outbounds && { outbounds }),
-          // That of another list is taken by `refresh`; until then, traffic goes on where it went.
-          defaultTag: prepend ? standard : '',
-          ...(isAsked && { triedAt: 0, failures: 0 }),
-          updatedAt: clock.now(),
-        };
-      });
+      await store.change(
+        id,
+        (before) => {
+          const given = Object.entries(sent).filter(([, value]) => value !== undefined);
+          const fields = Object.fromEntries(given) as Partial<Sub>;
+          const { url = before.url, tagPrefix = before.tagPrefix, prepend = before.prepend } = fields;
+          const isOther = url !== before.url;
+          const isAsked = isOther || fields.allowPrivate !== undefined || fields.allowInsecure !== undefined;
+          const others = store.list().flatMap((sub) => (sub.id === id ? [] : sub.outbounds));
+          const taken = new Set([...others.map(({ tag }) => tag), ...parts.templateTags()]);
+          const outbounds =
+            tagPrefix === before.tagPrefix
+              ? before.outbounds
+              : withPrefix(before.outbounds, { from: before.tagPrefix, to: tagPrefix, taken });
+          // The same outbound, under its new tag.
+          const at = before.outbounds.findIndex(({ tag }) => tag === before.defaultTag);
+          const standard = outbounds[Math.max(at, 0)]?.tag ?? '';
+          return {
+            ...fields,
+            ...(outbounds !== before.outbounds && { outbounds }),
+            // That of another list is taken by `refresh`; until then, traffic goes on where it went.
+            defaultTag: prepend ? standard : '',
+            ...(isAsked && { triedAt: 0, failures: 0 }),
+            updatedAt: clock.now(),
+          };
+        },
+        who,
+      );
     });
   }
 
-  delete(id: number): Promise<string> {
+  delete(id: number, who: Principal): Promise<string> {
     return this.#applied(
       'the subscription is deleted',
-      async () => void (await this.#needs.store.delete(id)),
+      async () => void (await this.#needs.store.delete(id, who)),
     );
   }
 
-  move(id: number, by: 1 | -1): Promise<string> {
-    return this.#applied('the order is saved', () => this.#needs.store.move(id, by));
+  move(id: number, by: 1 | -1, who: Principal): Promise<string> {
+    return this.#applied('the order is saved', () => this.#needs.store.move(id, by, who));
   }
 
   /** Resolves with the outbounds in force and what is to be said of them. Rejects with NOT_FETCHED. */

@@ -1,5 +1,6 @@
 // The subscriptions: rows, and memory that follows them.
-import type { Clock, Database, Projection, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
+import type { AuditTrailApi, ChangeKind } from '../audit/contract.js';
 import { errors } from './errors.js';
 import type { LeftOut } from './left-out.js';
 import type { StoredOutbound } from './stored-outbound.js';
@@ -43,14 +44,32 @@ interface Change {
 const inOrder = (a: Sub, b: Sub): number => a.priority - b.priority || a.id - b.id;
 const sizeOf = ({ outbounds }: Pick<Sub, 'outbounds'>): number => JSON.stringify(outbounds).length;
 
+/** What an admin sets. */
+const factsOf = (sub: Sub | undefined): object | undefined => {
+  if (!sub) return undefined;
+  const { remark, url, enabled, allowPrivate, allowInsecure, tagPrefix, updateInterval, priority, prepend } =
+    sub;
+  return {
+    ...{ remark, url, enabled, allowPrivate, allowInsecure },
+    ...{ tagPrefix, updateInterval, priority, prepend },
+  };
+};
+
 export class SubStore {
   readonly #db: Database;
   readonly #rows: SubTables['subs'];
   readonly #clock: Clock;
+  readonly #audit: AuditTrailApi | undefined;
   readonly memory: Projection<Memory, Change>;
   readonly #sizes = new WeakMap<Sub['outbounds'], number>();
 
-  constructor({ db, tables, clock }: { db: Database; tables: SubTables; clock: Clock }) {
+  constructor({
+    db,
+    tables,
+    clock,
+    audit,
+  }: { db: Database; tables: SubTables; clock: Clock; audit?: AuditTrailApi | undefined }) {
+    this.#audit = audit;
     this.#db = db;
     this.#rows = tables.subs;
     this.#clock = clock;
@@ -88,6 +107,7 @@ export class SubStore {
 
   add(
     make: (others: readonly Sub[]) => Omit<Sub, 'id' | 'createdAt' | 'updatedAt'>,
+    who: Principal,
     note: ((sub: Sub) => void) | undefined,
   ): Promise<Sub> {
     return this.#db.write(async (tx) => {
@@ -97,14 +117,28 @@ export class SubStore {
       const { id } = (await this.#rows.create(values, { transaction: tx.t })).get();
       const sub = { ...values, id };
       note?.(sub);
+      await this.#record(tx, who, undefined, sub);
       tx.apply(this.memory, { set: [sub] });
       return sub;
     });
   }
 
-  /** Writes the fields that `change` returns. Rejects with NOT_FOUND. */
-  change(id: number, change: (before: Sub) => Partial<Sub>): Promise<Sub> {
-    return this.#db.write((tx) => this.#write(tx, this.find(id), change(this.find(id))));
+  /** Writes the fields that `change` returns. Without `who` it is a fetch, which is not recorded. Rejects with NOT_FOUND. */
+  change(id: number, change: (before: Sub) => Partial<Sub>, who?: Principal): Promise<Sub> {
+    return this.#db.write(async (tx) => {
+      const before = this.find(id);
+      const after = await this.#write(tx, before, change(before));
+      if (who) await this.#record(tx, who, before, after);
+      return after;
+    });
+  }
+
+  async #record(tx: Tx, who: Principal, before: Sub | undefined, after: Sub | undefined): Promise<void> {
+    const kind: ChangeKind = !before ? 'added' : after ? 'updated' : 'deleted';
+    const { remark: name = '', id = 0 } = after ?? before ?? {};
+    const change = { kind, name, id, before: factsOf(before), after: factsOf(after) };
+    // The address of a list is the key to it.
+    await this.#audit?.record(tx, 'outboundSub', who, [change], ['url']);
   }
 
   async #write(tx: Tx, before: Sub, fields: Partial<Sub>): Promise<Sub> {
@@ -115,17 +149,18 @@ export class SubStore {
     return sub;
   }
 
-  delete(id: number): Promise<Sub> {
+  delete(id: number, who: Principal): Promise<Sub> {
     return this.#db.write(async (tx) => {
       const sub = this.find(id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
       tx.apply(this.memory, { deleted: id });
+      await this.#record(tx, who, sub, undefined);
       return sub;
     });
   }
 
   /** Changes places with its neighbour; the order is numbered from 0. */
-  move(id: number, by: 1 | -1): Promise<void> {
+  move(id: number, by: 1 | -1, who: Principal): Promise<void> {
     return this.#db.write(async (tx) => {
       const order = [...this.list()];
       const at = order.indexOf(this.find(id));
@@ -133,7 +168,13 @@ export class SubStore {
       const own = order[at];
       if (own && other) [order[at], order[at + by]] = [other, own];
       for (const [priority, sub] of order.entries())
-        if (sub.priority !== priority) await this.#write(tx, sub, { priority, updatedAt: this.#clock.now() });
+        if (sub.priority !== priority)
+          await this.#record(
+            tx,
+            who,
+            sub,
+            await this.#write(tx, sub, { priority, updatedAt: this.#clock.now() }),
+          );
     });
   }
 }

@@ -1,4 +1,5 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { beforeCoreStop, beforeCountersGo, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LiveTypes, OutboundSources } from '../realtime/contract.js';
 import { OutboundPoll } from './poll.js';
@@ -11,7 +12,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Counts the bytes of outbounds, each once.',
-  uses: { engine: Engine, outbounds: CoreOutbounds },
+  uses: { engine: Engine, outbounds: CoreOutbounds, audit: maybe(AuditTrail) },
   tables,
   migrations,
   services: { store: singleton(OutboundStore), poll: singleton(OutboundPoll) },

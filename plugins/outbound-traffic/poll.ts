@@ -1,5 +1,5 @@
 // Reads the core's counters of outbounds, and does what must not happen between a reading and its write.
-import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import { type Log, messageOf, type Principal, SerialQueue } from '../../kernel/index.js';
 import type { CoreCounters, CoreOutboundsApi, EngineApi } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { CountedOutbound, OutboundStore } from './store.js';
@@ -51,24 +51,24 @@ export class OutboundPoll {
   }
 
   /** Without a tag, resets all. What moved until now is counted first, so it does not appear after the reset. Resolves with the number. */
-  reset(tag?: string): Promise<number> {
+  reset(who: Principal, tag?: string): Promise<number> {
     return this.#queue.run(async () => {
       const chosen = (await this.#counted()).filter((row) => tag === undefined || row.tag === tag);
       if (tag !== undefined && chosen.length === 0 && !(await this.#outbounds.tags()).has(tag))
         throw errors.NO_OUTBOUND(`there is no outbound ${JSON.stringify(tag)}, and none was counted`, {
           path: 'tag',
         });
-      await this.#store.reset(chosen);
+      await this.#store.reset(chosen, who);
       return chosen.length;
     });
   }
 
   /** Removes outbounds that the config does not have. Resolves with their tags. */
-  prune(): Promise<string[]> {
+  prune(who: Principal): Promise<string[]> {
     return this.#queue.run(async () => {
       const configured = await this.#outbounds.tags();
       const unused = (await this.#counted()).filter(({ tag }) => !configured.has(tag));
-      await this.#store.remove(unused);
+      await this.#store.remove(unused, who);
       return unused.map(({ tag }) => tag);
     });
   }

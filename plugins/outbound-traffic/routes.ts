@@ -34,12 +34,12 @@ export const routes = ({ poll, store }: { poll: OutboundPoll; store: OutboundSto
     }).example({ tag: ALL }),
     reply: message(),
     errors: [errors.NO_OUTBOUND, errors.NOT_WRITTEN],
-    handle: async ({ body: { tag } }) => {
+    handle: async ({ body: { tag }, who }) => {
       if (tag !== ALL) {
-        await poll.reset(tag);
+        await poll.reset(who, tag);
         return `the traffic of the outbound ${tag} is zero`;
       }
-      return `the traffic of all outbounds is zero: ${await poll.reset()}`;
+      return `the traffic of all outbounds is zero: ${await poll.reset(who)}`;
     },
   }),
   route({
@@ -49,6 +49,6 @@ export const routes = ({ poll, store }: { poll: OutboundPoll; store: OutboundSto
     doc: 'Removes the outbounds that the config of the core does not have from the list of traffic, and returns their tags. One that comes back is counted from zero.',
     reply: payload(list(text())),
     errors: [errors.NOT_WRITTEN],
-    handle: () => poll.prune(),
+    handle: ({ who }) => poll.prune(who),
   }),
 ];

@@ -1,6 +1,14 @@
 // The traffic of outbounds: in memory, in the database, and what the database could not take yet.
 import { createHash } from 'node:crypto';
-import { type Database, type Log, type Projection, storageFailure, type Tx } from '../../kernel/index.js';
+import {
+  type Database,
+  type Log,
+  type Principal,
+  type Projection,
+  storageFailure,
+  type Tx,
+} from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { CoreCounters } from '../engine/contract.js';
 import type { LiveOutput } from '../realtime/contract.js';
 import { afterReading, type Counted } from './counting.js';
@@ -39,6 +47,7 @@ interface Needs {
   readonly db: Database;
   readonly log: Log;
   readonly tables: OutboundTables;
+  readonly audit?: AuditTrailApi | undefined;
 }
 
 /** One call at a time. */
@@ -46,6 +55,7 @@ export class OutboundStore {
   readonly #db: Database;
   readonly #log: Log;
   readonly #mostRows: number;
+  readonly #audit: AuditTrailApi | undefined;
   readonly #memory: Projection<ByTag, Change>;
   /** What failed to be written, by tag; it includes what the database has. */
   readonly #unsaved = new Map<string, Counted>();
@@ -56,7 +66,8 @@ export class OutboundStore {
   live: LiveOutput | undefined;
 
   /** @param mostRows less in tests */
-  constructor({ db, log, tables }: Needs, mostRows = MOST_ROWS) {
+  constructor({ db, log, tables, audit }: Needs, mostRows = MOST_ROWS) {
+    this.#audit = audit;
     this.#db = db;
     this.#log = log;
     this.#mostRows = mostRows;
@@ -151,19 +162,28 @@ export class OutboundStore {
   }
 
   /** Sets these to zero; their counters go on from the last reading. Rejects when the database fails. */
-  reset(outbounds: readonly CountedOutbound[]): Promise<void> {
-    return this.#zero(outbounds, false);
+  reset(outbounds: readonly CountedOutbound[], who: Principal): Promise<void> {
+    return this.#zero(outbounds, false, who);
   }
 
   /** Removes these. One whose counter still grows comes back with the bytes that it moves from now on. */
-  remove(outbounds: readonly CountedOutbound[]): Promise<void> {
-    return this.#zero(outbounds, true);
+  remove(outbounds: readonly CountedOutbound[], who: Principal): Promise<void> {
+    return this.#zero(outbounds, true, who);
   }
 
-  async #zero(outbounds: readonly CountedOutbound[], isRemoved: boolean): Promise<void> {
+  async #zero(outbounds: readonly CountedOutbound[], isRemoved: boolean, who: Principal): Promise<void> {
     const zero = outbounds.map((row) => ({ ...row, up: 0, down: 0, isRemoved }));
     if (zero.length === 0) return;
-    await this.#db.write((tx) => this.#save(tx, zero));
+    await this.#db.write(async (tx) => {
+      await this.#save(tx, zero);
+      const changes = outbounds.map(({ tag, up, down }) => ({
+        kind: isRemoved ? ('deleted' as const) : ('updated' as const),
+        name: tag,
+        before: { up, down },
+        after: isRemoved ? undefined : { up: 0, down: 0 },
+      }));
+      await this.#audit?.record(tx, 'outboundTraffic', who, changes);
+    });
     this.live?.send(() => this.shown());
   }
 

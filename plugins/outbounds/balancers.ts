@@ -1,5 +1,6 @@
 // Balancers of the running core: what they choose, and overrides that outlive the core.
-import { type Database, type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import { type Database, type Log, messageOf, type Principal, SerialQueue } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { OverrideStore } from './override-store.js';
@@ -17,6 +18,7 @@ interface Needs {
   readonly overrides: OverrideStore;
   readonly coreRoutes: CoreRoutesApi | undefined;
   readonly configured: CoreOutboundsApi | undefined;
+  readonly audit?: AuditTrailApi | undefined;
 }
 
 export class Balancers {
@@ -26,8 +28,8 @@ export class Balancers {
   /** of overrides that are not in force, by tag; each is logged once */
   readonly #reasons = new Map<string, string>();
 
-  constructor({ db, log, overrides, coreRoutes, configured }: Needs) {
-    this.#needs = { db, log, overrides, coreRoutes, configured };
+  constructor({ db, log, overrides, coreRoutes, configured, audit }: Needs) {
+    this.#needs = { db, log, overrides, coreRoutes, configured, audit };
   }
 
   /** Without tags, all of the config. */
@@ -52,14 +54,20 @@ export class Balancers {
   }
 
   /** Stores the override and makes the core follow. Resolves with what is to be said of it. */
-  override(tag: string, target: string): Promise<string> {
+  override(tag: string, target: string, who: Principal): Promise<string> {
     return this.#queue.run(async () => {
-      const { db, overrides, coreRoutes } = this.#needs;
+      const { db, overrides, coreRoutes, audit } = this.#needs;
       const isKnown = (await coreRoutes?.balancers())?.has(tag) ?? false;
       if (!isKnown && !(target === '' && overrides.all.has(tag)))
         throw errors.NO_BALANCER(`there is no balancer ${JSON.stringify(tag)}`, { path: 'tag' });
       const outbound = target === '' ? '' : await this.#outboundOf(target);
-      await db.write((tx) => overrides.set(tx, tag, outbound));
+      const before = { target: overrides.all.get(tag) ?? '' };
+      await db.write(async (tx) => {
+        await overrides.set(tx, tag, outbound);
+        await audit?.record(tx, 'balancerOverride', who, [
+          { kind: 'updated', name: tag, before, after: { target: outbound } },
+        ]);
+      });
       this.#reasons.delete(tag);
       const inForce = await this.#apply(tag, outbound);
       const done =

@@ -12,6 +12,7 @@ import {
 } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Processes } from '../processes/contract.js';
+import { AuditTrail } from '../audit/contract.js';
 import { Balancers } from './balancers.js';
 import { outboundDown, outboundUp } from './contract.js';
 import { OverrideStore } from './override-store.js';
@@ -36,6 +37,7 @@ export default definePlugin({
     coreRoutes: maybe(CoreRoutes),
     clients: maybe(Clients),
     inbounds: maybe(Inbounds),
+    audit: maybe(AuditTrail),
   },
   hooks: [outboundDown, outboundUp],
   settings: outboundSettings,

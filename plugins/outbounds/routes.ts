@@ -239,7 +239,7 @@ export const routes = ({
     }).example({ tag: 'pool', target: 'direct' }),
     reply: message(),
     errors: [errors.NO_BALANCER, errors.NO_OUTBOUND],
-    handle: ({ body: { tag, target } }) => balancers.override(tag, target),
+    handle: ({ body: { tag, target }, who }) => balancers.override(tag, target, who),
   }),
   route({
     method: 'GET',

@@ -76,6 +76,22 @@ export const UpdateKeys = extensionPoint<Readonly<Record<string, Schema>>>(
   (keys) => (typeof keys === 'object' && keys !== null ? undefined : 'it needs schemas by key'),
 );
 
+/** A setting that means nothing without something that stays here, such as a secret: an export leaves it out, and so does an import. */
+export interface NotTransferredSetting {
+  readonly setting: string;
+  /** why, for display: `it needs a secret` */
+  readonly reason: string;
+}
+/** Settings that stay with this panel. */
+export const NotTransferred = extensionPoint<NotTransferredSetting>(
+  'settings',
+  'NotTransferred',
+  ({ setting, reason }) =>
+    typeof setting === 'string' && typeof reason === 'string'
+      ? undefined
+      : 'it needs the name of a setting and a reason',
+);
+
 /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
 export interface PanelHost {
   /** names and addresses */

@@ -26,6 +26,7 @@ import {
   variable,
   optional,
 } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import {
@@ -52,9 +53,12 @@ import { PanelIdentity } from './identity.js';
 import { ListenerPortSettings } from './listener-port.js';
 import { panelSettings, timeZoneOf } from './panel-settings.js';
 import { proxiesIn } from './proxy-list.js';
+import { settings } from './recorded.js';
 import { SettingsService } from './service.js';
 import { SettingsStore } from './store.js';
 import { migrations, sealedSettings, tables } from './tables.js';
+import { SettingsTransfer } from './transfer.js';
+import { transferRoutes } from './transfer-routes.js';
 import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
@@ -138,6 +142,7 @@ export default definePlugin({
     allowedHosts: singleton(AllowedHosts),
     listenerPorts: singleton(ListenerPortSettings),
     identity: singleton(PanelIdentity),
+    transfer: singleton(SettingsTransfer),
   },
   provides: ({ store, identity, listenerPorts }) => [
     provide(Settings, store),
@@ -146,6 +151,7 @@ export default definePlugin({
     provide(ListenerPlaces, listenerPorts),
   ],
   contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
+    contribute(AuditedHooks, settings),
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, { listener: 'panel', setting: 'webPort' satisfies keyof typeof panelSettings }),
     contribute(SettingGroups, {
@@ -176,12 +182,13 @@ export default definePlugin({
       allowedHosts.apply();
     }),
   ],
-  routes: ({ service, store, listenerPorts, contributions }) => {
+  routes: ({ service, store, transfer, listenerPorts, contributions }) => {
     const { all, update } = describeSettings(
       store,
       contributions(UpdateKeys).map(({ value }) => value),
     );
     return [
+      ...transferRoutes(transfer),
       route({
         method: 'POST',
         path: '/panel/api/setting/all',

@@ -50,8 +50,42 @@ export class SettingsService {
 
   /** Changes the settings that are sent; checks all of them before it writes any. Returns what changed, and what plugins add to the reply. */
   async update(body: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<SettingsUpdate> {
+    const changes = await this.plan(body, who);
+    if (Object.keys(changes).length === 0) return UNCHANGED;
+    const { hosts: _hosts, ...principal } = who;
+    await this.#db.write((tx) => this.#store.save(tx, changes, principal));
+    const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
+    return {
+      changed: Object.keys(changes),
+      reply: told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null,
+    };
+  }
+
+  /** What `update` would write, after all checks: new values by name. Rejects as `update` does. */
+  async plan(
+    body: Readonly<Record<string, unknown>>,
+    who: SettingsCaller,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const sent = this.#byOwnNames(body);
+    const direct = this.#checked(sent);
+    if (Object.keys(direct).length === 0) return direct;
+    const changes = this.#hooks.refine(settingChanges, direct, undefined, (next) =>
+      this.#unfit(direct, next),
+    );
+    if (Object.keys(changes).length === 0) return changes;
+    const values = Object.fromEntries(
+      this.#store
+        .names()
+        .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
+    );
+    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, who });
+    return changes;
+  }
+
+  /** The values that differ from those in force. Throws KERNEL_INVALID with all that is wrong, or PINNED. */
+  #checked(sent: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     const issues: Issue[] = [];
+    const pinned: Issue[] = [];
     const direct: Record<string, unknown> = {};
     for (const name of this.#store.names()) {
       const known = this.#store.known(name);
@@ -69,31 +103,18 @@ export class SettingsService {
         issues.push(...result.issues.map(({ path, message }) => ({ path: path || name, message })));
       } else if (JSON.stringify(result.value) !== JSON.stringify(known.value)) {
         if (known.variable)
-          throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, {
+          pinned.push({
             path: name,
+            message: `${name} is set by ${known.variable} in the environment; change it there`,
           });
         direct[name] = result.value;
       }
     }
-    if (issues.length > 0) throw kernelErrors.INVALID(issues.map((i) => i.message).join('; '), { issues });
-    if (Object.keys(direct).length === 0) return UNCHANGED;
-    const changes = this.#hooks.refine(settingChanges, direct, undefined, (next) =>
-      this.#unfit(direct, next),
-    );
-    if (Object.keys(changes).length === 0) return UNCHANGED;
-    const values = Object.fromEntries(
-      this.#store
-        .names()
-        .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
-    );
-    const { hosts: _hosts, ...principal } = who;
-    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, who });
-    await this.#db.write((tx) => this.#store.save(tx, changes, principal));
-    const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
-    return {
-      changed: Object.keys(changes),
-      reply: told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null,
-    };
+    const all = [...issues, ...pinned];
+    const text = all.map(({ message }) => message).join('; ');
+    if (issues.length > 0) throw kernelErrors.INVALID(text, { issues: all });
+    if (pinned.length > 0) throw errors.PINNED(text, { issues: pinned });
+    return direct;
   }
 
   /** A setting that was sent by its name and by its alias has the value of its name. */

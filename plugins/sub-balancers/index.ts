@@ -1,11 +1,13 @@
 // Balancers: one more document of the JSON subscription each, in which the core chooses among the entries of several inbounds.
 import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js';
+import { AuditedHooks } from '../audit/contract.js';
 import { duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { DocumentGroupSources } from '../sub-json/contract.js';
 import { duringBalancerSave } from './contract.js';
 import { BalancerStore } from './balancer-store.js';
 import { LiveNews } from './live-news.js';
+import { subBalancers } from './recorded.js';
 import { routes } from './routes.js';
 import { migrations, tables } from './tables.js';
 
@@ -20,6 +22,7 @@ export default definePlugin({
   migrations,
   services: { store: singleton(BalancerStore), news: singleton(LiveNews) },
   contributes: ({ store, news }) => [
+    contribute(AuditedHooks, subBalancers),
     contribute(DocumentGroupSources, { groups: () => store.groups() }),
     contribute(LiveTypes, { type: 'sub-balancers', start: (output) => void (news.output = output) }),
   ],

@@ -14,6 +14,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { PanelListener } from '../settings/contract.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
@@ -51,9 +52,10 @@ export default definePlugin({
     listeners: Listeners,
     listener: maybe(PanelListener),
     program: maybe(PanelProgram),
+    audit: maybe(AuditTrail),
   },
-  routes: ({ plugins, jobs, program }) => [
-    ...jobRoutes(jobs),
+  routes: ({ plugins, jobs, program, audit }) => [
+    ...jobRoutes(jobs, audit),
     route({
       method: 'GET',
       path: '/panel/api/system/plugins',
@@ -86,8 +88,9 @@ export default definePlugin({
         errors.BUSY,
         errors.NO_PROGRAM,
       ],
-      handle: async ({ params: { name }, body: { enable }, reply }) => {
+      handle: async ({ params: { name }, body: { enable }, who, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
+        await audit?.act('plugin', who, { name, facts: { enable } });
         const done = await program.switchPlugin(name, enable);
         throwRefusal(done);
         const state = enable ? 'enabled' : 'disabled';
@@ -108,16 +111,17 @@ export default definePlugin({
       doc: 'Restarts the panel with the current environment and config file, after a check that it would start. The reply has status 202 and comes before the restart. The core keeps running.',
       reply: message({ statuses: [202] }),
       errors: [errors.WOULD_NOT_START, errors.BUSY, errors.NO_PROGRAM],
-      handle: async ({ reply }) => {
+      handle: async ({ who, reply }) => {
         if (!program) throw errors.NO_PROGRAM();
+        await audit?.act('panel', who, { name: 'restart' });
         throwRefusal(await program.restartPanel());
         promise(reply);
         return 'the panel restarts';
       },
     }),
   ],
-  commands: ({ jobs, listeners, listener, plugins }) => [
-    jobsCommand(jobs),
+  commands: ({ jobs, listeners, listener, plugins, audit }) => [
+    jobsCommand(jobs, audit),
     healthCommand({ listeners, listener, plugins }),
   ],
 });

@@ -9,6 +9,7 @@ import {
   list,
   optional,
   payload,
+  type Principal,
   type Route,
   route,
   withMessage,
@@ -17,6 +18,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { errors } from './errors.js';
 
 /** How long a request to run a job waits for its result. */
@@ -46,8 +48,8 @@ const entryOf = ({ last, ...state }: JobState): JobEntry => ({
 /** Runs a job and returns its state after its end, or after a few seconds. Throws NO_JOB, JOB_RUNS and JOB_RESTS. */
 async function runJob(
   jobs: JobsApi,
-  plugin: string,
-  job: string,
+  { plugin, job }: { readonly plugin: string; readonly job: string },
+  noted: () => Promise<void> | undefined,
   patienceMs = PATIENCE_MS,
 ): Promise<JobEntry> {
   const find = (): JobState => {
@@ -58,6 +60,7 @@ async function runJob(
   };
   const { runningSince } = find();
   if (runningSince > 0) throw errors.JOB_RUNS(`the job ${job} of ${plugin} is already running`);
+  await noted();
   const turn = jobs.run(plugin, job);
   if (!turn)
     throw errors.JOB_RESTS(
@@ -76,7 +79,10 @@ const outcome = ({ plugin, job, runningSince, lastError, lastTookMs }: JobEntry)
     : `the job ${job} of ${plugin} failed: ${lastError}`;
 };
 
-export const jobRoutes = (jobs: JobsApi): readonly Route[] => [
+const noteOf = (audit: AuditTrailApi | undefined, who: Principal, plugin: string, job: string) => () =>
+  audit?.act('job', who, { name: `${plugin}/${job}` });
+
+export const jobRoutes = (jobs: JobsApi, audit: AuditTrailApi | undefined): readonly Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/system/jobs',
@@ -91,8 +97,8 @@ export const jobRoutes = (jobs: JobsApi): readonly Route[] => [
     params: shape({ plugin: word().max(255), job: word().max(255) }),
     reply: payload(JobEntry),
     errors: [errors.NO_JOB, errors.JOB_RUNS, errors.JOB_RESTS],
-    handle: async ({ params: { plugin, job } }) => {
-      const entry = await runJob(jobs, plugin, job);
+    handle: async ({ params: { plugin, job }, who }) => {
+      const entry = await runJob(jobs, { plugin, job }, noteOf(audit, who, plugin, job));
       return withMessage(outcome(entry), entry);
     },
   }),
@@ -101,16 +107,17 @@ export const jobRoutes = (jobs: JobsApi): readonly Route[] => [
 const moment = (ms: number): string =>
   ms === 0 ? '–' : new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
-export const jobsCommand = (jobs: JobsApi): Command =>
+export const jobsCommand = (jobs: JobsApi, audit: AuditTrailApi | undefined): Command =>
   command({
     name: 'jobs',
     about: 'Lists the jobs of all plugins with their last and next run (UTC), or runs one of them now.',
     options: { run: optional(word().description('plugin/job to run, as the list shows it')) },
     example: 'weir jobs --run traffic/poll',
-    run: async ({ options: { run }, say }) => {
+    run: async ({ options: { run }, who, say }) => {
       if (run !== undefined) {
         const [, plugin = '', job = ''] = /^([^/]*)\/?(.*)$/s.exec(run) ?? [];
-        return say(outcome(await runJob(jobs, plugin, job)));
+        const done = await runJob(jobs, { plugin, job }, noteOf(audit, who, plugin, job));
+        return say(outcome(done));
       }
       for (const { plugin, job, when, nextAt, last, runningSince } of jobs.list()) {
         const lastTurn = runningSince > 0 ? 'running' : (last?.error ?? '');

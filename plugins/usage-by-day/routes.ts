@@ -26,9 +26,9 @@ const day = () =>
   word()
     .pattern(/^\d{4}-\d\d-\d\d$/, 'date, like 2026-01-31')
     .custom((sent: string, state) =>
-      Number.isFinite(numberOf(sent)) && nameOfDay(numberOf(sent)) === sent
+      numberOf(sent) >= 0 && nameOfDay(numberOf(sent)) === sent
         ? sent
-        : state.error('any.custom', { error: new Error('the calendar has no such day') }),
+        : state.error('any.custom', { error: new Error('the calendar has no such day from 1970 on') }),
     )
     .example('2026-01-31');
 

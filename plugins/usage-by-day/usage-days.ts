@@ -119,25 +119,33 @@ export class UsageDays {
 
   /** Removes the days of deleted clients, a day in each write. */
   async forgetDeleted(signal: AbortSignal): Promise<void> {
-    const [range] = await this.#db.query<{ first: number | null; last: number | null }>(
-      'SELECT min(day) AS first, max(day) AS last FROM usage_by_day',
-    );
     while (!signal.aborted) {
       const rows = await this.#db.query<{ clientId: number }>(
         `SELECT client_id AS "clientId" FROM usage_by_day_deleted ORDER BY client_id LIMIT ${MOST_DELETED}`,
       );
       if (rows.length === 0) return;
       const ids = rows.map(({ clientId }) => clientId);
-      const [first, last] = [Number(range?.first ?? 0), Number(range?.last ?? -1)];
-      for (let day = first; day <= last && !signal.aborted; day++)
+      for (let day = await this.#dayAfter(-1e9); day !== undefined && !signal.aborted; ) {
+        const days = { day, ids };
         await this.#db.write((tx) =>
-          tx.run('DELETE FROM usage_by_day WHERE day = :day AND client_id IN (:ids)', { day, ids }),
+          tx.run('DELETE FROM usage_by_day WHERE day = :day AND client_id IN (:ids)', days),
         );
+        day = await this.#dayAfter(day);
+      }
       if (!signal.aborted)
         await this.#db.write((tx) =>
           tx.run('DELETE FROM usage_by_day_deleted WHERE client_id IN (:ids)', { ids }),
         );
     }
+  }
+
+  /** The next day that has rows: a clock that was wrong once leaves a day of 1970, and 20,000 days without any behind it. */
+  async #dayAfter(day: number): Promise<number | undefined> {
+    const [found] = await this.#db.query<{ next: number | null }>(
+      'SELECT min(day) AS next FROM usage_by_day WHERE day > :day',
+      { day },
+    );
+    return found?.next === null || found === undefined ? undefined : Number(found.next);
   }
 
   #dayOf(at: number): number {

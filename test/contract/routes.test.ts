@@ -3,86 +3,23 @@
 import test, { type ExecutionContext } from 'ava';
 import nock from 'nock';
 import { inspect, type Schema, type ServedRoute } from '../../kernel/index.js';
-import { Describer } from '../../plugins/api-docs/json-schema.js';
 import { bootWithoutCore } from '../harness/reference.js';
 import type { TestPanel } from '../harness/panel.js';
-import { exampleOf } from './example.js';
+import {
+  boot,
+  call,
+  declaredOf,
+  type Fields,
+  harm,
+  nameOf,
+  sampleOf,
+  type Sample,
+  schemaOf,
+  servedBy,
+} from './samples.js';
 
 /** Routes that would end the test itself, with the reason. */
 const NOT_CALLED: ReadonlyMap<string, string> = new Map();
-
-type Fields = Record<string, unknown>;
-const nameOf = ({ route, path }: ServedRoute): string => `${route.method} ${path}`;
-const schemaOf = (schema: Schema, at: string) => new Describer(() => undefined).describe(schema, at);
-function example(schema: Schema | undefined, at: string, whole = true): unknown {
-  if (!schema) return undefined;
-  const { examples, ...described } = schemaOf(schema, at);
-  return exampleOf(described, at, whole);
-}
-
-interface Sample {
-  readonly params: Fields;
-  readonly query: Fields;
-  readonly body: unknown;
-}
-/** `declared`: the example of the body that it declares, in place of one that is made of its schema. */
-const sampleOf = (served: ServedRoute, whole = true, declared = false): Sample => ({
-  params: (example(served.route.params, `${nameOf(served)} params`) ?? {}) as Fields,
-  query: (example(served.route.query, `${nameOf(served)} query`, whole) ?? {}) as Fields,
-  body: declared ? declaredOf(served) : example(served.route.body, `${nameOf(served)} body`, whole),
-});
-const declaredOf = ({ route: { body } }: ServedRoute): unknown =>
-  body && (schemaOf(body, 'body')['examples'] as readonly unknown[] | undefined)?.[0];
-
-function call(
-  panel: TestPanel,
-  { route, path }: ServedRoute,
-  { params, query, body }: Sample,
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(params[name])),
-  );
-  const search = new URLSearchParams(
-    Object.entries(query).map(([name, value]) => [name, String(value)]),
-  ).toString();
-  return panel.call<{ issues: { path: string; message: string }[] } | null>(
-    `${filled}${search && `?${search}`}`,
-    {
-      method: route.method,
-      headers,
-      ...(body !== undefined && { body }),
-    },
-  );
-}
-
-const servedBy = (panel: TestPanel): ServedRoute[] =>
-  panel.kernel.listeners.routes().filter(({ route: { listener } }) => listener === 'panel');
-/** What destroys comes last, so that the others find something. */
-const harm = ({ route, path }: ServedRoute): number =>
-  route.method === 'GET'
-    ? 0
-    : /del|clear|reset|logout|remove/i.test(path) || route.method === 'DELETE'
-      ? 2
-      : 1;
-
-/** A panel with what examples name: an inbound, clients, a group, a host group and an API token. */
-async function boot(): Promise<TestPanel> {
-  const panel = await bootWithoutCore();
-  const id = await panel.addInbound();
-  await panel.addClient('example', [id]);
-  await panel.addClient('ada@example.org', [id], { subId: 'ada', tgId: 7, group: 'family' });
-  await panel.get('/panel/api/hosts/add', {
-    body: { groupId: 'k3w8z1q0v5r7x2m9', inboundIds: [id], remark: 'CDN' },
-  });
-  await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
-  await panel.get('/panel/api/x/certificates', {
-    body: { names: ['a.site.example'], directory: 'https://acme.example/directory', agreeToTerms: true },
-  });
-  // Else a scan without a list calls well-known servers.
-  await panel.get('/panel/api/setting/update', { body: { realityScanCandidates: 'site.example' } });
-  return panel;
-}
 
 test.before(() => {
   // Examples name hosts elsewhere; no test may call them.

@@ -2,7 +2,7 @@
 // What is recorded of each kind of change, by whom, and what is not.
 import test, { type ExecutionContext } from 'ava';
 import { definePlugin, during, message, type Principal, route, shape, text } from '../../../kernel/index.js';
-import { FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
+import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import type { PanelOptions } from '../../../test/harness/panel.js';
 import { withDatabase } from '../../../test/harness/edit-database.js';
 import { contribute } from '../../../kernel/index.js';
@@ -133,7 +133,7 @@ test('fallbacks, links of elsewhere and balancers are recorded, and who signed i
   await panel.login();
   await panel.login();
   await until(async () => (await changes('&area=session')).length > 0, 'the login is recorded');
-  t.like((await changes('&area=session'))[0], { name: 'admin', ip: '127.0.0.1', kind: 'added' });
+  t.like((await changes('&area=session'))[0], { who: 'admin', name: 'login', ip: '127.0.0.1', kind: 'done' });
   t.is((await changes('&area=session')).length, 1);
 });
 
@@ -158,6 +158,24 @@ test('the list is filtered and paged', async (t) => {
     t.is((await panel.call(`${API}/changes?${query}`)).status, 400, query);
 });
 
+test('a clock that went back hides no change from the list', async (t) => {
+  const clock = new FakeClock();
+  const { panel, changes } = await boot(t, { clock });
+  const inbound = await panel.addInbound();
+  const MINUTE = 60_000;
+  const begun = clock.now();
+  for (const [email, minutes] of Object.entries({ a: 0, ahead: 120, b: 60 })) {
+    clock.jump(begun + minutes * MINUTE - clock.now());
+    await panel.addClient(email, [inbound]);
+  }
+  const names = async (query: string) =>
+    (await changes(`&area=client${query}`)).map(({ name }) => name).toReversed();
+  const middle = begun + 90 * MINUTE;
+  t.deepEqual(await names(`&to=${middle}`), ['a', 'b']);
+  t.deepEqual(await names(`&from=${middle}`), ['ahead']);
+  t.deepEqual(await names(`&from=${begun + 1}&to=${middle}`), ['b']);
+});
+
 test('no secret is recorded, only that it changed', async (t) => {
   const { panel, changes } = await boot(t);
   const secrets: string[] = [];
@@ -168,8 +186,9 @@ test('no secret is recorded, only that it changed', async (t) => {
   const stream = {
     network: 'ws',
     security: 'none',
-    wsSettings: { path: '/shown', headers: { authorization: 'Basic seen' } },
+    wsSettings: { path: '/shown', headers: { authorization: 'Basic c2Vlbg', 'X-Api-Key': 'seen-key' } },
   };
+  secrets.push('c2Vlbg', 'seen-key');
   const inbound = await panel.addInbound({ protocol: 'vless', streamSettings: stream });
   const ss = await panel.addInbound({
     protocol: 'shadowsocks',

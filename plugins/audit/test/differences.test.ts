@@ -1,8 +1,8 @@
 // What a record shows of two states.
 import test from 'ava';
 import { declaredFields } from '../../clients/model/fields.js';
-import { clients } from '../recorded/clients.js';
-import { differences, secretNames } from '../differences.js';
+import { clients } from '../../clients/recorded.js';
+import { differences, differencesInSteps, secretNames } from '../differences.js';
 
 const isSecret = secretNames(['id']);
 
@@ -111,4 +111,39 @@ test('it is decided of each field of a client whether its value is shown', (t) =
     SHOWN.filter((name) => secret.has(name) || secretNames(clients.secret)(name)),
     [],
   );
+});
+
+test('secrets in addresses are hidden, and the rest of them is shown', (t) => {
+  const shown = (text: string) => differences({ url: '' }, { url: text }, isSecret)?.['url']?.[1];
+  t.is(shown('https://ann:hidden@site.example/x'), 'https://(secret)@site.example/x');
+  t.is(
+    shown('https://site.example/x?page=1&api_token=hidden&z=2'),
+    'https://site.example/x?page=1&api_token=(secret)&z=2',
+  );
+  t.is(shown('socks5://hidden@[2001:db8::1]:1080'), 'socks5://(secret)@[2001:db8::1]:1080');
+  t.is(shown('ann@site.example/a?b=c'), 'ann@site.example/a?b=c');
+  const long = `https://site.example/${'x'.repeat(190)}?token=${'hidden'.repeat(100)}`;
+  t.false(String(shown(long)).includes('hidden'));
+});
+
+test('a large record is compared in short steps', (t) => {
+  const template = (tag: string) => ({
+    outbounds: Array.from({ length: 20_000 }, (_, i) => ({
+      tag: i === 19_999 ? tag : `out-${i}`,
+      settings: { vnext: [{ address: '192.0.2.1', port: 443, users: [{ id: `id-${i}` }] }] },
+    })),
+  });
+  const steps = differencesInSteps(template('before'), template('after'), isSecret);
+  let [count, longest] = [0, 0];
+  for (;;) {
+    const begun = performance.now();
+    const { done, value } = steps.next();
+    longest = Math.max(longest, performance.now() - begun);
+    count += 1;
+    if (!done) continue;
+    t.deepEqual({ ...value }, { 'outbounds.19999.tag': ['before', 'after'] });
+    break;
+  }
+  t.true(count > 200, `${count} steps`);
+  t.true(longest < 200, `the longest took ${longest} ms`);
 });

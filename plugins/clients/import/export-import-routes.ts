@@ -10,6 +10,7 @@ import {
   shape,
   withMessage,
 } from '../../../kernel/index.js';
+import type { AuditTrailApi } from '../../audit/contract.js';
 import { describeResult } from '../../engine/contract.js';
 import { SkippedItems } from '../edits/request-schemas.js';
 import type { PartsOfClients } from '../model/client-parts.js';
@@ -25,10 +26,12 @@ export const exportImportRoutes = ({
   store,
   parts,
   importing,
+  audit,
 }: {
   store: ClientStore;
   parts: PartsOfClients;
   importing: ClientImport;
+  audit?: AuditTrailApi | undefined;
 }): Route[] => [
   route({
     method: 'GET',
@@ -36,7 +39,8 @@ export const exportImportRoutes = ({
     name: 'clients.export',
     doc: 'All clients with their secrets, inbounds, usage, external links and devices, as clients/import takes them.',
     reply: payload(list(ExportedClient)),
-    handle: () => {
+    handle: async ({ who }) => {
+      await audit?.act('download', who, { name: 'clients' });
       const rows = [...store.roster.ordered('id')];
       return new LongList(async function* () {
         for (let from = 0; from < rows.length; from += CLIENTS_PER_PORTION) {

@@ -43,6 +43,8 @@ test('a stopped core stays stopped, and starts as the installed one; a damaged c
   t.like(await engineOf(panel), { state: 'stop', version: '26.4.1' });
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   t.like(await engineOf(panel), { state: 'running', version: '26.4.1' });
+  const [recorded] = await panel.get<object[]>('/panel/api/x/audit/changes?area=core&name=install');
+  t.like(recorded, { who: 'admin', kind: 'done', fields: { version: [null, '26.4.1'] } });
   const pid = await panel.corePid();
   const again = await install(panel, 'v26.4.1');
   t.regex(again.body.msg, /^core 26\.4\.1 runs already; it was installed already/);

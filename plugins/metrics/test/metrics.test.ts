@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
-import { contribute, definePlugin, type Plugin } from '../../../kernel/index.js';
+import { contribute, definePlugin, type Log, type Plugin } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { refused } from '../../../test/harness/refused.js';
 import { sourceRoot } from '../../../test/harness/source-root.js';
 import { type Metric, Metrics } from '../contract.js';
+import { Exposition } from '../exposition.js';
 
 interface Series {
   readonly name: string;
@@ -249,6 +250,48 @@ test('metrics of other plugins are shown; one that fails is left out and counted
   t.is(of('weir_core_running')[0]?.value, 1);
   t.regex(panel.faults.join('\n'), /^acme, the metric weir_acme_throws/m);
   t.is(of('weir_acme_twice').length, 1);
+});
+
+test('a counter that is no number, or less than zero, is zero and harms no other', async (t) => {
+  const counter = (name: string, value: number) => ({
+    value: { name, help: 'Odd.', type: 'counter' as const, collect: () => [{ value }] },
+    fault: () => undefined,
+  });
+  const exposition = new Exposition({ log: { debug: () => undefined } as unknown as Log });
+  const text = await exposition.text([
+    counter('weir_low_total', -1),
+    counter('weir_nan_total', Number.NaN),
+    counter('weir_good_total', 3),
+  ]);
+  for (const line of ['weir_low_total 0', 'weir_nan_total 0', 'weir_good_total 3', 'weir_metrics_failed 0'])
+    t.true(text.split('\n').includes(line), line);
+});
+
+test('a metric of 10,000 clients is written in slices, with one header', async (t) => {
+  const samples = Array.from({ length: 20_000 }, (_, i) => ({
+    value: i,
+    labels: { client: `c${i >> 1}"\\\n`, direction: i % 2 === 0 ? 'up' : 'down' },
+  }));
+  const large: Metric = {
+    name: 'weir_large_total',
+    help: 'Large.\n# TYPE weir_large_total gauge',
+    type: 'counter',
+    labels: ['client', 'direction'],
+    collect: () => samples,
+  };
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const exposition = new Exposition({ log: { debug: () => undefined } as unknown as Log });
+  const text = await exposition.text([{ value: large, fault: () => undefined }]);
+  clearInterval(timer);
+  t.true(turns >= 4, `others had ${turns} turns`);
+  const lines = text.trimEnd().split('\n');
+  t.is(lines.filter((line) => line.startsWith('# HELP weir_large_total')).length, 1);
+  t.is(lines.filter((line) => line === '# TYPE weir_large_total counter').length, 1);
+  const series = lines.filter((line) => line.startsWith('weir_large_total{'));
+  t.is(new Set(series).size, 20_000);
+  t.true(series.includes('weir_large_total{client="c9999\\"\\\\\\n",direction="down"} 19999'), series.at(-1));
+  t.is(lines.length, 20_000 + 2 + 3);
 });
 
 test('a metric with a name that breaks the conventions is refused at the start', async (t) => {

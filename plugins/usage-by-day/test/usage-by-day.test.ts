@@ -1,10 +1,13 @@
 // Runs on every database.
 // Usage by day: what is counted, shown, and removed.
 import test from 'ava';
-import { definePlugin, tap } from '../../../kernel/index.js';
+import { type Database, definePlugin, tap } from '../../../kernel/index.js';
 import { editDatabase, withDatabase } from '../../../test/harness/edit-database.js';
 import { refused } from '../../../test/harness/refused.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
 import { trafficDeltas } from '../../traffic/contract.js';
+import plugin from '../index.js';
+import type { UsageDays } from '../usage-days.js';
 import { openWorld, used } from './world.js';
 
 const HOUR = 3_600_000;
@@ -223,4 +226,39 @@ test('wrong days, ranges, limits and unknown clients are refused by name', async
       { body: { usageHistoryDays } },
       { ...bad, field: 'usageHistoryDays' },
     );
+});
+
+test('a day of 1970 makes the removal of deleted clients no longer', async (t) => {
+  const inside = servicesOf<{ days: UsageDays; db: Database }>(plugin);
+  const { panel, inboundId } = await openWorld({ plugins: [inside.plugin] });
+  await using _ = panel;
+  const gone = await panel.addClient('gone', [inboundId]);
+  await editDatabase(panel.dataDirectory, [
+    `INSERT INTO usage_by_day VALUES (0, ${gone.id}, 1, 1), (20468, ${gone.id}, 1, 1), (47000, ${gone.id}, 1, 1)`,
+  ]);
+  await panel.get('/panel/api/clients/del/gone', { method: 'POST' });
+  const { db, days } = inside.services;
+  const write = db.write.bind(db);
+  let writes = 0;
+  db.write = ((work: Parameters<typeof write>[0]) => {
+    writes += 1;
+    return write(work);
+  }) as typeof db.write;
+  await days.forgetDeleted(new AbortController().signal);
+  t.is(writes, 4, 'three days, and the note of the client');
+  const left = await withDatabase(panel.dataDirectory, async (sequelize) =>
+    sequelize.query('SELECT count(*) AS n FROM usage_by_day'),
+  );
+  t.like(left[0], [{ n: 0 }]);
+});
+
+test('days before 1970 are refused', async (t) => {
+  const { panel, inboundId } = await openWorld();
+  await using _ = panel;
+  await panel.addClient('ann', [inboundId]);
+  for (const query of ['to=0001-01-01', 'from=1969-12-31', 'to=0000-02-29'])
+    t.is((await panel.call(`/panel/api/x/usage-by-day/clients/ann?${query}`)).status, 400, query);
+  const first = await panel.get<{ day: string }[]>('/panel/api/x/usage-by-day/clients/ann?to=1970-01-01');
+  t.is(first[0]?.day, '1969-12-03');
+  t.is((await panel.call('/panel/api/x/usage-by-day/top?day=9999-12-31')).status, 200);
 });

@@ -1,5 +1,6 @@
-import { type ClientRow, duringClientSave, duringGroupSave } from '../../clients/contract.js';
-import { audited } from '../contract.js';
+// How clients and groups are recorded by the plugin audit.
+import { audited } from '../audit/contract.js';
+import { type ClientRow, duringClientSave, duringGroupSave } from './contract.js';
 
 /** Fields whose values open the way to the core, and a subscription. */
 const SECRET = ['uuid', 'password', 'auth', 'subId', 'credentials'];

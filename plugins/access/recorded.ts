@@ -1,6 +1,6 @@
-import { duringAdminSave, duringTokenSave } from '../../access/contract.js';
-import { duringSettingsSave } from '../../settings/contract.js';
-import { audited } from '../contract.js';
+// How admins and API tokens are recorded by the plugin audit.
+import { audited } from '../audit/contract.js';
+import { duringAdminSave, duringTokenSave } from './contract.js';
 
 export const admins = audited({
   area: 'admin',
@@ -23,17 +23,5 @@ export const tokens = audited({
     id: (after ?? before)?.id ?? '',
     before,
     after,
-  }),
-});
-
-export const settings = audited({
-  area: 'setting',
-  hook: duringSettingsSave,
-  describe: ({ name, before, after, secret }) => ({
-    kind: 'updated',
-    name,
-    // The values of a secret are blank here; the name tells that it changed.
-    before: secret ? { secret: 'before' } : { value: before },
-    after: secret ? { secret: 'after' } : { value: after },
   }),
 });

@@ -1,14 +1,13 @@
 // Records who signed in: the first time in an hour from an address, as some programs sign in for each call.
-import type { Clock, Database } from '../../kernel/index.js';
-import type { Recorder } from './recorder.js';
+import type { Clock } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 
 const HOUR = 3_600_000;
 const MOST_KNOWN = 1000;
 
 interface Needs {
-  readonly db: Database;
   readonly clock: Clock;
-  readonly recorder: Recorder;
+  readonly audit: AuditTrailApi | undefined;
 }
 interface Attempt {
   readonly username: string;
@@ -21,18 +20,14 @@ export class SignIns {
   /** by name and address, the time of the last record */
   readonly #known = new Map<string, number>();
 
-  constructor({ db, clock, recorder }: Needs) {
-    this.#needs = { db, clock, recorder };
+  constructor({ clock, audit }: Needs) {
+    this.#needs = { clock, audit };
   }
 
   async record(attempts: readonly Attempt[]): Promise<void> {
-    const { db, recorder } = this.#needs;
-    for (const { username, ip } of attempts.filter(({ ok, ...attempt }) => ok && this.#isNew(attempt))) {
-      const change = { kind: 'added', name: username, before: undefined, after: {} } as const;
-      await db.write((tx) =>
-        recorder.write(tx, 'session', { kind: 'session', name: username, ip }, [change]),
-      );
-    }
+    const { audit } = this.#needs;
+    for (const { username, ip } of attempts.filter(({ ok, ...attempt }) => ok && this.#isNew(attempt)))
+      await audit?.act('session', { kind: 'session', name: username, ip }, { name: 'login' });
   }
 
   #isNew({ username, ip }: Omit<Attempt, 'ok'>): boolean {
