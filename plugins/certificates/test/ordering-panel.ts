@@ -50,6 +50,11 @@ export class OrderingPanel {
       if (status === 401) await this.panel.login();
       return false;
     }, 'the job runs');
+    // The call waits for five seconds only.
+    await until(async () => {
+      const jobs = await this.panel.get<{ plugin: string; runningSince: number }[]>('/panel/api/system/jobs');
+      return jobs.every(({ plugin, runningSince }) => plugin !== 'certificates' || runningSince === 0);
+    }, 'the job is done');
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.panel[Symbol.asyncDispose]();
