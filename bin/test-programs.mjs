@@ -56,6 +56,13 @@ const PROGRAMS = {
 /** Programs that run inbounds beside the core; for tests marked `Runs sidecar programs`. They are built, or put there. */
 const SIDECARS = { 'mtg-multi': {}, 'amneziawg-go': {} };
 
+/** A certificate authority, and the name server that it asks; for tests marked `Runs a certificate authority`. Go builds them. */
+const PEBBLE = 'github.com/letsencrypt/pebble/v2/cmd';
+const AUTHORITY = {
+  pebble: { version: '2.10.1', go: `${PEBBLE}/pebble` },
+  'pebble-challtestsrv': { version: '2.10.1', go: `${PEBBLE}/pebble-challtestsrv` },
+};
+
 const NFT = ['/usr/sbin/nft', '/sbin/nft', '/usr/local/sbin/nft'];
 
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -115,6 +122,16 @@ async function download(name, { repository, version, asset, unpack, check }) {
   return join(folder, name);
 }
 
+/** Resolves with the path of a program in Go, built from its module. */
+async function build(name, { version, go }) {
+  const folder = join(cache(), version);
+  await mkdir(folder, { recursive: true });
+  await run(`go install ${go}@v${version}`, 'go', ['install', `${go}@v${version}`], {
+    env: { ...process.env, GOBIN: folder, GOFLAGS: '-trimpath', CGO_ENABLED: '0' },
+  });
+  return join(folder, name);
+}
+
 /** A script beside the checkout may have the sources. */
 const script = join(root, '..', 'shared', 'tools', 'test-programs');
 
@@ -125,7 +142,13 @@ async function obtain(name, program) {
   if (process.env.WEIR_TEST_INSTALL === 'off')
     throw new Error(`${nowhere}, and WEIR_TEST_INSTALL=off forbids installing it`);
   const reasons = [];
-  if (program.repository === undefined) reasons.push('no release of it is known here');
+  if (program.go !== undefined)
+    try {
+      return await build(name, program);
+    } catch (error) {
+      reasons.push(`it could not be built (${error.message})`);
+    }
+  else if (program.repository === undefined) reasons.push('no release of it is known here');
   else
     try {
       return await download(name, program);
@@ -147,6 +170,8 @@ async function obtain(name, program) {
 
 /** Resolves with a folder that has the programs of users, or a sentence that says which is missing. `remove` takes the folder away. */
 export const testPrograms = () => folderOf(PROGRAMS);
+/** The same for a certificate authority. */
+export const authorityPrograms = () => folderOf(AUTHORITY);
 /** The same for programs that run inbounds beside the core; tunnels need nftables as well. */
 export async function sidecarPrograms() {
   // A package of npm has a program of this name, which would be found first.

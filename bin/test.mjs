@@ -14,8 +14,9 @@ import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { pythonWith } from './python.mjs';
 import { root, run, setUp, spawnWithUs } from './setup.mjs';
+import { installPackage, pathOf } from './system-package.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
-import { sidecarPrograms, testPrograms } from './test-programs.mjs';
+import { authorityPrograms, sidecarPrograms, testPrograms } from './test-programs.mjs';
 
 // Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
@@ -134,11 +135,12 @@ if (all.length > wanted.length)
 
 /** The environments of tests that run programs in Python: of `folder`, if one of its files is run. */
 async function pythonFor(folder, name, requirements) {
-  const isNeeded = files.some((file) => file.startsWith(join('dist', 'test', folder)) && file.endsWith(FULL));
+  const isNeeded = files.some((file) => file.startsWith(join('dist', folder)) && file.endsWith(FULL));
   return isNeeded ? pythonWith(name, requirements) : {};
 }
-const tester = await pythonFor('schemathesis', 'schemathesis', 'test/schemathesis/requirements.txt');
-const py3xui = await pythonFor('old-libraries', 'py3xui', 'test/old-libraries/python/requirements.txt');
+const tester = await pythonFor('test/schemathesis', 'schemathesis', 'test/schemathesis/requirements.txt');
+const py3xui = await pythonFor('test/old-libraries', 'py3xui', 'test/old-libraries/python/requirements.txt');
+const moto = await pythonFor('plugins/backup-s3', 'moto', 'plugins/backup-s3/test/requirements.txt');
 const sources = new Map(await Promise.all(files.map(async (file) => [file, await sourceOf(file)])));
 /** A file that runs sing-box or mihomo says so. */
 const needsPrograms = (file) => /^\/\/ Runs client programs\b/m.test(sources.get(file));
@@ -146,6 +148,15 @@ const programs = files.some(needsPrograms) ? await testPrograms() : {};
 /** A file that runs programs of sidecars says so. */
 const needsSidecars = (file) => /^\/\/ Runs sidecar programs\b/m.test(sources.get(file));
 const sidecars = files.some(needsSidecars) ? await sidecarPrograms() : {};
+/** A file that orders certificates from a real authority says so. */
+const needsAuthority = (file) => /^\/\/ Runs a certificate authority\b/m.test(sources.get(file));
+const authority = files.some(needsAuthority) ? await authorityPrograms() : {};
+/** A file that runs the program age says so. */
+const needsAge = (file) => /^\/\/ Runs age\b/m.test(sources.get(file));
+const ageMissing =
+  files.some(needsAge) && pathOf('age') === undefined
+    ? await installPackage({ what: 'age', wanted: 'age', program: 'age', name: 'age' })
+    : undefined;
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
@@ -162,8 +173,13 @@ const env = {
   WEIR_TEST_PROGRAMS_MISSING: programs.missing ?? '',
   WEIR_TEST_SIDECARS: sidecars.folder ?? '',
   WEIR_TEST_SIDECARS_MISSING: sidecars.missing ?? '',
+  WEIR_TEST_AUTHORITY: authority.folder ?? '',
+  WEIR_TEST_AUTHORITY_MISSING: authority.missing ?? '',
   WEIR_TEST_PY3XUI: py3xui.commands ? join(py3xui.commands, 'python3') : '',
   WEIR_TEST_PY3XUI_MISSING: py3xui.missing ?? '',
+  WEIR_TEST_MOTO: moto.commands ? join(moto.commands, 'moto_server') : '',
+  WEIR_TEST_MOTO_MISSING: moto.missing ?? '',
+  WEIR_TEST_AGE_MISSING: ageMissing ?? '',
   WEIR_TEST_CHROMIUM: browser.browser ?? '',
   WEIR_TEST_CHROMIUM_MISSING: browser.missing ?? '',
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),
@@ -205,6 +221,7 @@ const notes = await readNotes(notesFolder);
 await rm(notesFolder, { recursive: true, force: true });
 await programs.remove?.();
 await sidecars.remove?.();
+await authority.remove?.();
 const times = notes
   .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
   .sort((a, b) => b.ms - a.ms);

@@ -14,32 +14,23 @@ const LEADS_ELSEWHERE = /(?:^|[/\\])\.\.?(?:[/\\]|$)|\0/;
 /** Whether a path can be added to a PathRouter. */
 export const isPathPattern = (path: string): boolean => path !== '' && PATTERN.test(path);
 
-/** 0 for text, 1 for a parameter, 2 for a wildcard. */
-const vagueness = (segment: string): number => {
-  if (!segment.startsWith('{') || !PARAMETER.test(segment)) return 0;
-  return segment.endsWith('*}') ? 2 : 1;
+/** Empty for text, `{}` for a parameter, `{*}` for a wildcard. */
+const kindOf = (segment: string): '' | '{}' | '{*}' => {
+  const [parameter, , star] = PARAMETER.exec(segment) ?? [];
+  if (parameter === undefined) return '';
+  return star === '' ? '{}' : '{*}';
 };
 
 /** The pattern without the names of its parameters: two patterns of the same shape match the same paths. */
 export const shapeOfPath = (path: string): string =>
   path
     .split('/')
-    .map((segment) => ['', '{}', '{*}'][vagueness(segment)] || segment)
+    .map((segment) => kindOf(segment) || segment)
     .join('/');
 
-/** Compares patterns segment by segment: end, then text, then parameters, then wildcards. A total order. */
-export function moreSpecificFirst(a: string, b: string): number {
-  const left = a.split('/');
-  const right = b.split('/');
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const [one, other] = [left[i], right[i]];
-    if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
-    const difference = vagueness(one) - vagueness(other);
-    if (difference !== 0) return difference;
-    if (vagueness(one) === 0 && one !== other) return one < other ? -1 : 1;
-  }
-  return 0;
-}
+/** A text that sorts shapes segment by segment: end, then text, then parameters, then wildcards. Each shape has its own. */
+export const specificityOf = (shape: string): string =>
+  shape.replaceAll('/', '\u0001').replaceAll('{}', '\uFFFE').replaceAll('{*}', '\uFFFF');
 
 /** A target with the values of its parameters, decoded. */
 export interface Found<T> {

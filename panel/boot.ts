@@ -62,7 +62,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     logBuffer = new LogBuffer(),
     leftOut,
   } = options;
-  const { plugins, panel, sources, certificate, configs, known } = await configure(
+  const { plugins, panel, sources, certificate, certificateFiles, configs, known } = await configure(
     options.plugins,
     env,
     file,
@@ -87,15 +87,16 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
   const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
-  const { host, port, databaseUrl, trustedProxies = [], tlsCert, tlsKey } = panel;
-  const absolute = (path: string | undefined) => (path === undefined ? '' : resolve(path));
+  const { host, port, databaseUrl, trustedProxies = [] } = panel;
+  let kernel: Kernel | undefined;
   const listener: PanelListenerApi = {
     port: { value: port, source: sources.port },
     trustedProxies: { value: trustedProxies, source: sources.trustedProxies },
     certificateValidTo: () => certificate?.validTo ?? '',
-    certificateFiles: { certificate: absolute(tlsCert), key: absolute(tlsKey) },
+    certificateFiles,
+    readCertificate: async () => kernel?.listeners.renewCertificate(),
   };
-  return Kernel.boot({
+  kernel = await Kernel.boot({
     plugins,
     leftOut,
     configs,
@@ -118,4 +119,5 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     selfChecks,
     ...(limits && { limits }),
   });
+  return kernel;
 }

@@ -1,10 +1,13 @@
 // Computes what the kernel boots with from environment, config file and plugins. Reports the mistakes of the built-in part
 // together; a mistake of one third-party plugin is thrown at once, and the panel boots without that plugin.
+import { lstat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Configured, PluginConfig, Sources } from '../schema/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Certificate } from '../net/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
+import { type CertificatePaths, panelFiles } from '../plugins/certificates/contract.js';
 import { orderPlugins } from './order.js';
 import { bootVariables, panelVariables, environmentOnlyVariables } from './boot-settings.js';
 import { CertificateFiles } from './certificate.js';
@@ -19,16 +22,37 @@ export interface Configuration {
   readonly sources: Sources<typeof bootVariables>;
   /** of the panel's listener; without one it serves plain HTTP */
   readonly certificate: Certificate | undefined;
+  /** absolute; blank without one */
+  readonly certificateFiles: CertificatePaths;
   readonly configs: ReadonlyMap<string, PluginConfig>;
   /** every variable that something reads */
   readonly known: readonly string[];
 }
 
+/** The files that the plugin `certificates` has put there for the panel; without them it serves plain HTTP. */
+async function issuedFiles(dataDirectory: string): Promise<CertificatePaths | undefined> {
+  const files = panelFiles(resolve(dataDirectory));
+  // The link is what counts: a panel that was told to serve HTTPS does not fall back to plain HTTP when a file is gone.
+  const isThere = await lstat(dirname(files.certificate)).catch(() => undefined);
+  return isThere && files;
+}
+
+const absolute = (path: string | undefined): string => (path === undefined ? '' : resolve(path));
+
 async function certificateOf(
   { tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string },
+  issued: CertificatePaths | undefined,
   problems: string[],
 ): Promise<Certificate | undefined> {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined && tlsKey === undefined) {
+    if (!issued) return undefined;
+    return CertificateFiles.read(issued.certificate, issued.key).catch((error: unknown) => {
+      problems.push(
+        `the issued certificate of the panel: ${messageOf(error)}; to start without HTTPS, remove ${dirname(issued.certificate)}`,
+      );
+      return undefined;
+    });
+  }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return CertificateFiles.read(tlsCert, tlsKey).catch((error: unknown) => {
       problems.push(`WEIR_TLS_CERT and WEIR_TLS_KEY (tlsCert, tlsKey): ${messageOf(error)}`);
@@ -63,7 +87,9 @@ export async function configure(
     ...readVariables('kernel', environmentOnlyVariables, env, problems),
     ...readVariables('kernel', bootVariables, env, problems, panelSection(file)),
   };
-  const certificate = await certificateOf(panel, problems);
+  const hasOwn = panel.tlsCert !== undefined || panel.tlsKey !== undefined;
+  const issued = hasOwn ? undefined : await issuedFiles(panel.dataDirectory);
+  const certificate = await certificateOf(panel, issued, problems);
   const configs = new Map(
     plugins.map((plugin) => {
       const { name, config, outside } = plugin;
@@ -85,6 +111,7 @@ export async function configure(
     panel,
     sources: sourcesOf(bootVariables, env, panelSection(file)),
     certificate,
+    certificateFiles: issued ?? { certificate: absolute(panel.tlsCert), key: absolute(panel.tlsKey) },
     configs,
     known,
   };

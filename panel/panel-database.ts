@@ -9,6 +9,7 @@ import type {
   RehearsalRequest,
 } from '../plugins/backup/contract.js';
 import { inChild } from './restore/in-child.js';
+import { SqliteFile } from './restore/sqlite-file.js';
 import { lastRestore, SCRATCH_PREFIX } from './restore/swap.js';
 import type { Environment } from './variables.js';
 
@@ -16,6 +17,7 @@ interface Driver {
   readonly snapshot: (url: URL, dataDirectory: string, path: string) => Promise<void>;
 }
 const KEY_FILE = 'secrets.key';
+const MOST_ROWS = 1_000;
 
 export class PanelDatabase implements PanelDatabaseApi {
   readonly #address: string | undefined;
@@ -50,8 +52,28 @@ export class PanelDatabase implements PanelDatabaseApi {
     }
   }
 
+  async query(
+    path: string,
+    queries: readonly string[],
+  ): Promise<readonly (readonly Readonly<Record<string, unknown>>[])[]> {
+    const file = await SqliteFile.openForeign(path);
+    try {
+      const results: (readonly Readonly<Record<string, unknown>>[])[] = [];
+      for (const sql of queries) results.push(await file.rows(`SELECT * FROM (${sql}) LIMIT ${MOST_ROWS}`));
+      return results;
+    } finally {
+      await file.close();
+    }
+  }
+
   /** In the data folder, as the database moves from there with one `rename`. */
-  async rehearse({ path, keep, keys }: RehearsalRequest): Promise<Rehearsed & { readonly folder: string }> {
+  async rehearse({
+    path,
+    keep,
+    keys,
+    decryption,
+    isTrial = false,
+  }: RehearsalRequest): Promise<Rehearsed & { readonly folder: string }> {
     const folder = await mkdtemp(join(this.#dataDirectory, SCRATCH_PREFIX));
     try {
       const own = await readFile(join(this.#dataDirectory, KEY_FILE), 'utf8').catch(() => '');
@@ -59,7 +81,7 @@ export class PanelDatabase implements PanelDatabaseApi {
       if (lines.length > 0)
         await writeFile(join(folder, KEY_FILE), `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
       const result = await inChild(
-        { kind: 'rehearsal', path, folder, keep, address: this.#address },
+        { kind: 'rehearsal', path, folder, keep, decryption, address: isTrial ? undefined : this.#address },
         this.#env,
       );
       if (result.problem !== '') await this.discard(folder);

@@ -10,7 +10,7 @@ import { ConfigError } from './variables.js';
 const OWN: Readonly<Record<string, RegExp>> = {
   '': /^(?:weir\.sqlite|panel\.|first-login\.txt$|secrets\.key|restore)/,
   engine: /^(?:config\.json|core\.json|api\.sock|\w+\.log)$/,
-  backups: /^before-.*\.sqlite$/,
+  backups: /^(?:before-.*\.sqlite|weir_.*|\.schedule\.json)$/,
   processes: /^[a-z\d-]+$/,
   sidecars: /^[a-z\d-]+(?:\.key)?$/,
   uploads: /^request-/,

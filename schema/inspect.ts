@@ -1,5 +1,5 @@
 // Runs a schema over a value and turns joi's findings into issues that name the field.
-import type Joi from 'joi';
+import Joi from 'joi';
 import type { Static } from './shape.js';
 
 /** A mistake in one field of the input; `path` is dotted, as the caller wrote it. */
@@ -20,6 +20,12 @@ export interface ValidateOptions {
   readonly first?: boolean;
 }
 
+/** Parsed once, not for each schema. */
+const MESSAGES = {
+  'any.custom': Joi.expression('{{#label}}: {{#error.message}}'),
+  'string.pattern.name': Joi.expression('{{#label}} must be: {{#name}}'),
+} as unknown as Joi.LanguageMessages;
+
 /** Applied once to a copy of the schema: joi would compile the preferences again for every value. */
 const prepared = new WeakMap<Joi.Schema, Map<string, Joi.Schema>>();
 
@@ -30,21 +36,17 @@ function prepare(
   let variants = prepared.get(schema);
   if (!variants) prepared.set(schema, (variants = new Map()));
   const key = `${convert} ${closed} ${first}`;
-  let ready = variants.get(key);
-  if (!ready) {
-    ready = schema.prefs({
-      abortEarly: first,
-      presence: 'required',
-      convert,
-      stripUnknown: closed ? false : { objects: true },
-      errors: { wrap: { label: false }, label: 'path' },
-      messages: {
-        'any.custom': '{{#label}}: {{#error.message}}',
-        'string.pattern.name': '{{#label}} must be: {{#name}}',
-      },
-    });
-    variants.set(key, ready);
-  }
+  const known = variants.get(key);
+  if (known) return known;
+  const ready = schema.prefs({
+    abortEarly: first,
+    presence: 'required',
+    convert,
+    stripUnknown: closed ? false : { objects: true },
+    errors: { wrap: { label: false }, label: 'path' },
+    messages: MESSAGES,
+  });
+  variants.set(key, ready);
   return ready;
 }
 

@@ -4,9 +4,10 @@
 //   @weir-panel/weir/kernel: 200 names
 //   @weir-panel/weir/plugins/access: 9 names
 //   @weir-panel/weir/plugins/addresses: 1 names
-//   @weir-panel/weir/plugins/alarms: 6 names
+//   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
-//   @weir-panel/weir/plugins/backup: 7 names
+//   @weir-panel/weir/plugins/backup: 16 names
+//   @weir-panel/weir/plugins/certificates: 15 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
@@ -32,7 +33,7 @@
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 28 names
-//   @weir-panel/weir/plugins/sidecars: 16 names
+//   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
@@ -533,6 +534,8 @@ declare module '@weir-panel/weir/kernel' {
   export interface ListenerApi {
     readonly basePath: string;
     readonly port: number;
+    /** May answer a request before the routes. */
+    intercept: Intercept | undefined;
     /** Serves everything below this path from now on. */
     mountAt(basePath: string): void;
     /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
@@ -1512,6 +1515,11 @@ declare module '@weir-panel/weir/kernel' {
     leaveOut?(work: string, reason: string): void;
   }
 
+  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
+  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
+  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
+  type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
+
   // The certificate of a listener. The program around the kernel decides where it comes from.
   interface Certificate {
     /** PEM */
@@ -1523,11 +1531,6 @@ declare module '@weir-panel/weir/kernel' {
     /** Resolves with true when the certificate has changed. An invalid one changes nothing and rejects. */
     readAgain(): Promise<boolean>;
   }
-
-  // A listener: one HTTP server with its routes. Its Express app creates requests and responses with Express's prototypes
-  // from the start, which saves swapping two prototypes per request (measured: 2.8 times the throughput).
-  /** Answers some requests before Express; true means it did. Synchronous, and false whenever it is not sure. */
-  type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean;
 
   // Changes to a reply besides its value: its status, headers and cookies.
   interface CookieOptions {
@@ -1676,12 +1679,12 @@ declare module '@weir-panel/weir/plugins/alarms' {
 
   // Alarms: levels of the machine and dates of certificates that need an admin.
   export interface Alarm {
-    /** `cpu`, `memory`, `disk`, or `certificate:` with the name of a served certificate */
+    /** `cpu`, `memory`, `disk`, `certificate:` with the name of a served certificate, or the name of a watched state */
     readonly name: string;
     readonly isActive: boolean;
     /** Unix ms of the last change; 0 when it was never active */
     readonly since: number;
-    /** the last reading: percent, or days that are left; null where there is none yet */
+    /** the last reading: percent, or days that are left; of a state 1 with a problem and 0 without; null where there is none yet */
     readonly value: number | null;
     /** the setting above which (of days: below which) it becomes active; 0: never */
     readonly limit: number;
@@ -1706,6 +1709,15 @@ declare module '@weir-panel/weir/plugins/alarms' {
   }
   /** Certificates whose end is watched, beside that of the panel; called once an hour. */
   export const ServedCertificates: ExtensionPoint<ServedCertificate>;
+  /** Something that works or does not, such as the backups of a panel. */
+  export interface WatchedState {
+    /** short name for display, like `backup` */
+    readonly name: string;
+    /** One sentence that says what is wrong; blank while nothing is. */
+    readonly problem: () => string;
+  }
+  /** States that raise an alarm while they have a problem; called every ten seconds. */
+  export const WatchedStates: ExtensionPoint<WatchedState>;
 
   export {};
 }
@@ -1761,7 +1773,27 @@ declare module '@weir-panel/weir/plugins/audit' {
 }
 
 declare module '@weir-panel/weir/plugins/backup' {
-  import type { Token } from '@weir-panel/weir/kernel';
+  import type { During, ExtensionPoint, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // Encrypts and decrypts files in the format of age (age-encryption.org/v1), piece by piece. Both take a processor for
+  // seconds: call them in a thread or a process of their own.
+  /** What decrypts a file: each is tried. */
+  export interface Decryption {
+    /** lines of identity files; `AGE-SECRET-KEY-…`, comments and blank lines */
+    readonly identities: readonly string[];
+    /** blank: none */
+    readonly passphrase: string;
+  }
+  interface WrittenFile {
+    readonly bytes: number;
+    readonly sha256: string;
+  }
+  /** Whether the file begins as an encrypted one does. */
+  export function isEncrypted(path: string): Promise<boolean>;
+  /** Why the lines have no usable identity; undefined if they have one. The lines themselves are never repeated. */
+  export function identityProblem(lines: readonly string[]): Promise<string | undefined>;
+  /** Writes the content to a new file. Rejects with a sentence, and the file may then hold a part of it. */
+  export function decryptFile(from: string, to: string, { identities, passphrase }: Decryption): Promise<WrittenFile>;
 
   // Functions of the program around the panel that handle the database as a whole.
   /** Rows of this panel that take the place of those of a backup. */
@@ -1800,11 +1832,17 @@ declare module '@weir-panel/weir/plugins/backup' {
     readonly keep: HostRows;
     /** lines of a `secrets.key` that belongs to the backup */
     readonly keys: readonly string[];
+    /** for an encrypted backup */
+    readonly decryption?: Decryption | undefined;
+    /** The database is not to be used: on a server, nothing is copied to it. */
+    readonly isTrial?: boolean | undefined;
   }
   /** Provided by the program that runs the panel. */
   export interface PanelDatabaseApi {
     /** Writes a consistent copy of the database to a new SQLite file, whatever database the panel uses. Edits go on meanwhile. Rejects with a sentence; no file is left then. */
     snapshot(path: string): Promise<void>;
+    /** Runs queries on a backup, which is only read. Each returns at most 1,000 rows. */
+    query(path: string, queries: readonly string[]): Promise<readonly (readonly Readonly<Record<string, unknown>>[])[]>;
     /** Makes a new database of the backup in a folder of its own, starts a panel on it in a process of its own, and checks it. Call `discard` or `PanelProgram.restoreDatabase` with the folder then. */
     rehearse(request: RehearsalRequest): Promise<Rehearsed & {
       readonly folder: string;
@@ -1814,6 +1852,131 @@ declare module '@weir-panel/weir/plugins/backup' {
     lastRestore(): Promise<LastRestore | undefined>;
   }
   export const PanelDatabase: Token<PanelDatabaseApi>;
+  /** A file of a target, as the target lists it. */
+  export interface TargetFile {
+    readonly name: string;
+    readonly bytes: number;
+  }
+  /** A place to which complete backups are copied: a folder, a service for objects. It is never trusted: each copy is read back. */
+  export interface BackupTarget {
+    /** small letters, digits and hyphens: `s3` */
+    readonly name: string;
+    /** Whether an admin has set it up; otherwise it is not called. */
+    isOn(): boolean;
+    /** Where it is, for display, without secrets; blank while it is off. */
+    place(): string;
+    /** Stores the file under this name, `<guid>/<file name>`, and replaces an earlier one. Rejects with a sentence. The signal aborts when it takes too long or the panel stops. */
+    put(name: string, file: {
+      readonly path: string;
+      readonly bytes: number;
+    }, signal: AbortSignal): Promise<void>;
+    /** Yields the stored bytes. Rejects with a sentence. */
+    read(name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+    /** Lists the files below this folder, at most `most`. */
+    list(folder: string, most: number, signal: AbortSignal): Promise<readonly TargetFile[]>;
+    /** Deletes a file; resolves also if there is none. */
+    remove(name: string, signal: AbortSignal): Promise<void>;
+  }
+  /** Places to which backups are copied. */
+  export const BackupTargets: ExtensionPoint<BackupTarget>;
+  /** What changed about a backup. */
+  export interface BackupChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly name: string;
+    /** `local`, or the name of a target */
+    readonly place: string;
+    readonly before: object | undefined;
+    readonly after: object | undefined;
+  }
+  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted or restored. */
+  export const duringBackupChange: During<{
+    readonly changes: readonly BackupChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/certificates' {
+  import type { During, ExtensionPoint, ListenersApi, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
+  export interface Pem {
+    readonly cert: string;
+    readonly key: string;
+  }
+  /** Why a pair cannot be served. */
+  export class PairProblem extends Error {
+    readonly name = "PairProblem";
+    /** the file that is the reason */
+    readonly part: 'certificate' | 'key';
+    constructor(part: 'certificate' | 'key', message: string, cause?: unknown);
+  }
+  /** Reads both files and checks that they belong together. Rejects with a PairProblem. */
+  export function readPair(certFile: string, keyFile: string): Promise<Pem>;
+  export const endOf: (cert: string) => number;
+  /**
+   * Reads the files again. Resolves with undefined while they are those that are served, or are being written. Rejects with
+   * a PairProblem for a pair that must not take the place of `served`.
+   */
+  export function readPairAgain(served: Pem, certFile: string, keyFile: string): Promise<Pem | undefined>;
+
+  // Certificates: issued by an authority or an admin's own, and where they are used.
+  /** Folder of all certificates, in the data folder. */
+  export const CERTIFICATE_FOLDER = "certificates";
+  /** Files of the certificate that the panel serves when no variable names one; present once it was issued. */
+  export const panelFiles: (dataDirectory: string) => CertificatePaths;
+  export interface CertificatePaths {
+    /** absolute; PEM with its chain */
+    readonly certificate: string;
+    readonly key: string;
+  }
+  /** Something that can serve a certificate, such as a server of a plugin. */
+  export interface CertificateUser {
+    /** the key of `uses` in the API */
+    readonly name: 'subscription';
+    /** Uses these files from now on. Resolves with what an admin must do first; empty when nothing. */
+    use(files: CertificatePaths, who: Principal): Promise<string>;
+    /** The content of the files has changed. Called also when it uses others. */
+    renewed(): Promise<void>;
+    /** The files that it uses, or will use; empty paths when none. */
+    files(): CertificatePaths;
+  }
+  /** Those that can serve a certificate. */
+  export const CertificateUsers: ExtensionPoint<CertificateUser>;
+  export interface ChallengesApi {
+    /** Answers a challenge that an authority asks for; false when the request is for something else. For a listener that may be on port 80. */
+    answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
+  }
+  export const Challenges: Token<ChallengesApi>;
+  /** What an admin sets of a certificate. */
+  export interface CertificateFacts {
+    readonly id: number;
+    readonly names: readonly string[];
+    readonly challenge: string;
+    readonly keyType: string;
+    readonly directory: string;
+    readonly uses: StoredUses;
+  }
+  export interface CertificateChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: CertificateFacts | undefined;
+    readonly after: CertificateFacts | undefined;
+  }
+  /** Runs in the transaction that adds, changes or removes certificates; not when one is renewed. */
+  export const duringCertificateSave: During<{
+    readonly changes: readonly CertificateChange[];
+    readonly who: Principal;
+  }>;
+
+  // Fields of certificates as programs send and read them.
+  /** Where a certificate is used. */
+  interface StoredUses {
+    readonly panel: boolean;
+    readonly subscription: boolean;
+    /** ids */
+    readonly inbounds: readonly number[];
+  }
 
   export {};
 }
@@ -1944,6 +2107,10 @@ declare module '@weir-panel/weir/plugins/clients' {
   export interface ProgramUsersApi {
     user(ref: UserRef): CoreUser | undefined;
     users(inboundId: number): Iterable<CoreUser>;
+    /** Ids of the clients that are attached to the inbound, enabled or not: for passes over many that let other work go on. */
+    attached(inboundId: number): readonly number[];
+    /** Whether the client is attached to the inbound, enabled or not. */
+    isAttached(ref: UserRef): boolean;
   }
   export const ProgramUsers: Token<ProgramUsersApi>;
   /** A client whose expiry is over and that can renew. */
@@ -3705,6 +3872,27 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficResetDay?: number;
   }>;
   type AddInbound = Static<typeof AddInbound>;
+  /** Fields that are left out stay unchanged. */
+  const UpdateInbound: Joi.ObjectSchema<any> & Typed<{
+    disableFlow?: boolean;
+    enable?: boolean;
+    expiryTime?: number;
+    listen?: string;
+    port?: number;
+    protocol?: string;
+    remark?: string;
+    settings?: Record<string, unknown>;
+    shareAddr?: string;
+    shareAddrStrategy?: "custom" | "listen" | "node";
+    sniffing?: Record<string, unknown>;
+    streamSettings?: Record<string, unknown>;
+    subSortIndex?: number;
+    tag?: string;
+    total?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
+  }>;
+  type UpdateInbound = Static<typeof UpdateInbound>;
 
   // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
   export type CredentialValue = string | number | boolean | readonly string[];
@@ -4258,6 +4446,36 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** list: what this panel counted, as other panels take differences of it; whole: usage as everywhere; slim: clients without their secrets. */
   export type ClientsShownIn = 'list' | 'whole' | 'slim';
 
+  // Edits of inbounds by other plugins.
+  export interface AddOptions {
+    /** Written in the same transaction, after the inbound. */
+    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
+    /** Called last in the transaction. */
+    readonly committing?: ((added: Added) => void) | undefined;
+    /** takes the names of keys that nothing reads */
+    readonly ignored?: Set<string>;
+    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
+    readonly keepDestinations?: boolean;
+  }
+  export interface Added {
+    readonly id: number;
+    readonly applied: Applied;
+    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
+    readonly kept: readonly string[];
+    /** what happened to clients in its `settings`; empty if there were none */
+    readonly note: string;
+  }
+  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
+  export interface InboundEditsApi {
+    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+    /** Changes the fields that are there. */
+    update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
+    /** Clients of the inbound stay, without it. */
+    delete(id: number, who: Principal): Promise<Applied>;
+    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
+    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
+  }
+
   // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
   export type InboundDepletion = 'quota' | 'expiry' | undefined;
   interface Used {
@@ -4373,36 +4591,10 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   }
   /** The plugin that owns clients stores those that come with an inbound, and shows them. */
   export const InboundClients: ExtensionPoint<InboundClientsApi>;
-  export interface AddOptions {
-    /** Written in the same transaction, after the inbound. */
-    readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
-    /** Called last in the transaction. */
-    readonly committing?: ((added: Added) => void) | undefined;
-    /** takes the names of keys that nothing reads */
-    readonly ignored?: Set<string>;
-    /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
-    readonly keepDestinations?: boolean;
-  }
-  export interface Added {
-    readonly id: number;
-    readonly applied: Applied;
-    /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
-    readonly kept: readonly string[];
-    /** what happened to clients in its `settings`; empty if there were none */
-    readonly note: string;
-  }
   /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
   export const coreSettings: Filter<JsonObject, {
     readonly inbound: Inbound;
   }>;
-  /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
-  export interface InboundEditsApi {
-    add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-    /** Clients of the inbound stay, without it. */
-    delete(id: number, who: Principal): Promise<Applied>;
-    /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
-    test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
-  }
   export const InboundEdits: Token<InboundEditsApi>;
   /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */
   export interface InboundLimitsApi {
@@ -4743,6 +4935,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly allowPrivate?: boolean;
     /** Any certificate is taken: only where an admin has permitted it for this server. */
     readonly allowInsecure?: boolean;
+    /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
+    readonly authorities?: string;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
@@ -5338,6 +5532,8 @@ declare module '@weir-panel/weir/plugins/settings' {
       readonly certificate: string;
       readonly key: string;
     };
+    /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
+    readCertificate(): Promise<void>;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
@@ -5508,6 +5704,8 @@ declare module '@weir-panel/weir/plugins/sidecars' {
     readonly inboundIds: readonly number[];
     /** names of the TCP ports on 127.0.0.1 that it needs for itself */
     readonly ports?: readonly string[];
+    /** tables of nftables (family inet) that `open` makes, each `weir_` with letters, digits and underscores. A later panel removes them if your plugin or the instance has gone by then. */
+    readonly nftTables?: readonly string[];
     /**
      * Returns how the process is started, the same for the same data: a process that was started in another way is
      * restarted, with a last reading before. `users` is undefined when they are given to the running program, by `users` of
@@ -5538,6 +5736,13 @@ declare module '@weir-panel/weir/plugins/sidecars' {
       readonly body?: unknown;
     }): Promise<ProgramReply>;
   }
+  /** A user that a program has. */
+  export interface ListedUser {
+    /** as in `SidecarUser`; another text for one that you do not know */
+    readonly name: string;
+    /** as far as the program tells it: fields that differ from those that the user should have are a finding */
+    readonly account?: Readonly<Partial<CoreAccount>>;
+  }
   /** Talks to one process. Each function has 10 s; a failure is logged and retried, and shown as the state of the inbound. */
   export interface SidecarControl {
     /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
@@ -5546,10 +5751,14 @@ declare module '@weir-panel/weir/plugins/sidecars' {
       replace(users: readonly SidecarUser[]): Promise<void>;
       /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
       change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+      /** Stops the traffic of users who are about to be removed, and keeps their counters: then the reading before their removal has all of it. For `countersEndWithUsers`. */
+      quiet?(users: readonly UserRef[]): Promise<void>;
+      /** Returns the users that the program itself says it has, for `weir check --deep`. */
+      list?(): Promise<readonly ListedUser[]>;
     };
     /** Returns the counters of users; the program's start is their zero. Users may be missing. */
     read(): Promise<readonly UserCounters[]>;
-    /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal. */
+    /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal, and a user whose account changes is removed by a call of its own and put as a new one. */
     readonly countersEndWithUsers?: boolean;
     /** Called when the process has stopped: removes what it leaves behind, such as rules of a firewall. */
     closed?(): void | Promise<void>;
@@ -5565,6 +5774,8 @@ declare module '@weir-panel/weir/plugins/sidecars' {
     plan(inbounds: readonly Inbound[]): readonly InstancePlan[];
     /** Called once for each process that serves, after its start or adoption. What it must configure first, it does here; if it rejects, it is called again later. */
     open(instance: SidecarInstance): SidecarControl | Promise<SidecarControl>;
+    /** Returns the counters of a process of a previous panel, and changes nothing: it may have been started in another way, and is stopped then. Without it, such a process is stopped with bytes that no panel has counted. */
+    peek?(instance: SidecarInstance): Promise<readonly UserCounters[]>;
   }
   /** Sidecars; one for each protocol. Contribute `protocolProgram` to `ProtocolPrograms` of `inbounds` as well. */
   export const Sidecars: ExtensionPoint<Sidecar>;
@@ -6331,6 +6542,8 @@ declare module '@weir-panel/weir/testing' {
     every(ms: number, run: () => void): () => void;
     /** Moves on and runs what came due, in order. What it started may still be under way. */
     tick(ms: number): void;
+    /** Time that passes on a machine that sleeps: what came due runs once, in order. What it started may still be under way. */
+    leap(ms: number): void;
     /** Sets the clock as an admin or NTP does: timers go on as before. */
     jump(ms: number): void;
   }
@@ -6609,8 +6822,8 @@ declare module '@weir-panel/weir/testing' {
     /** The address of the panel for an admin, base path included. */
     readonly panelUrl: string;
     declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener;
-    /** The whole table, sorted; throws when a part of it cannot be served. */
-    check(routes: readonly Owned[]): Mounted[];
+    /** Adds routes that the next mount serves; throws when one cannot be served beside the others. */
+    check(routes: readonly Owned[], table?: RouteTable): RouteTable;
     /** Until its routes are mounted, a third-party plugin answers 503 below its own path. */
     expect(owner: Owner): void;
     /** Checks the whole table, then replaces it on every listener. */
@@ -6703,6 +6916,14 @@ declare module '@weir-panel/weir/testing' {
     readonly owner: Owner;
     readonly route: Route;
   }
+  /** Routes for one set of listeners, added one by one. */
+  interface RouteTable {
+    readonly names: RouteNames;
+    /** Throws when the same request is declared twice. */
+    add({ owner, route }: Owned): Mounted;
+    /** The most specific first. */
+    sorted(): Mounted[];
+  }
 
   /** A plugin that starts after the listeners are open. */
   interface LateStart {
@@ -6734,6 +6955,24 @@ declare module '@weir-panel/weir/testing' {
     slow?(where: string, ms: number): void;
     /** Reports which part of its work is left out, and why. */
     leaveOut?(work: string, reason: string): void;
+  }
+
+  // The name of a route in clients: `clients.list` is `weir.clients.list()` in the generated client.
+  interface Named {
+    readonly owner: {
+      readonly name: string;
+      readonly outside?: boolean;
+    };
+    readonly path: string;
+    readonly route: {
+      readonly method: string;
+      readonly name?: string;
+    };
+  }
+  /** The names of a table of routes, taken one after another. */
+  interface RouteNames {
+    /** Takes the name of this route, or returns why it conflicts with an existing route. */
+    take(named: Named): string | undefined;
   }
 
   // One plugin at run time: its container, its queue of events, its faults.

@@ -22,9 +22,13 @@ export interface Boot {
   known: boolean;
 }
 
+/** Name of the lock that the panel of this database holds. */
+export const lockName = (database: string): string =>
+  `weir-${createHash('sha256').update(database).digest('hex').slice(0, 32)}`;
+
 /** Takes the lock on the connection for writing. Rejects with the panel that holds the database, or has held it meanwhile. */
 export async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
-  const name = `weir-${createHash('sha256').update(sequelize.getDatabaseName()).digest('hex').slice(0, 32)}`;
+  const name = lockName(sequelize.getDatabaseName());
   const [answer] = await runQuery(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
   const got = answer?.['got'] === 1;
   if (got) await execute(connection, HOLDER);

@@ -34,16 +34,18 @@ export class SocksSidecar implements Sidecar {
       if (reply.status !== 200) throw new Error(`it answers ${reply.status}`);
       return reply.body;
     };
+    const rows = async () => (await send('GET')) as readonly (readonly [string, number, number])[];
     return {
       users: {
         replace: async (users) => void (await send('PUT', rowsOf(users))),
         change: async (put, gone) =>
           void (await send('POST', { rows: rowsOf(put), gone: gone.map(userName) })),
+        list: async () => (await rows()).map(([name]) => ({ name })),
       },
       // A removed user is forgotten with its counter.
       countersEndWithUsers: true,
       read: async () =>
-        ((await send('GET')) as readonly [string, number, number][]).flatMap(([name, up, down]) => {
+        (await rows()).flatMap(([name, up, down]) => {
           const ref = userOf(name);
           return ref ? [{ ...ref, up, down }] : [];
         }),

@@ -5,6 +5,9 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Socks5Server } from '@pondwader/socks5-server';
 
+/** About 100,000 users. */
+const LARGEST_BODY = 16 * 1024 * 1024;
+
 interface User {
   password: string;
   up: number;
@@ -50,8 +53,13 @@ new Socks5Server()
   .setAuthHandler(({ username, password }) => users.get(username)?.password === password)
   .setConnectionHandler(({ socket, username = '', destAddress, destPort }, sendStatus) => {
     const target = connect(destPort, destAddress);
-    target.once('error', () => sendStatus('HOST_UNREACHABLE'));
+    // One client that goes away too early, or a name that does not exist, must not end the program.
+    socket.on('error', () => undefined);
+    socket.once('close', () => target.destroy());
+    const refuse = (): void => sendStatus('HOST_UNREACHABLE');
+    target.once('error', refuse).on('error', () => undefined);
     target.once('connect', () => {
+      target.off('error', refuse);
       const user = users.get(username);
       if (!user) return void [socket, target].map((one) => one.destroy());
       sendStatus('REQUEST_GRANTED');
@@ -60,11 +68,20 @@ new Socks5Server()
   })
   .listen(Number(port), host);
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  const body: unknown = JSON.parse(Buffer.concat(chunks).toString() || 'null');
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if ((size += chunk.length) > LARGEST_BODY) throw new Error('the body is too large');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString() || 'null');
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // First: every user of this machine can call the port.
   if (request.headers.authorization !== process.env['ACME_SECRET']) return void response.writeHead(401).end();
+  const body = await bodyOf(request);
   if (request.method === 'PUT') {
     const wanted = new Map(body as readonly Row[]);
     for (const name of users.keys()) if (!wanted.has(name)) remove(name);
@@ -76,4 +93,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   response.end(JSON.stringify([...users].map(([name, { up, down }]) => [name, up, down])));
 }
-createServer((request, response) => void answer(request, response)).listen(Number(apiPort), '127.0.0.1');
+createServer((request, response) =>
+  answer(request, response).catch(() => {
+    if (!response.headersSent) response.writeHead(400);
+    response.end();
+  }),
+).listen(Number(apiPort), '127.0.0.1');

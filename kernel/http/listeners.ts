@@ -16,16 +16,17 @@ import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
-import { nameProblem } from '../../net/route-name.js';
 import { fixedHeaders } from '../../net/fixed-headers.js';
 import { type Intercept, Listener } from './server.js';
 import { STRICT_TRANSPORT_SECURITY } from '../../net/transport-security.js';
-import { isOwnPath, type Mounted, type Owned, type RouteAdapter, sortRoutes, strayPath } from './table.js';
+import { isOwnPath, type Mounted, type Owned, type RouteAdapter, RouteTable, strayPath } from './table.js';
 import { UpgradeServer } from './upgrade.js';
 
 export interface ListenerApi {
   readonly basePath: string;
   readonly port: number;
+  /** May answer a request before the routes. */
+  intercept: Intercept | undefined;
   /** Serves everything below this path from now on. */
   mountAt(basePath: string): void;
   /** From now on, closes each connection that `admits` rejects, before anything of it is read. */
@@ -96,6 +97,7 @@ export class ListenerSet implements ListenersApi {
   readonly cookies = new SessionCookieNames();
   adapters: readonly Contributed<RouteAdapter>[] = [];
   readonly #hosts: AllowedHosts;
+  #table = new RouteTable();
   #routes: readonly Mounted[] = [];
   #certificateProblem = '';
   /** plugins whose routes are not in the table yet */
@@ -155,32 +157,24 @@ export class ListenerSet implements ListenersApi {
 
   declare(name: string, where: ListenerPlace, intercept?: Intercept): Listener {
     // Programs need no policy for pages; the plugin sets the headers it wants.
-    const listener = this.#add(name, where, 'status', undefined);
-    listener.intercept = intercept;
-    return listener;
+    return Object.assign(this.#add(name, where, 'status', undefined), { intercept });
   }
 
-  /** The whole table, sorted; throws when a part of it cannot be served. */
-  check(routes: readonly Owned[]): Mounted[] {
-    const sorted = sortRoutes(routes);
-    for (const [i, mounted] of sorted.entries()) {
+  /** Adds routes that the next mount serves; throws when one cannot be served beside the others. */
+  check(routes: readonly Owned[], table = this.#table): RouteTable {
+    for (const mounted of routes.map((owned) => table.add(owned))) {
       const { owner, route, path } = mounted;
-      const stray = route.listener === owner.name ? undefined : strayPath(owner, path);
-      if (stray)
-        throw new PluginError(
-          `plugin ${owner.name} declares a route outside of its own paths: ${stray}; move it there`,
-        );
-      const problem = routeProblem(route, path) ?? nameProblem(mounted, sorted.slice(0, i));
+      const problem =
+        (this.#open.has(route.listener) ? undefined : `no plugin opens its listener "${route.listener}"`) ??
+        (route.listener === owner.name ? undefined : strayPath(owner, path)) ??
+        routeProblem(route, path) ??
+        table.names.take(mounted);
       if (problem !== undefined)
         throw new PluginError(
           `plugin ${owner.name} declares a route ${route.method} ${path} that cannot be served: ${problem}`,
         );
-      if (!this.#open.has(route.listener))
-        throw new PluginError(
-          `plugin ${owner.name} declares ${route.method} ${String(route.path)} for a listener "${route.listener}" that no plugin opens`,
-        );
     }
-    return sorted;
+    return table;
   }
 
   /** Until its routes are mounted, a third-party plugin answers 503 below its own path. */
@@ -196,7 +190,8 @@ export class ListenerSet implements ListenersApi {
 
   /** Checks the whole table, then replaces it on every listener. */
   mount(routes: readonly Owned[]): void {
-    this.#routes = this.check(routes);
+    this.#table = this.check(routes, new RouteTable());
+    this.#routes = this.#table.sorted();
     for (const [name, { listener }] of this.#open) {
       const own = this.#routes.filter(({ route }) => route.listener === name);
       listener.mount(own);
@@ -208,7 +203,7 @@ export class ListenerSet implements ListenersApi {
   #adapt(routes: readonly Mounted[]): void {
     for (const { value: adapt, fault } of this.adapters)
       try {
-        const adapted = sortRoutes(adapt(routes));
+        const adapted = new RouteTable(adapt(routes)).sorted();
         this.panel.mount(adapted);
         routes = adapted;
       } catch (error) {

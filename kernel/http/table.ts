@@ -3,7 +3,8 @@ import { extensionPoint } from '../container/token.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
 import type { Route } from './route.js';
-import { moreSpecificFirst, shapeOfPath } from '../../net/path-router.js';
+import { shapeOfPath, specificityOf } from '../../net/path-router.js';
+import { RouteNames } from '../../net/route-name.js';
 
 export interface Owned {
   readonly owner: Owner;
@@ -20,27 +21,35 @@ export const RouteAdapters = extensionPoint<RouteAdapter>('kernel', 'RouteAdapte
   typeof adapt === 'function' && !outside ? undefined : 'it must be a function, and of a built-in plugin',
 );
 
-const shapeOf = ({ path, route }: Pick<Mounted, 'route' | 'path'>): string =>
-  `${route.method} ${shapeOfPath(path)}`;
+/** Routes for one set of listeners, added one by one. */
+export class RouteTable {
+  /** by a text that sorts them by specificity */
+  readonly #routes = new Map<string, Mounted>();
+  readonly names = new RouteNames();
 
-/** Sorts by specificity; throws when the same request is declared twice. */
-export function sortRoutes(routes: readonly Owned[]): Mounted[] {
-  const mounted = routes.map(({ owner, route }) => ({
-    owner,
-    route,
-    path: typeof route.path === 'function' ? route.path() : route.path,
-  }));
-  mounted.sort((a, b) => moreSpecificFirst(a.path, b.path) || (a.route.method < b.route.method ? -1 : 1));
-  const seen = new Map<string, Mounted>();
-  for (const entry of mounted) {
-    const twin = seen.get(`${entry.route.listener} ${shapeOf(entry)}`);
+  constructor(routes: readonly Owned[] = []) {
+    for (const owned of routes) this.add(owned);
+  }
+
+  /** Throws when the same request is declared twice. */
+  add({ owner, route }: Owned): Mounted {
+    const path = typeof route.path === 'function' ? route.path() : route.path;
+    const shape = shapeOfPath(path);
+    const key = `${specificityOf(shape)} ${route.method} ${route.listener}`;
+    const twin = this.#routes.get(key);
     if (twin)
       throw new PluginError(
-        `${shapeOf(entry)} is declared by ${twin.owner.name} (${twin.path}) and by ${entry.owner.name} (${entry.path})`,
+        `${route.method} ${shape} is declared by ${twin.owner.name} (${twin.path}) and by ${owner.name} (${path})`,
       );
-    seen.set(`${entry.route.listener} ${shapeOf(entry)}`, entry);
+    const mounted = { owner, route, path };
+    this.#routes.set(key, mounted);
+    return mounted;
   }
-  return mounted;
+
+  /** The most specific first. */
+  sorted(): Mounted[] {
+    return [...this.#routes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, mounted]) => mounted);
+  }
 }
 
 /** The path below which a third-party plugin serves everything, so that built-in plugins can use all other paths. */
@@ -55,6 +64,6 @@ export function strayPath(
   path: string,
 ): string | undefined {
   return outside && !isOwnPath(name, path)
-    ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, the paths of a third-party plugin`
+    ? `${path} is not below ${ownPath(name)} or ${pagesPath(name)}, the paths of a third-party plugin; move it there`
     : undefined;
 }

@@ -21,6 +21,7 @@ export class Registrations {
     this.#listeners = listeners;
     this.#schedule = schedule;
     this.#routes = routes;
+    listeners.check(routes);
   }
 
   addCommands(owner: PluginInstance): void {
@@ -36,9 +37,8 @@ export class Registrations {
       const own = owner.plugin
         .routes(owner.scope)
         .map((route) => ({ owner, route: route.idempotent && replays ? replays.repeatable(route) : route }));
-      const routes = [...this.#routes, ...own];
-      this.#listeners.check(routes);
-      this.#routes = routes;
+      this.#listeners.check(own);
+      this.#routes = [...this.#routes, ...own];
     });
   }
 

@@ -179,7 +179,8 @@ test('checks routes before it listens: rejects duplicates and routes of unknown 
     },
   );
   await t.throwsAsync(World.boot([bare('one', { routes: () => [get('/a', 'nowhere')] })]), {
-    message: /plugin one declares GET \/a for a listener "nowhere" that no plugin opens/,
+    message:
+      /plugin one declares a route GET \/a that cannot be served: no plugin opens its listener "nowhere"/,
   });
 });
 

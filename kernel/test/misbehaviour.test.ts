@@ -405,7 +405,7 @@ const steps: readonly (readonly [string, Parameters<typeof bare>[1], RegExp])[] 
         }),
       ],
     } as never,
-    /^plugin bad declares a route outside of its own paths: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/ or \/panel\/x\/bad\/, the paths of a third-party plugin; move it there$/,
+    /^plugin bad declares a route GET \/panel\/api\/barn that cannot be served: \/panel\/api\/barn is not below \/panel\/api\/x\/bad\/ or \/panel\/x\/bad\/, the paths of a third-party plugin; move it there$/,
   ],
   [
     'jobs',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { definePlugin, Listeners, type ListenersApi, message, route, shape, word } from '../index.js';
-import { sortRoutes } from '../http/table.js';
+import { type Owned, RouteTable } from '../http/table.js';
 import { World } from './world.js';
 
 const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', listener = 'panel') =>
@@ -14,6 +14,7 @@ const get = (path: string | (() => string), method: 'GET' | 'POST' = 'GET', list
     handle: () => String(typeof path === 'function' ? path() : path),
   });
 const owner = (name: string) => ({ name, about: 'x', isOff: false, offReason: '', fault: () => undefined });
+const sortRoutes = (routes: readonly Owned[]) => new RouteTable(routes).sorted();
 const sorted = (...paths: string[]) =>
   sortRoutes(paths.map((path) => ({ owner: owner('p'), route: get(path) }))).map(({ path }) => path);
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isPathPattern, moreSpecificFirst, PathRouter, shapeOfPath } from '../path-router.js';
+import { isPathPattern, PathRouter, shapeOfPath, specificityOf } from '../path-router.js';
 
 function routerOf(...patterns: string[]) {
   const router = new PathRouter<string>();
@@ -81,11 +81,21 @@ test('patterns have whole segments, and a wildcard is the last', (t) => {
   ])
     t.false(isPathPattern(bad), bad);
   t.is(shapeOfPath('/a/{x}/{rest*}'), '/a/{}/{*}');
-  t.deepEqual(['/{r*}', '/{x}/a', '/{x}', '/b', '/a'].sort(moreSpecificFirst), [
+  const sorted = [
+    '/',
     '/a',
+    '/a/b',
+    '/a/b-c',
+    '/a/{}',
+    '/a.b',
+    '/aa',
     '/b',
-    '/{x}',
-    '/{x}/a',
-    '/{r*}',
-  ]);
+    '/{}',
+    '/{}/a',
+    '/{}/{}',
+    '/{}/{*}',
+    '/{*}',
+  ];
+  const order = (a: string, b: string) => (specificityOf(a) < specificityOf(b) ? -1 : 1);
+  t.deepEqual(sorted.toReversed().sort(order), sorted);
 });

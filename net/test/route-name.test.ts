@@ -1,6 +1,6 @@
 // Names of routes: by which programs call them, so no two may be alike, and none may stand where another has a group.
 import test from 'ava';
-import { areaOf, nameProblem } from '../route-name.js';
+import { areaOf, RouteNames } from '../route-name.js';
 import type { Mounted } from '../../kernel/http/table.js';
 import { message } from '../../kernel/http/reply.js';
 import { route } from '../../kernel/http/route.js';
@@ -17,6 +17,12 @@ const mounted = (plugin: string, name: string | undefined, outside = false): Mou
     handle: () => undefined,
   }),
 });
+
+function nameProblem(route: Mounted, others: readonly Mounted[]): string | undefined {
+  const names = new RouteNames();
+  for (const other of others) names.take(other);
+  return names.take(route);
+}
 
 test('accepts a route without a name', (t) => {
   t.is(nameProblem(mounted('shop', undefined), [mounted('shop', 'shop.list')]), undefined);

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { maybe } from '../../kernel/container/token.js';
 import { messageOf } from '../../kernel/errors/errors.js';
 import { definePlugin, KERNEL_API } from '../../kernel/plugin/define.js';
-import type { HostRows, Rehearsed } from '../../plugins/backup/contract.js';
+import {
+  type Decryption,
+  decryptFile,
+  type HostRows,
+  isEncrypted,
+  type Rehearsed,
+} from '../../plugins/backup/contract.js';
 import { type Checked, InvariantChecks, type InvariantsApi } from '../../plugins/invariants/contract.js';
 import { bootPanel } from '../boot.js';
 import { unstarted } from '../check.js';
@@ -20,6 +26,8 @@ import { quoted, SqliteFile } from './sqlite-file.js';
 import { SqliteSource, SqliteTarget } from './sqlite-rows.js';
 
 export const DATABASE_FILE = 'weir.sqlite';
+/** the content of an encrypted backup, as long as a rehearsal takes */
+const CONTENT_FILE = 'decrypted.db';
 
 export interface RehearsalOptions {
   /** the backup */
@@ -28,6 +36,8 @@ export interface RehearsalOptions {
   readonly folder: string;
   /** rows of this panel that replace those of the backup */
   readonly keep: HostRows;
+  /** for an encrypted backup */
+  readonly decryption?: Decryption | undefined;
   /** of the database server, if the panel uses one */
   readonly address?: string | undefined;
 }
@@ -118,10 +128,22 @@ async function finish(path: string): Promise<void> {
   }
 }
 
-async function rehearseOrThrow(
-  { path, folder, keep, address }: RehearsalOptions,
-  env: Environment,
-): Promise<Rehearsed> {
+/** Resolves with the path of a file that is not encrypted. */
+async function decrypted({ path, folder, decryption }: RehearsalOptions): Promise<string> {
+  // What cannot be opened is named by the checks that follow.
+  if (!(await isEncrypted(path).catch(() => false))) return path;
+  const content = join(folder, CONTENT_FILE);
+  try {
+    await decryptFile(path, content, decryption ?? { identities: [], passphrase: '' });
+    return content;
+  } catch (cause) {
+    throw new Error(`the file cannot be restored: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function rehearseOrThrow(options: RehearsalOptions, env: Environment): Promise<Rehearsed> {
+  const { folder, keep, address } = options;
+  const path = await decrypted(options);
   const made = join(folder, DATABASE_FILE);
   const { file, history } = await openBackup(path);
   try {
@@ -148,6 +170,7 @@ async function rehearseOrThrow(
     return { problem: '', ...copied };
   } finally {
     await file.close();
+    await rm(join(folder, CONTENT_FILE), { force: true });
   }
 }
 

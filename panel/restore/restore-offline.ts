@@ -2,7 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../../file/lock.js';
-import { HOST_SETTINGS, type HostRows, type Rehearsed } from '../../plugins/backup/contract.js';
+import {
+  type Decryption,
+  HOST_SETTINGS,
+  type HostRows,
+  type Rehearsed,
+} from '../../plugins/backup/contract.js';
 import { dataDirectoryOf, readConfigFile } from '../config-file.js';
 import { databaseAddress, folderProblem } from '../inspect-data.js';
 import { PanelDatabase } from '../panel-database.js';
@@ -11,36 +16,63 @@ import { DATABASE_FILE } from './rehearse.js';
 import { type Row, SqliteFile } from './sqlite-file.js';
 import { settleRestore, swapDatabase } from './swap.js';
 
+interface ServerDriver {
+  readonly MysqlRows: {
+    target(url: URL): Promise<{ rows(sql: string): Promise<Row[]>; close(): Promise<void> }>;
+  };
+}
+interface ServerDatabases {
+  readonly holdAlone: (url: URL) => Promise<{ release(): Promise<void> }>;
+}
+
 interface OfflineRestore {
   readonly env: Environment;
   readonly path: string;
   readonly keepHostSettings: boolean;
   readonly keys: readonly string[];
+  /** for an encrypted backup */
+  readonly decryption: Decryption;
+}
+
+type Read = (sql: string) => Promise<Row[]>;
+const listed = (keys: readonly string[]): string => keys.map((key) => `'${key}'`).join(', ');
+
+async function rowsFrom(read: Read): Promise<HostRows> {
+  const table = async (name: string, columns: string, key: string, keys: readonly string[]) => ({
+    table: name,
+    key,
+    keys,
+    rows: (await read(
+      `SELECT ${columns} FROM ${name} WHERE ${key} IN (${listed(keys)})`,
+    )) as HostRows[number]['rows'],
+  });
+  return [
+    await table('settings', 'name, value, "generated"', 'name', HOST_SETTINGS),
+    await table('panel_identity', 'id, guid', 'id', ['panel']),
+  ];
 }
 
 /** Settings of the machine; undefined where there is no database, or none that can be read. */
-async function hostRowsIn(directory: string): Promise<HostRows | undefined> {
+async function hostRowsIn(directory: string, address: string | undefined): Promise<HostRows | undefined> {
+  if (address !== undefined) {
+    const driver = (await import('../../drivers/mysql/rows.js' as string)) as ServerDriver;
+    const server = await driver.MysqlRows.target(new URL(address));
+    return rowsFrom((sql) => server.rows(sql))
+      .catch(() => undefined)
+      .finally(() => server.close());
+  }
   const file = await SqliteFile.open(join(directory, DATABASE_FILE)).catch(() => undefined);
   if (!file) return undefined;
-  const read = async (table: string, columns: string, key: string, keys: readonly string[]) => ({
-    table,
-    key,
-    keys,
-    rows: (await file.rows<Row>(
-      `SELECT ${columns} FROM ${table} WHERE ${key} IN (${keys.map(() => '?').join(', ')})`,
-      keys,
-    )) as HostRows[number]['rows'],
-  });
-  try {
-    return [
-      await read('settings', 'name, value, "generated"', 'name', HOST_SETTINGS),
-      await read('panel_identity', 'id, guid', 'id', ['panel']),
-    ];
-  } catch {
-    return undefined;
-  } finally {
-    await file.close();
-  }
+  return rowsFrom((sql) => file.rows<Row>(sql))
+    .catch(() => undefined)
+    .finally(() => file.close());
+}
+
+/** Nobody else may use the database: the lock of the data folder says nothing about a server. */
+async function holdServer(address: string | undefined): Promise<{ release(): Promise<void> } | undefined> {
+  if (address === undefined) return undefined;
+  const { holdAlone } = (await import('../../drivers/mysql/databases.js' as string)) as ServerDatabases;
+  return holdAlone(new URL(address));
 }
 
 export interface RestoredOffline extends Rehearsed {
@@ -54,27 +86,29 @@ export async function restoreOffline({
   path,
   keepHostSettings,
   keys,
+  decryption,
 }: OfflineRestore): Promise<RestoredOffline> {
   const directory = dataDirectoryOf(env);
   const wrong: string[] = [];
   const address = databaseAddress(env, await readConfigFile(env), wrong);
   if (wrong.length > 0) throw new Error(wrong.join('; '));
-  if (address !== undefined)
-    throw new Error('the panel uses a database server: start it, and restore while it runs');
   const problem = await folderProblem(directory);
   if (problem !== undefined) throw new Error(problem);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(directory);
+  let server: { release(): Promise<void> } | undefined;
   try {
-    await settleRestore({ directory });
-    const keep = keepHostSettings ? await hostRowsIn(directory) : undefined;
-    const database = new PanelDatabase(undefined, directory, env);
-    const { folder, ...result } = await database.rehearse({ path, keep: keep ?? [], keys });
+    server = await holdServer(address);
+    await settleRestore({ directory, address });
+    const keep = keepHostSettings ? await hostRowsIn(directory, address) : undefined;
+    const database = new PanelDatabase(address, directory, env);
+    const { folder, ...result } = await database.rehearse({ path, keep: keep ?? [], keys, decryption });
     if (result.problem !== '') throw new Error(result.problem);
-    const swapped = await swapDatabase({ directory }, folder, true);
+    const swapped = await swapDatabase({ directory, address }, folder, true);
     await swapped.done();
     return { ...result, isHostKept: keep !== undefined };
   } finally {
+    await server?.release();
     await lock.release();
   }
 }

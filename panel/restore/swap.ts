@@ -45,7 +45,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {
     await folder.sync().catch(() => undefined);
@@ -69,7 +69,7 @@ async function read(directory: string): Promise<Swapping | undefined> {
 }
 
 /** Moves everything of the write-ahead log into the file: without that, the log of one database would be applied to another. */
-async function foldLog(path: string): Promise<void> {
+export async function foldLog(path: string): Promise<void> {
   if (!(await exists(path))) return;
   const file = await SqliteFile.open(path);
   try {

@@ -2,12 +2,12 @@
 import { event, extensionPoint, token } from '../../kernel/index.js';
 
 export interface Alarm {
-  /** `cpu`, `memory`, `disk`, or `certificate:` with the name of a served certificate */
+  /** `cpu`, `memory`, `disk`, `certificate:` with the name of a served certificate, or the name of a watched state */
   readonly name: string;
   readonly isActive: boolean;
   /** Unix ms of the last change; 0 when it was never active */
   readonly since: number;
-  /** the last reading: percent, or days that are left; null where there is none yet */
+  /** the last reading: percent, or days that are left; of a state 1 with a problem and 0 without; null where there is none yet */
   readonly value: number | null;
   /** the setting above which (of days: below which) it becomes active; 0: never */
   readonly limit: number;
@@ -40,5 +40,26 @@ export const ServedCertificates = extensionPoint<ServedCertificate>(
     if (typeof validTo !== 'function') return `the certificate ${name} needs the function validTo`;
     const other = others.find(({ value }) => value.name === name);
     return other && `the certificate ${name} already exists, in plugin ${other.plugin}; choose another name`;
+  },
+);
+
+/** Something that works or does not, such as the backups of a panel. */
+export interface WatchedState {
+  /** short name for display, like `backup` */
+  readonly name: string;
+  /** One sentence that says what is wrong; blank while nothing is. */
+  readonly problem: () => string;
+}
+const MEASURED = ['cpu', 'memory', 'disk'];
+/** States that raise an alarm while they have a problem; called every ten seconds. */
+export const WatchedStates = extensionPoint<WatchedState>(
+  'alarms',
+  'WatchedStates',
+  ({ name, problem }, _, others) => {
+    if (typeof name !== 'string' || !NAME.test(name) || MEASURED.includes(name))
+      return `the name of a state is small letters, digits, dots and hyphens, and not ${MEASURED.join(', ')}`;
+    if (typeof problem !== 'function') return `the state ${name} needs the function problem`;
+    const other = others.find(({ value }) => value.name === name);
+    return other && `the state ${name} already exists, in plugin ${other.plugin}; choose another name`;
   },
 );

@@ -4,7 +4,7 @@ import type { Clock, Contributed, LiveSettings, PluginContext } from '../../kern
 import type { ServerStatusApi } from '../server-status/contract.js';
 import type { PanelListenerApi } from '../settings/contract.js';
 import type { ActiveAlarms } from './active-alarms.js';
-import { ServedCertificates, type ServedCertificate } from './contract.js';
+import { ServedCertificates, type ServedCertificate, WatchedStates } from './contract.js';
 import type { alarmSettings } from './settings.js';
 
 const DAY_MS = 86_400_000;
@@ -15,6 +15,7 @@ const MARGIN = 5;
 /** Days beyond the limit at which that of a certificate is over: a renewal, and not a clock that jumps. */
 const MARGIN_DAYS = 1;
 const CERTIFICATE = 'certificate:';
+const LONGEST_PROBLEM = 500;
 
 type Level = keyof typeof NEEDED;
 const TEXTS: Readonly<Record<Level, (percent: string, limit: number) => string>> = {
@@ -63,8 +64,35 @@ export class Readings {
       this.#level('memory', percentOf(status.mem), alarmMemory);
     }
     this.#level('disk', Math.max(await fullness('/'), await fullness(this.#folder)), alarmDisk);
+    this.#states();
     if (this.#areCertificatesDue) await this.certificates();
     await this.#alarms.save();
+  }
+
+  #states(): void {
+    for (const { value: state, fault } of this.#contributions(WatchedStates)) {
+      let problem: unknown;
+      try {
+        problem = state.problem();
+        if (typeof problem !== 'string')
+          throw new Error(`problem returned ${typeof problem} instead of text`);
+      } catch (error) {
+        fault(`the state ${state.name}`, error);
+        continue;
+      }
+      const value = problem === '' ? 0 : 1;
+      const text = (problem as string).slice(0, LONGEST_PROBLEM);
+      this.#alarms.take({
+        name: state.name,
+        value,
+        level: value,
+        setting: 1,
+        limit: 0,
+        calm: 0,
+        needed: 1,
+        text,
+      });
+    }
   }
 
   /** With the next reading of the machine: a change of settings may not wait for another write. */

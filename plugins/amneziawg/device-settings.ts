@@ -23,6 +23,7 @@ const FLAGS: readonly (readonly [field: string, key: string])[] = [
 const LAST_PLAIN_TYPE = 4;
 
 export const hexOf = (key: string): string => Buffer.from(key, 'base64').toString('hex');
+export const base64Of = (key: string): string => Buffer.from(key, 'hex').toString('base64');
 
 /** One spelling: the program writes a range of one value as that value, and keeps the default of small ones. */
 function typeOf(value: string): string {

@@ -39,8 +39,7 @@ export function forwardedPorts(
   for (const peer of [...peers].sort((a, b) => a.user.clientId - b.user.clientId)) {
     const [v4, v6] = [hostOf(peer, '/32', false), hostOf(peer, '/128', true)];
     for (const [low, high] of rangesOf(peer.forwardedPorts)) {
-      const first = claimed.indexOf(1, low);
-      if (first !== -1 && first <= high) {
+      if (claimed.subarray(low, high + 1).includes(1)) {
         isTaken(peer, low === high ? String(low) : `${low}-${high}`);
         continue;
       }

@@ -1,10 +1,12 @@
 // The interface of an inbound: addresses, MTU, state and routes, set by `ip` (iproute2).
+import { existsSync } from 'node:fs';
 import type { RunCommand } from './command.js';
+import { machineRoutes } from './machine-routes.js';
 import { contains, isForPrivateUse, machineNetworks, overlap, ownNetworks } from './networks.js';
 import { mtuOf, type ServerBlock, serverV6, subnetOf } from './server-block.js';
 
 export const interfaceOf = (inboundId: number): string => `awg${inboundId}`;
-const isInterfaceOfOurs = (name: string): boolean => /^awg\d+$/.test(name);
+export const isInterfaceOfOurs = (name: string): boolean => /^awg\d+$/.test(name);
 
 export class Interface {
   readonly name: string;
@@ -28,6 +30,13 @@ export class Interface {
       throw new Error(
         `this machine has the address ${taken}, which the networks of the tunnel (${network}${v6 ? `, ${v6}` : ''}) overlap; change server.subnetIp or server.ipv6Subnet`,
       );
+    const route = machineRoutes(isInterfaceOfOurs).find((one) =>
+      ownNetworks(this.#server).some((own) => contains(own, one)),
+    );
+    if (route !== undefined)
+      throw new Error(
+        `this machine has a route to ${route}, which lies in the networks of the tunnel (${network}${v6 ? `, ${v6}` : ''}); change server.subnetIp or server.ipv6Subnet`,
+      );
     await this.#batch([
       `address replace ${address}/${length} dev ${this.name}`,
       ...(v6 ? [`address replace ${v6} dev ${this.name} nodad`] : []),
@@ -40,7 +49,8 @@ export class Interface {
     const own = ownNetworks(this.#server);
     const outside = prefixes.filter((prefix) => !own.some((network) => contains(network, prefix)));
     if (outside.length === 0) return { routes: [], refused: [] };
-    const here = machineNetworks((name) => name === this.name);
+    const isOwn = (name: string): boolean => name === this.name;
+    const here = [...machineNetworks(isOwn), ...machineRoutes(isOwn)];
     const mayRoute = (prefix: string): boolean =>
       isForPrivateUse(prefix) && !here.some((one) => overlap(one, prefix));
     return { routes: outside.filter(mayRoute), refused: outside.filter((prefix) => !mayRoute(prefix)) };
@@ -48,11 +58,19 @@ export class Interface {
 
   async route(add: readonly string[], remove: readonly string[]): Promise<void> {
     await this.#batch(add.map((prefix) => `route replace ${prefix} dev ${this.name}`));
-    // A route that is gone already is no failure.
-    for (const prefix of remove) await this.#batch([`route del ${prefix} dev ${this.name}`]).catch(() => {});
+    // A route that is gone already is no failure, and does not keep the others.
+    await this.#batch(
+      remove.map((prefix) => `route del ${prefix} dev ${this.name}`),
+      ['-force'],
+    ).catch(() => {});
   }
 
-  async #batch(lines: readonly string[]): Promise<void> {
-    if (lines.length > 0) await this.#run('ip', ['-batch', '-'], `${lines.join('\n')}\n`);
+  /** Lets nothing pass any more; nothing to do where there is no such interface. */
+  async setDown(): Promise<void> {
+    if (existsSync(`/sys/class/net/${this.name}`)) await this.#batch([`link set dev ${this.name} down`]);
+  }
+
+  async #batch(lines: readonly string[], options: readonly string[] = []): Promise<void> {
+    if (lines.length > 0) await this.#run('ip', [...options, '-batch', '-'], `${lines.join('\n')}\n`);
   }
 }

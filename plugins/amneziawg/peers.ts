@@ -1,8 +1,9 @@
 // Peers: what a client's account asks for, and the lines that change the running device to it.
 import { canonicalAddress } from '../../kernel/index.js';
+import type { CoreAccount } from '../engine/contract.js';
 import type { SidecarUser } from '../sidecars/contract.js';
 import type { PeerState } from './device-state.js';
-import { hexOf } from './device-settings.js';
+import { base64Of, hexOf } from './device-settings.js';
 
 export interface Peer {
   readonly user: SidecarUser;
@@ -49,6 +50,13 @@ const sameAddresses = (one: readonly string[], other: readonly string[]): boolea
 
 export const removalLines = (publicKey: string): string[] => [`public_key=${publicKey}`, 'remove=true'];
 
+/** Nothing for a peer that is not there. */
+export const quietLines = (publicKey: string): string[] => [
+  `public_key=${publicKey}`,
+  'update_only=true',
+  'replace_allowed_ips=true',
+];
+
 const NO_KEY = '0'.repeat(64);
 
 /** Returns the lines that make the peer so; none where it is so already. `now` is undefined for one that the device does not have. */
@@ -61,3 +69,10 @@ export function peerLines(peer: Peer, now: Omit<PeerState, 'publicKey'> | undefi
     lines.push('replace_allowed_ips=true', ...peer.allowedIPs.map((prefix) => `allowed_ip=${prefix}`));
   return lines.length === 0 ? [] : [`public_key=${peer.publicKey}`, ...lines];
 }
+
+/** The fields of an account as the device has them. */
+export const accountIn = ({ preSharedKey, keepAlive, allowedIPs }: PeerState): Partial<CoreAccount> => ({
+  preSharedKey: base64Of(preSharedKey),
+  keepAlive,
+  allowedIPs: allowedIPs.join(','),
+});

@@ -1,6 +1,8 @@
 // Refuses server blocks with which the program could not run, and gives a new inbound a network that is free.
 import { kernelErrors, type Issue } from '../../kernel/index.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import { isInterfaceOfOurs } from './interface.js';
+import { machineRoutes } from './machine-routes.js';
 import { machineNetworks, ownNetworks } from './networks.js';
 import { serverOf, textIn } from './server-block.js';
 import { freeSubnet, type OtherInbound, settingsProblem, sharingNetwork } from './settings-check.js';
@@ -53,7 +55,8 @@ export class SettingsGuard {
     if (textIn(block, 'subnetIp') !== '') return undefined;
     const taken = [
       ...this.#others(before?.id).flatMap((other) => ownNetworks(other.server)),
-      ...machineNetworks((name) => /^awg\d+$/.test(name)),
+      ...machineNetworks(isInterfaceOfOurs),
+      ...machineRoutes(isInterfaceOfOurs),
     ];
     const subnetIp = freeSubnet(taken);
     if (subnetIp === undefined) return undefined;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { KeyedQueue, type ListenersApi, type Log } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
-import { userOf, type UserReachApi, type UserRef } from '../engine/contract.js';
+import type { UserReachApi } from '../engine/contract.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
 import type { Probe } from '../processes/contract.js';
 import type {
@@ -13,12 +13,16 @@ import type {
   SidecarInstance,
   SidecarProgram,
   SidecarUser,
+  UserCounters,
 } from '../sidecars/contract.js';
 import { runCommand } from './command.js';
-import { socketOf } from './control-socket.js';
+import { ControlSocket, socketOf } from './control-socket.js';
 import { ownsInterface } from './device-owner.js';
+import { readDevice } from './device-state.js';
+import { tableOf } from './firewall.js';
 import type { Handshakes } from './handshakes.js';
 import { interfaceOf } from './interface.js';
+import { bookOf, countersOf } from './peer-book.js';
 import { rightsProblem } from './rights.js';
 import { serverOf } from './server-block.js';
 import { panelName, Tunnel } from './tunnel.js';
@@ -89,6 +93,7 @@ export class AmneziawgSidecar implements Sidecar {
     return inbounds.map((inbound) => ({
       name: `in-${inbound.id}`,
       inboundIds: [inbound.id],
+      nftTables: [tableOf(panelName(this.#needs.dataDirectory), inbound.id)],
       process: () => ({
         args: ['-f', interfaceOf(inbound.id)],
         env: { LOG_LEVEL: 'error', WEIR_SETTINGS: digestOf(inbound) },
@@ -100,6 +105,11 @@ export class AmneziawgSidecar implements Sidecar {
   /** Tunnels that serve now, by inbound. */
   get tunnels(): ReadonlyMap<number, Tunnel> {
     return this.#tunnels;
+  }
+
+  async peek({ inboundIds: [id = 0] }: SidecarInstance): Promise<readonly UserCounters[]> {
+    const users = [...this.#expected(this.#needs.users, id)];
+    return countersOf(await readDevice(new ControlSocket(socketOf(interfaceOf(id)))), bookOf(users));
   }
 
   async open({ inboundIds }: SidecarInstance): Promise<SidecarControl> {
@@ -134,9 +144,10 @@ export class AmneziawgSidecar implements Sidecar {
   }
 
   *#expected(users: ProgramUsersApi, inboundId: number): Iterable<SidecarUser> {
-    for (const user of users.users(inboundId)) {
-      const ref: UserRef | undefined = userOf(user.name);
-      if (ref) yield { ...ref, ...user };
+    for (const clientId of users.attached(inboundId)) {
+      const ref = { inboundId, clientId };
+      const user = users.user(ref);
+      if (user) yield { ...ref, ...user };
     }
   }
 }

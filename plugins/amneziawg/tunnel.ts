@@ -1,18 +1,19 @@
 // One inbound: the device behind its process, the interface, the table of nftables, and its peers.
 import { createHash } from 'node:crypto';
-import type { Log } from '../../kernel/index.js';
+import { type Log, TimeSlice } from '../../kernel/index.js';
 import type { UserRef } from '../engine/contract.js';
 import type { Inbound } from '../inbounds/contract.js';
-import type { SidecarUser, UserCounters } from '../sidecars/contract.js';
+import type { ListedUser, SidecarUser, UserCounters } from '../sidecars/contract.js';
 import type { RunCommand } from './command.js';
 import { ControlRefusal, ControlSocket, socketOf } from './control-socket.js';
-import { laterFields, settingsChange } from './device-settings.js';
+import { base64Of, laterFields, settingsChange } from './device-settings.js';
 import { type DeviceState, readDevice } from './device-state.js';
 import { noTable, portsText, tableOf, tableText } from './firewall.js';
 import { forwardedPorts } from './forwarded-ports.js';
 import { turnOnForwarding } from './forwarding.js';
 import { Interface, interfaceOf } from './interface.js';
-import { type Peer, peerLines, peerOf, removalLines } from './peers.js';
+import { countersOf, PeerBook } from './peer-book.js';
+import { accountIn, type Peer, peerLines, peerOf, quietLines, removalLines } from './peers.js';
 import { publicKeyOf } from './public-key.js';
 import { type ServerBlock, serverOf, textIn } from './server-block.js';
 import { settingsProblem } from './settings-check.js';
@@ -44,17 +45,16 @@ export class Tunnel {
   readonly users = {
     replace: (users: readonly SidecarUser[]) => this.#replace(users),
     change: (put: readonly SidecarUser[], gone: readonly UserRef[]) => this.#change(put, gone),
+    quiet: (users: readonly UserRef[]) => this.#quiet(users),
+    list: () => this.#list(),
   };
   readonly #parts: TunnelParts;
   readonly #inbound: Inbound;
   readonly #server: ServerBlock;
   readonly #control: ControlSocket;
   readonly #interface: Interface;
-  /** what the device has, by client */
-  readonly #peers = new Map<number, Peer>();
-  readonly #byKey = new Map<string, Peer>();
-  /** those of them with forwarded ports, which are few */
-  readonly #forwarding = new Map<number, Peer>();
+  /** what the device has */
+  #book = new PeerBook();
   /** the forwarded ports that the table has */
   #ports = '';
 
@@ -70,14 +70,19 @@ export class Tunnel {
   /** Makes device, interface and table what the inbound says; a device that is so already keeps its sessions. `expected`: who may be in it, so that it can be read at once. */
   async setUp(expected: Iterable<SidecarUser>): Promise<void> {
     try {
+      const slice = new TimeSlice();
       for (const user of expected) {
+        if (slice.isOver) await slice.next();
         const peer = peerOf(user);
-        if (peer) this.#byKey.set(peer.publicKey, peer);
+        if (peer) this.#book.expect(peer);
       }
       await this.#setUp();
     } catch (error) {
-      // Nobody closes a tunnel that was never open.
-      await this.closed().catch(() => undefined);
+      // Nobody closes a tunnel that was never open. An adopted one has clients, which would reach everything without the rules.
+      await this.#interface.setDown().then(
+        () => this.closed().catch(() => undefined),
+        () => undefined,
+      );
       throw error;
     }
   }
@@ -114,20 +119,11 @@ export class Tunnel {
   }
   /** The client behind a key of the device. */
   clientOf(publicKey: string): UserRef | undefined {
-    return this.#byKey.get(publicKey)?.user;
+    return this.#book.ofKey(publicKey)?.user;
   }
 
   async read(): Promise<readonly UserCounters[]> {
-    const { peers } = await readDevice(this.#control);
-    const counters: UserCounters[] = [];
-    for (const state of peers.values()) {
-      const ref = this.clientOf(state.publicKey);
-      if (!ref) continue;
-      const { inboundId, clientId } = ref;
-      counters.push({ inboundId, clientId, up: state.received, down: state.sent });
-      this.#parts.seen(ref, state.handshake);
-    }
-    return counters;
+    return countersOf(await readDevice(this.#control), this.#book, this.#parts.seen);
   }
 
   async closed(): Promise<void> {
@@ -156,66 +152,87 @@ export class Tunnel {
     }
   }
 
+  /** Without addresses nothing passes to or from a peer, and its counters stay. */
+  async #quiet(users: readonly UserRef[]): Promise<void> {
+    const peers = users.flatMap(({ clientId }) => this.#book.ofClient(clientId) ?? []);
+    await this.#inPortions(peers, ({ publicKey }) => quietLines(publicKey));
+  }
+
+  async #list(): Promise<ListedUser[]> {
+    const { peers } = await readDevice(this.#control);
+    return [...peers.values()].map((state) => {
+      const peer = this.#book.ofKey(state.publicKey);
+      if (!peer) return { name: `with the key ${base64Of(state.publicKey)}` };
+      const isSame = peerLines(peer, state).length === 0;
+      return { name: peer.user.name, account: isSame ? peer.user.account : accountIn(state) };
+    });
+  }
+
   async #replace(users: readonly SidecarUser[]): Promise<void> {
     const state = await readDevice(this.#control);
     if (!state.settings.has('listen_port'))
       throw new Error(
         `the program could not open UDP port ${this.#inbound.port}; another program may use it`,
       );
-    for (const known of [this.#peers, this.#byKey, this.#forwarding]) known.clear();
-    for (const peer of this.#peersOf(users)) this.#remember(peer);
-    const gone = [...state.peers.keys()].filter((key) => !this.#byKey.has(key));
+    const peers = await this.#peersOf(users);
+    const book = new PeerBook();
+    for (const peer of peers) book.add(peer);
+    // At once: to a reading in between, a client without its key would be one that has gone.
+    this.#book = book;
+    const gone = [...state.peers.keys()].filter((key) => !book.ofKey(key));
     // Removals first: an address may have moved to another client.
-    await this.#inPortions(gone.map(removalLines));
-    await this.#inPortions(
-      [...this.#peers.values()].map((peer) => peerLines(peer, state.peers.get(peer.publicKey))),
-    );
-    await this.#route([...this.#peers.values()], []);
+    await this.#inPortions(gone, removalLines);
+    const all = book.all();
+    await this.#inPortions(all, (peer) => peerLines(peer, state.peers.get(peer.publicKey)));
+    await this.#route(all, []);
     await this.#applyPorts();
   }
 
   async #change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void> {
-    const added = this.#peersOf(put);
+    const added = await this.#peersOf(put);
     // A counter begins at zero with each put, so a peer that is there goes first. It also ends sessions with an old key.
-    const removed = [...gone, ...put].flatMap(({ clientId }) => this.#peers.get(clientId) ?? []);
-    await this.#inPortions(removed.map(({ publicKey }) => removalLines(publicKey)));
-    for (const peer of removed) this.#forget(peer);
+    const removed = [...gone, ...put].flatMap(({ clientId }) => this.#book.ofClient(clientId) ?? []);
+    await this.#inPortions(removed, ({ publicKey }) => removalLines(publicKey));
+    for (const peer of removed) this.#book.remove(peer);
     for (const ref of gone) this.#parts.gone(ref);
-    for (const peer of added) this.#remember(peer);
-    await this.#inPortions(added.map((peer) => peerLines(peer, undefined)));
+    for (const peer of added) this.#book.add(peer);
+    await this.#inPortions(added, (peer) => peerLines(peer, undefined));
     await this.#route(added, removed);
-    await this.#applyPorts();
+    if ([...added, ...removed].some(({ forwardedPorts }) => forwardedPorts !== '')) await this.#applyPorts();
   }
 
   /** Users whose account cannot be a peer are named in the log and left out. */
-  #peersOf(users: readonly SidecarUser[]): Peer[] {
+  async #peersOf(users: readonly SidecarUser[]): Promise<Peer[]> {
     const own = publicKeyOf(textIn(this.#server, 'privateKey'));
-    return users.flatMap((user) => {
+    const peers: Peer[] = [];
+    const slice = new TimeSlice();
+    for (const user of users) {
+      if (slice.isOver) await slice.next();
       const peer = peerOf(user);
-      if (peer && peer.publicKey !== own) return [peer];
-      this.#parts.log.warn('a client of amneziawg is left out: its key or its addresses are not valid', {
-        inboundId: user.inboundId,
-        clientId: user.clientId,
-      });
-      return [];
-    });
-  }
-  #remember(peer: Peer): void {
-    this.#forget(this.#peers.get(peer.user.clientId));
-    this.#peers.set(peer.user.clientId, peer);
-    this.#byKey.set(peer.publicKey, peer);
-    if (peer.forwardedPorts !== '') this.#forwarding.set(peer.user.clientId, peer);
-  }
-  #forget(peer: Peer | undefined): void {
-    if (!peer) return;
-    if (this.#peers.get(peer.user.clientId) === peer) this.#peers.delete(peer.user.clientId);
-    if (this.#forwarding.get(peer.user.clientId) === peer) this.#forwarding.delete(peer.user.clientId);
-    if (this.#byKey.get(peer.publicKey) === peer) this.#byKey.delete(peer.publicKey);
+      if (peer && peer.publicKey !== own) peers.push(peer);
+      else
+        this.#parts.log.warn('a client of amneziawg is left out: its key or its addresses are not valid', {
+          inboundId: user.inboundId,
+          clientId: user.clientId,
+        });
+    }
+    return peers;
   }
 
-  async #inPortions(peers: readonly (readonly string[])[]): Promise<void> {
-    for (let i = 0; i < peers.length; i += AT_ONCE)
-      await this.#control.set(peers.slice(i, i + AT_ONCE).flat());
+  /** Sends the lines of these, some hundred in one operation. */
+  async #inPortions<T>(items: readonly T[], linesOf: (item: T) => readonly string[]): Promise<void> {
+    const slice = new TimeSlice();
+    let [lines, count] = [[] as string[], 0];
+    for (const item of items) {
+      if (slice.isOver) await slice.next();
+      const own = linesOf(item);
+      if (own.length > 0) count += 1;
+      lines.push(...own);
+      if (count < AT_ONCE) continue;
+      await this.#control.set(lines);
+      [lines, count] = [[], 0];
+    }
+    await this.#control.set(lines);
   }
 
   async #route(added: readonly Peer[], removed: readonly Peer[]): Promise<void> {
@@ -235,7 +252,7 @@ export class Tunnel {
   }
 
   async #applyPorts(): Promise<void> {
-    const ports = forwardedPorts(this.#forwarding.values(), ({ user }, taken) =>
+    const ports = forwardedPorts(this.#book.forwarding(), ({ user }, taken) =>
       this.#parts.log.warn('a port of amneziawg is forwarded to another client already', {
         inboundId: this.inboundId,
         clientId: user.clientId,

@@ -2,32 +2,95 @@ import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { bool, command, type Command, optional, Refusal, text } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import type { Archive } from './archive/archive.js';
+import type { BackupMaker } from './archive/backup-maker.js';
+import type { ListedBackup } from './archive/record.js';
+import {
+  type Decryption,
+  type Encryption,
+  identityProblem,
+  recipientProblem,
+} from './encryption/age-file.js';
 import { type Restore, summary } from './restore.js';
+import type { Scheduler } from './schedule/scheduler.js';
 import type { Snapshots } from './snapshots.js';
 
 const MOST_KEY_BYTES = 4096;
+const MOST_IDENTITY_BYTES = 32_768;
 
 /** Lines of a file of keys. */
-async function keysIn(path: string): Promise<string[]> {
+async function linesIn(option: string, path: string, most: number): Promise<string[]> {
   const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_KEY_BYTES + 1), 0, MOST_KEY_BYTES + 1, 0);
-    if (bytesRead > MOST_KEY_BYTES) throw new Refusal(`--key: ${path} is too large for a file of keys`);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most + 1), 0, most + 1, 0);
+    if (bytesRead > most) throw new Refusal(`--${option}: ${path} is too large for a file of keys`);
     return buffer.toString('latin1', 0, bytesRead).split(/\r?\n/);
   } finally {
     await file.close();
   }
 }
 
-export const commands = ({
-  snapshots,
-  restore,
-  audit,
-}: {
-  snapshots: Snapshots;
-  restore: Restore;
-  audit?: AuditTrailApi | undefined;
-}): Command[] => [
+async function decryptionFrom(identity?: string, passphraseFile?: string): Promise<Decryption> {
+  const identities = identity === undefined ? [] : await linesIn('identity', identity, MOST_IDENTITY_BYTES);
+  const problem = identity === undefined ? undefined : await identityProblem(identities);
+  if (problem !== undefined) throw new Refusal(`--identity: ${identity} cannot be used: ${problem}`);
+  const [passphrase = ''] =
+    passphraseFile === undefined
+      ? []
+      : await linesIn('passphrase-file', passphraseFile, MOST_KEY_BYTES).then((lines) =>
+          lines.map((line) => Buffer.from(line, 'latin1').toString('utf8')),
+        );
+  return { identities, passphrase };
+}
+
+/** What a backup is encrypted with: the keys of the option, or what the settings say. */
+async function encryptionFor(
+  maker: BackupMaker,
+  encrypt: boolean,
+  recipients: string | undefined,
+): Promise<Encryption | undefined> {
+  const keys = (recipients ?? '').split(/[\s,]+/).filter((key) => key !== '');
+  for (const key of keys) {
+    const problem = await recipientProblem(key);
+    if (problem !== undefined) throw new Refusal(`--recipients: ${key.slice(0, 80)}: ${problem}`);
+  }
+  if (keys.length > 0) return { recipients: keys, passphrase: '' };
+  if (recipients !== undefined) throw new Refusal('--recipients has no key');
+  if (!encrypt) return undefined;
+  const encryption = maker.encryption();
+  if (encryption.recipients.length === 0 && encryption.passphrase === '')
+    throw new Refusal('--encrypt needs the setting backupRecipients or backupPassphrase, or --recipients');
+  return encryption;
+}
+
+/** `weir_2026-11-23_040000.db  verified  12 clients  3 inbounds  1.2 MB  s3` */
+function line({ manifest, verification, copies, problem }: ListedBackup): string {
+  const { name, counts, bytes, encryption } = manifest;
+  const copied = Object.entries(copies).map(([target, copy]) =>
+    copy.problem === '' ? target : `not at ${target}: ${copy.problem}`,
+  );
+  const state = problem !== '' ? problem : `${verification.state} ${verification.problem}`.trim();
+  return [
+    name,
+    state,
+    `${counts.clients} clients`,
+    `${counts.inbounds} inbounds`,
+    `${(bytes / 1_000_000).toFixed(1)} MB`,
+    ...(encryption === '' ? [] : [`encrypted with ${encryption}`]),
+    ...copied,
+  ].join('  ');
+}
+
+interface Scope {
+  readonly snapshots: Snapshots;
+  readonly restore: Restore;
+  readonly archive: Archive;
+  readonly maker: BackupMaker;
+  readonly scheduler: Scheduler;
+  readonly audit?: AuditTrailApi | undefined;
+}
+
+export const commands = ({ snapshots, restore, archive, maker, scheduler, audit }: Scope): Command[] => [
   command({
     name: 'backup',
     about: 'Copies the database to a SQLite file, while the panel runs. Prints the path of the file.',
@@ -35,13 +98,43 @@ export const commands = ({
       folder: optional(
         text().max(4096).description('absolute path of the folder; by default backups/ in the data folder'),
       ),
+      encrypt: optional(
+        bool().description('encrypt it with the public keys or the passphrase of the settings'),
+      ),
+      recipients: optional(
+        text().max(32_768).description('encrypt it for these public keys of age; comma-separated'),
+      ),
     },
     example: 'weir backup --folder /var/backups',
-    run: async ({ options: { folder }, who, say }) => {
+    run: async ({ options: { folder, encrypt = false, recipients }, who, say }) => {
       if (folder !== undefined && !isAbsolute(folder))
         throw new Refusal(`--folder must be an absolute path, and "${folder}" is not`);
       await audit?.act('backup', who, { name: 'backup', facts: { folder: folder ?? '' } });
-      say(await snapshots.writeTo(folder));
+      say(await snapshots.writeTo(folder, await encryptionFor(maker, encrypt, recipients)));
+    },
+  }),
+  command({
+    name: 'backups',
+    about: 'Lists the backups that the panel has made and verified, the newest first.',
+    options: {
+      place: optional(text().max(32).description('name of a target, such as s3; by default the data folder')),
+    },
+    example: 'weir backups --place s3',
+    run: async ({ options: { place }, say }) => {
+      const backups = await archive.list(place);
+      for (const backup of backups) say(line(backup));
+      if (backups.length === 0) say('there is no backup yet; `weir backups run` makes one');
+    },
+  }),
+  command({
+    name: 'backups run',
+    about: 'Makes a backup now, as the schedule does: verified, encrypted, copied to the targets.',
+    example: 'weir backups run',
+    run: async ({ say, who }) => {
+      const made = await scheduler.run('admin', who);
+      say(line(made));
+      if (made.verification.state !== 'verified')
+        throw new Refusal(`the backup cannot be restored: ${made.verification.problem}`);
     },
   }),
   command({
@@ -49,27 +142,38 @@ export const commands = ({
     about:
       'Restores a backup in the panel that runs, which restarts then. `weir restore` does the same, with and without a panel, and waits for the result.',
     options: {
-      file: text().max(4096).description('absolute path of the SQLite file'),
+      file: text().max(4096).description('absolute path of the SQLite file, or of an encrypted one'),
       key: optional(
         text().max(4096).description('absolute path of the `secrets.key` that belongs to the backup'),
+      ),
+      identity: optional(
+        text().max(4096).description('absolute path of the identity file that opens an encrypted backup'),
+      ),
+      passphraseFile: optional(
+        text().max(4096).description('absolute path of a file whose first line is the passphrase'),
       ),
       allSettings: optional(
         bool().description('take addresses, ports, certificates and base path from the backup as well'),
       ),
     },
     example: 'weir backup restore --file /var/backups/weir_2026-11-23_040000.db',
-    run: async ({ options: { file, key, allSettings = false }, who, say }) => {
+    run: async ({ options: { file, key, identity, passphraseFile, allSettings = false }, who, say }) => {
       for (const [name, path] of [
         ['file', file],
         ['key', key],
+        ['identity', identity],
+        ['passphrase-file', passphraseFile],
       ] as const)
         if (path !== undefined && !isAbsolute(path))
           throw new Refusal(`--${name} must be an absolute path, and "${path}" is not`);
+      const given = await decryptionFrom(identity, passphraseFile);
+      const isGiven = identity !== undefined || passphraseFile !== undefined;
       const result = await restore.restore({
         path: file,
         who,
         keepHostSettings: !allSettings,
-        ...(key !== undefined && { keys: await keysIn(key) }),
+        decryption: isGiven ? given : { identities: [], passphrase: maker.encryption().passphrase },
+        ...(key !== undefined && { keys: await linesIn('key', key, MOST_KEY_BYTES) }),
       });
       say(`restored ${summary(result)}; the panel restarts`);
     },

@@ -10,5 +10,16 @@ export const errors = defineErrors('backup', {
     422,
     'the backup has values that are encrypted with another key: send the secrets.key of its panel as `secretsKey`, or with `weir restore --key`; nothing was changed',
   ],
+  NOT_MADE: [507, 'the backup cannot be made'],
+  AT_WORK: [409, 'another backup is being made, verified, copied or deleted; try again when that is done'],
+  UNKNOWN: [404, 'there is no backup of this name; the list has all of them'],
+  UNKNOWN_PLACE: [404, 'there is no such place; the status names all of them'],
+  PLACE_OFF: [409, 'this target is not set up'],
+  LAST_VERIFIED: [
+    409,
+    'this is the newest verified backup in this place; make another one first, or send `force` to delete it',
+  ],
+  NOT_VERIFIED: [507, 'the backup could not be verified now'],
+  TARGET_FAILED: [502, 'the target failed'],
   TOO_LARGE: [413, 'the copy is too large for JSON; leave out `Accept: application/json` to get a file'],
 });

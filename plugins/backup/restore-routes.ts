@@ -11,6 +11,7 @@ import {
   text,
   withMessage,
 } from '../../kernel/index.js';
+import { decryptionFields, decryptionOf } from './decryption-fields.js';
 import { whileConnected } from './download.js';
 import { errors } from './errors.js';
 import { type Restore, summary } from './restore.js';
@@ -44,10 +45,12 @@ export const restoreRoutes = (restore: Restore): Route[] => [
           .max(4096)
           .description('content of the `secrets.key` of the backup, if it comes from another panel'),
       ),
+      ...decryptionFields(),
     }).example({ keepHostSettings: 'true' }),
     reply: payload(text()),
     errors: [errors.NO_PROGRAM, errors.RESTORING, errors.NEEDS_KEY, errors.NOT_RESTORED],
     handle: async (input) => {
+      const decryption = await decryptionOf(input.body);
       const result = await whileConnected(
         input,
         restore.restore({
@@ -55,6 +58,7 @@ export const restoreRoutes = (restore: Restore): Route[] => [
           who: input.who,
           keepHostSettings: input.body.keepHostSettings !== 'false',
           keys: (input.body.secretsKey ?? '').split(/\s+/),
+          decryption,
         }),
       );
       input.reply.header('connection', 'close');

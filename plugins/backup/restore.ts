@@ -2,7 +2,7 @@
 import type { Database, Log, Principal } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { PanelProgramApi } from '../system/contract.js';
-import type { LastRestore, PanelDatabaseApi, Rehearsed } from './contract.js';
+import type { Decryption, LastRestore, PanelDatabaseApi, Rehearsed } from './contract.js';
 import { errors } from './errors.js';
 import { hostRows } from './host-rows.js';
 
@@ -14,6 +14,8 @@ export interface RestoreRequest {
   readonly keepHostSettings: boolean;
   /** lines of the `secrets.key` that belongs to the backup */
   readonly keys?: readonly string[];
+  /** for an encrypted backup */
+  readonly decryption?: Decryption | undefined;
 }
 
 export class Restore {
@@ -61,7 +63,7 @@ export class Restore {
   }
 
   /** Resolves when the backup was rehearsed and the panel is about to restart with it. */
-  async restore({ path, who, keepHostSettings, keys = [] }: RestoreRequest): Promise<Rehearsed> {
+  async restore({ path, who, keepHostSettings, keys = [], decryption }: RestoreRequest): Promise<Rehearsed> {
     const [database, program] = [this.#database, this.#program];
     if (!database || !program) throw errors.NO_PROGRAM();
     if (this.#busy) throw errors.RESTORING();
@@ -69,7 +71,7 @@ export class Restore {
     try {
       await this.#audit?.act('backup', who, { name: 'restore', facts: { keepHostSettings } });
       const keep = keepHostSettings ? await hostRows(this.#db) : [];
-      const { folder, ...result } = await database.rehearse({ path, keep, keys });
+      const { folder, ...result } = await database.rehearse({ path, keep, keys, decryption });
       if (/secrets are sealed with the key/.test(result.problem)) throw errors.NEEDS_KEY();
       if (result.problem !== '') throw errors.NOT_RESTORED(result.problem);
       const done = await program.restoreDatabase(folder);

@@ -4,6 +4,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { join, resolve } from 'node:path';
 import { messageOf, PanelError } from '../../kernel/index.js';
 import type { PanelDatabaseApi } from './contract.js';
+import type { Encryption } from './encryption/age-file.js';
+import { encryptInThread } from './encryption/encrypt-in-thread.js';
 import { errors } from './errors.js';
 import { stamp } from './file-name.js';
 
@@ -108,16 +110,30 @@ export class Snapshots {
     };
   }
 
+  /** The plain copy never leaves the data folder. */
+  async #encrypted(draft: string, encryption: Encryption): Promise<void> {
+    const plain = join(this.#folder, `${process.pid}-${this.#count++}.db`);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    try {
+      await this.#copy(plain);
+      await encryptInThread(plain, draft, encryption);
+    } finally {
+      await rm(plain, { force: true }).catch(() => undefined);
+    }
+  }
+
   /** Writes a copy into a folder, by default `backups` of the data folder. Resolves with its path when it is complete and on the disk. */
-  async writeTo(folder = this.#backups): Promise<string> {
+  async writeTo(folder = this.#backups, encryption?: Encryption): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await removeLeftovers(folder);
     const name = `weir_${stamp(new Date())}`;
     const draft = join(folder, `.${name}.${process.pid}-${this.#count++}.part`);
+    const ending = encryption ? '.db.age' : '.db';
     try {
-      await this.#copy(draft);
+      if (encryption) await this.#encrypted(draft, encryption);
+      else await this.#copy(draft);
       for (let n = 0; ; n++) {
-        const path = join(folder, `${name}${n === 0 ? '' : `-${n}`}.db`);
+        const path = join(folder, `${name}${n === 0 ? '' : `-${n}`}${ending}`);
         // Claims the name first, so that two backups of one second do not replace each other.
         const claimed = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
           if (error.code === 'EEXIST') return undefined;

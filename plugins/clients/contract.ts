@@ -107,6 +107,10 @@ export const WithheldUsers = token<WithheldUsersApi>('clients', 'WithheldUsers')
 export interface ProgramUsersApi {
   user(ref: UserRef): CoreUser | undefined;
   users(inboundId: number): Iterable<CoreUser>;
+  /** Ids of the clients that are attached to the inbound, enabled or not: for passes over many that let other work go on. */
+  attached(inboundId: number): readonly number[];
+  /** Whether the client is attached to the inbound, enabled or not. */
+  isAttached(ref: UserRef): boolean;
 }
 export const ProgramUsers = token<ProgramUsersApi>('clients', 'ProgramUsers');
 

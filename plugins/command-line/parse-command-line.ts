@@ -13,7 +13,9 @@ export interface Answered {
 export type ParsedCommand<C extends Typed> = { readonly command: C; readonly options: unknown } | Answered;
 
 /** Commands of the program around the panel. They are listed here so that a typing mistake is not taken for another command. */
-export const PROGRAM_COMMANDS = ['check', 'dev', 'plugin add', 'plugin remove', 'purge', 'restore'] as const;
+export const PROGRAM_COMMANDS = [
+  ...['check', 'dev', 'health', 'plugin add', 'plugin remove', 'purge', 'restore', 'rollback', 'upgrade'],
+] as const;
 
 const camel = (option: string): string => option.replaceAll(/-([a-z])/g, (_, c: string) => c.toUpperCase());
 

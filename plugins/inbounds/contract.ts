@@ -17,7 +17,8 @@ import type { ProtocolCredential } from './credential.js';
 import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
-import { type AddInbound, type Inbound, UpdateInbound } from './schema.js';
+import type { InboundEditsApi } from './inbound-edits.js';
+import { type Inbound, UpdateInbound } from './schema.js';
 import type { ClientsPlan, SentClients } from './sent-clients.js';
 import type { ClientsShownIn, ShownClients } from './shown-clients.js';
 import { programProblem, protocolProblem, viewsShape } from './contributed/shapes.js';
@@ -93,6 +94,7 @@ export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export type { ClientsPlan, SentClients } from './sent-clients.js';
 export type { ClientsShownIn, ShownClients } from './shown-clients.js';
+export type { Added, AddOptions, InboundEditsApi } from './inbound-edits.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 
 /** A transport protocol of the operating system: a port of one is free for the other. */
@@ -231,38 +233,12 @@ export const InboundClients = extensionPoint<InboundClientsApi>(
       : others[0] && `${others[0].plugin} stores the clients of inbounds already`,
 );
 
-export interface AddOptions {
-  /** Written in the same transaction, after the inbound. */
-  readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;
-  /** Called last in the transaction. */
-  readonly committing?: ((added: Added) => void) | undefined;
-  /** takes the names of keys that nothing reads */
-  readonly ignored?: Set<string>;
-  /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
-  readonly keepDestinations?: boolean;
-}
-export interface Added {
-  readonly id: number;
-  readonly applied: Applied;
-  /** destinations kept for that reason, as `WEIR_FALLBACK_DESTINATIONS` would name them */
-  readonly kept: readonly string[];
-  /** what happened to clients in its `settings`; empty if there were none */
-  readonly note: string;
-}
 /** The settings of an inbound in the core's config, whenever it is tested or composed. A tap must be quick and give the same result for the same data: another result replaces the inbound in the core. */
 export const coreSettings = filter<JsonObject, { readonly inbound: Inbound }>(
   'inbounds/coreSettings',
   jsonRecord<JsonObject>(),
 );
 
-/** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
-export interface InboundEditsApi {
-  add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
-  /** Clients of the inbound stay, without it. */
-  delete(id: number, who: Principal): Promise<Applied>;
-  /** Has the core test the inbound as it would be with these settings of its config. Rejects with INBOUNDS_CORE_REFUSED. */
-  test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void>;
-}
 export const InboundEdits = token<InboundEditsApi>('inbounds', 'InboundEdits');
 
 /** Applies limits to inbounds; the plugin that counts bytes decides which inbounds reached one. Do not call it inside a write. */

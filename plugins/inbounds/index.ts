@@ -120,6 +120,8 @@ export default definePlugin({
         for (const key of views.withoutShown(unknown, added.id)) options.ignored?.add(key);
         return added;
       },
+      update: async (id, fields, who) =>
+        (await service.update(id, validate(UpdateInbound, fields), who)).applied,
       delete: (id, who) => service.delete(id, who),
       test: (inbound, change) => check.test(inbound, change),
     }),

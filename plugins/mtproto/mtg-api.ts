@@ -1,7 +1,9 @@
 // The management API of mtg-multi. Source: README of github.com/mhsanaei/mtg-multi; the program of github.com/dolonet has
 // only `GET /stats`.
+import { TimeSlice } from '../../kernel/index.js';
 import { userName, userOf, type UserRef } from '../engine/contract.js';
 import type {
+  ListedUser,
   ProgramReply,
   SidecarControl,
   SidecarInstance,
@@ -26,6 +28,7 @@ export class MtgApi implements SidecarControl {
       this.users = {
         replace: (users) => this.#replace(users),
         change: (put, gone) => this.#change(put, gone),
+        list: () => this.#list(),
       };
   }
 
@@ -37,21 +40,44 @@ export class MtgApi implements SidecarControl {
     return new MtgApi(instance, nobody, status === 200);
   }
 
+  /** Reads counters without finding out anything else. */
+  static read(instance: SidecarInstance): Promise<readonly UserCounters[]> {
+    return new MtgApi(instance, '', false).read();
+  }
+
   async read(): Promise<readonly UserCounters[]> {
     const { status, body } = await this.#call('GET', '/stats');
     const stats = (body as { users?: Stats } | undefined)?.users;
     if (status !== 200 || typeof stats !== 'object' || stats === null)
       throw new Error(`its API answers GET /stats with ${status} and no counters`);
-    return Object.entries(stats).flatMap(([name, counters]) => {
+    const counters: UserCounters[] = [];
+    const slice = new TimeSlice();
+    for (const [name, moved] of Object.entries(stats)) {
+      if (slice.isOver) await slice.next();
       const ref = name === NOBODY ? undefined : userOf(name);
       // What is no number is named by who checks the counters.
-      return ref ? [{ ...ref, up: counters?.bytes_in as number, down: counters?.bytes_out as number }] : [];
-    });
+      if (ref) counters.push({ ...ref, up: moved?.bytes_in as number, down: moved?.bytes_out as number });
+    }
+    return counters;
+  }
+
+  async #list(): Promise<ListedUser[]> {
+    const { status, body } = await this.#call('GET', '/secrets');
+    const secrets = (body as { secrets?: unknown } | undefined)?.secrets;
+    if (status !== 200 || typeof secrets !== 'object' || secrets === null)
+      throw new Error(`its API answers GET /secrets with ${status} and no secrets`);
+    // Names, or names with what belongs to them.
+    const names = Array.isArray(secrets) ? secrets.map(nameIn) : Object.keys(secrets);
+    return names.filter((name) => name !== NOBODY).map((name) => ({ name }));
   }
 
   async #replace(users: readonly SidecarUser[]): Promise<void> {
     const secrets: Record<string, object> = { [NOBODY]: { secret: this.#nobody } };
-    for (const user of users) secrets[user.name] = fieldsOf(user);
+    const slice = new TimeSlice();
+    for (const user of users) {
+      if (slice.isOver) await slice.next();
+      secrets[user.name] = fieldsOf(user);
+    }
     await this.#must('PUT', '/secrets', { secrets });
   }
 
@@ -76,6 +102,9 @@ export class MtgApi implements SidecarControl {
     return call('api', path, { method, body, headers: { authorization: `Bearer ${secret}` } });
   }
 }
+
+const nameIn = (entry: unknown): string =>
+  typeof entry === 'string' ? entry : String((entry as { name?: unknown } | null)?.name);
 
 const fieldsOf = (user: SidecarUser): object => {
   const tag = adTagOf(user);

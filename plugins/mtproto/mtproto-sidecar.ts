@@ -36,6 +36,8 @@ export class MtprotoSidecar implements Sidecar {
       }),
     }));
 
+  readonly peek: NonNullable<Sidecar['peek']> = (instance) => MtgApi.read(instance);
+
   readonly open: Sidecar['open'] = (instance) => {
     const inbound = this.#inbounds.get(instance.inboundIds[0] ?? 0);
     return MtgApi.open(instance, nobodySecret(instance, { settings: inbound?.settings ?? {} }));

@@ -45,6 +45,8 @@ export interface CallOptions {
   readonly allowPrivate?: boolean;
   /** Any certificate is taken: only where an admin has permitted it for this server. */
   readonly allowInsecure?: boolean;
+  /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
+  readonly authorities?: string;
 }
 /**
  * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { AddressGuard, Resolve } from './address-guard.js';
 import type { Destination } from './destination.js';
 import { type ProxyServer, throughProxy } from './proxy.js';
@@ -14,6 +14,8 @@ export interface Way {
   readonly proxy: ProxyServer | undefined;
   /** Any certificate is taken. */
   readonly allowInsecure?: boolean;
+  /** PEM of authorities that are trusted beside the public ones */
+  readonly authorities?: string;
   /** ends an attempt that takes too long */
   readonly signal: AbortSignal;
   /** as the URL has it, without brackets */
@@ -33,9 +35,18 @@ function watched(socket: Socket, { guard, host, destination }: Way): Socket {
   });
 }
 
-const tlsOptions = ({ host, allowInsecure = false }: Way) => ({
+/** Reading all public authorities takes 20 ms, so the last result stays. */
+let trusted: { readonly authorities: string; readonly context: SecureContext } | undefined;
+function trusting(authorities: string): SecureContext {
+  if (trusted?.authorities !== authorities)
+    trusted = { authorities, context: createSecureContext({ ca: [...rootCertificates, authorities] }) };
+  return trusted.context;
+}
+
+const tlsOptions = ({ host, allowInsecure = false, authorities = '' }: Way) => ({
   ...(isIP(host) === 0 && { servername: host }),
   ...(allowInsecure && { rejectUnauthorized: false }),
+  ...(authorities !== '' && { secureContext: trusting(authorities) }),
   ALPNProtocols: ['http/1.1'],
 });
 

@@ -22,6 +22,8 @@ export interface Way {
   readonly limits: CallLimits;
   /** Any certificate is taken. */
   readonly allowInsecure?: boolean;
+  /** PEM of authorities that are trusted beside the public ones */
+  readonly authorities?: string;
   /** aborted when the whole call is over, with the reason */
   readonly signal: AbortSignal;
 }

@@ -104,7 +104,7 @@ export class OutgoingCalls implements OutgoingApi {
   async #admit(
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
-    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure'>,
+    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities'>,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -131,9 +131,9 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack = await this.#quotaOf(plugin).take(signal);
       const { allow, proxy } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
-      const { allowInsecure = false } = options;
+      const { allowInsecure = false, authorities = '' } = options;
       const { resolve } = this.#lookups;
-      return { way: { guard, resolve, proxy, limits, signal, allowInsecure }, over };
+      return { way: { guard, resolve, proxy, limits, signal, allowInsecure, authorities }, over };
     } catch (error) {
       over();
       throw error;

@@ -43,6 +43,8 @@ export interface PanelListenerApi {
   readonly certificateValidTo: () => string;
   /** Absolute paths of the certificate and its key; blank when it serves plain HTTP. */
   readonly certificateFiles: { readonly certificate: string; readonly key: string };
+  /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
+  readCertificate(): Promise<void>;
 }
 export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 

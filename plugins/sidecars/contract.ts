@@ -76,6 +76,8 @@ export interface InstancePlan {
   readonly inboundIds: readonly number[];
   /** names of the TCP ports on 127.0.0.1 that it needs for itself */
   readonly ports?: readonly string[];
+  /** tables of nftables (family inet) that `open` makes, each `weir_` with letters, digits and underscores. A later panel removes them if your plugin or the instance has gone by then. */
+  readonly nftTables?: readonly string[];
   /**
    * Returns how the process is started, the same for the same data: a process that was started in another way is
    * restarted, with a last reading before. `users` is undefined when they are given to the running program, by `users` of
@@ -111,6 +113,13 @@ export interface SidecarInstance extends ProcessPlace {
     },
   ): Promise<ProgramReply>;
 }
+/** A user that a program has. */
+export interface ListedUser {
+  /** as in `SidecarUser`; another text for one that you do not know */
+  readonly name: string;
+  /** as far as the program tells it: fields that differ from those that the user should have are a finding */
+  readonly account?: Readonly<Partial<CoreAccount>>;
+}
 /** Talks to one process. Each function has 10 s; a failure is logged and retried, and shown as the state of the inbound. */
 export interface SidecarControl {
   /** Changes the users of the running program; without it, the program reads them from its files when it starts. */
@@ -119,10 +128,14 @@ export interface SidecarControl {
     replace(users: readonly SidecarUser[]): Promise<void>;
     /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
     change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+    /** Stops the traffic of users who are about to be removed, and keeps their counters: then the reading before their removal has all of it. For `countersEndWithUsers`. */
+    quiet?(users: readonly UserRef[]): Promise<void>;
+    /** Returns the users that the program itself says it has, for `weir check --deep`. */
+    list?(): Promise<readonly ListedUser[]>;
   };
   /** Returns the counters of users; the program's start is their zero. Users may be missing. */
   read(): Promise<readonly UserCounters[]>;
-  /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal. */
+  /** The program forgets the counter of a user that is removed: it begins at zero when the user is put again. A last reading is then taken before a removal, and a user whose account changes is removed by a call of its own and put as a new one. */
   readonly countersEndWithUsers?: boolean;
   /** Called when the process has stopped: removes what it leaves behind, such as rules of a firewall. */
   closed?(): void | Promise<void>;
@@ -139,6 +152,8 @@ export interface Sidecar {
   plan(inbounds: readonly Inbound[]): readonly InstancePlan[];
   /** Called once for each process that serves, after its start or adoption. What it must configure first, it does here; if it rejects, it is called again later. */
   open(instance: SidecarInstance): SidecarControl | Promise<SidecarControl>;
+  /** Returns the counters of a process of a previous panel, and changes nothing: it may have been started in another way, and is stopped then. Without it, such a process is stopped with bytes that no panel has counted. */
+  peek?(instance: SidecarInstance): Promise<readonly UserCounters[]>;
 }
 /** Sidecars; one for each protocol. Contribute `protocolProgram` to `ProtocolPrograms` of `inbounds` as well. */
 export const Sidecars = extensionPoint<Sidecar>('sidecars', 'Sidecars', (sidecar, _, others) => {

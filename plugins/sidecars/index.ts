@@ -5,6 +5,7 @@ import {
   contribute,
   definePlugin,
   job,
+  kernelReady,
   maybe,
   oneOf,
   provide,
@@ -16,11 +17,13 @@ import {
 import { ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
+import { Invariants } from '../invariants/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { Processes } from '../processes/contract.js';
 import { CounterSources, Counting } from '../traffic/contract.js';
 import { RunningSidecars } from './contract.js';
 import { Downloads } from './download.js';
+import { programsHaveUsers } from './invariants.js';
 import { routes } from './routes.js';
 import { Runners } from './runners.js';
 
@@ -49,6 +52,10 @@ export default definePlugin({
     contribute(UserServers, runners),
     contribute(CounterSources, runners),
     contribute(OutgoingHosts, downloads.access),
+    contribute(
+      Invariants,
+      programsHaveUsers(() => runners.compared()),
+    ),
   ],
   taps: ({ runners }) => [
     // All sidecars have started. Later, when the panel is ready, processes of the previous panel would be stopped as unwanted.
@@ -56,6 +63,7 @@ export default definePlugin({
       await runners.open(false);
       void runners.fetchMissing();
     }),
+    tap(kernelReady, () => runners.removeLeft()),
     tap(afterPluginStart, () => runners.open(false)),
     tap(afterInboundSave, ({ changes }) => runners.inboundsChanged(changes)),
     tap(beforeKernelStop, ({ again }) => runners.close(again === true)),

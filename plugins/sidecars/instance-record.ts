@@ -3,6 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { replaceFile } from '../../kernel/index.js';
+import type { InstancePlan } from './contract.js';
+import { isTableName, MOST_TABLES } from './nft-tables.js';
 
 export interface InstanceRecord {
   readonly ports: Readonly<Record<string, number>>;
@@ -10,6 +12,9 @@ export interface InstanceRecord {
   readonly readsUsersAtStart: boolean;
   /** of the program that this was learnt from */
   readonly program: string;
+  readonly inboundIds?: readonly number[];
+  /** to be removed by a panel that does not have the plugin any more */
+  readonly nftTables?: readonly string[];
 }
 
 const LARGEST = 64 * 1024;
@@ -17,7 +22,14 @@ const isPort = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) > 0 && (value as number) < 65_536;
 
 function isRecord(value: unknown): value is InstanceRecord {
-  const { ports, secret, readsUsersAtStart, program } = Object(value) as Partial<InstanceRecord>;
+  const {
+    ports,
+    secret,
+    readsUsersAtStart,
+    program,
+    inboundIds = [],
+    nftTables = [],
+  } = Object(value) as Partial<InstanceRecord>;
   return (
     typeof ports === 'object' &&
     ports !== null &&
@@ -25,7 +37,12 @@ function isRecord(value: unknown): value is InstanceRecord {
     typeof secret === 'string' &&
     /^[0-9a-f]{64}$/.test(secret) &&
     typeof readsUsersAtStart === 'boolean' &&
-    typeof program === 'string'
+    typeof program === 'string' &&
+    Array.isArray(inboundIds) &&
+    inboundIds.every(Number.isSafeInteger) &&
+    Array.isArray(nftTables) &&
+    nftTables.length <= MOST_TABLES &&
+    nftTables.every(isTableName)
   );
 }
 
@@ -50,7 +67,7 @@ export class RecordFile {
 
   /** Resolves with the record for these ports; `freePort` finds those that it lacks. */
   async for(
-    ports: readonly string[],
+    { ports = [], nftTables, inboundIds }: Pick<InstancePlan, 'ports' | 'nftTables' | 'inboundIds'>,
     program: string,
     freePort: () => Promise<number>,
   ): Promise<InstanceRecord> {
@@ -63,8 +80,14 @@ export class RecordFile {
       // Another program may be able to do more.
       readsUsersAtStart: last?.program === program && last.readsUsersAtStart,
       program,
+      inboundIds,
+      ...(nftTables && { nftTables }),
     };
     return this.#save(wanted);
+  }
+
+  stored(): Promise<InstanceRecord | undefined> {
+    return read(this.#path);
   }
 
   async change(changes: Partial<InstanceRecord>): Promise<void> {

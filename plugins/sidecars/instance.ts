@@ -7,16 +7,17 @@ import type { CounterReading, CountingApi } from '../traffic/contract.js';
 import type { InstancePlan, Sidecar, SidecarFile, SidecarStatus, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord, RecordFile } from './instance-record.js';
+import { runningOf, stateOf } from './instance-state.js';
+import { readLeft } from './left-process.js';
 import { LiveInstance } from './live-instance.js';
+import { isTaken } from './own-port.js';
+import { Problems } from './problems.js';
 import { plannedProcess, removeFiles, writeFiles } from './planned-process.js';
 import { Settling } from './settling.js';
+import { SpacedRestarts } from './spaced-restarts.js';
 import { usersOf } from './users-of.js';
 
-/** A program that reads users at its start is restarted at most this often. */
-const BETWEEN_RESTARTS_MS = 5_000;
-/** Failures in a row after which the process is started again. */
-const FAILURES_UNTIL_RESTART = 3;
-const LONGEST_REASON = 300;
+const NOT_STARTED = 'it cannot be started';
 
 export interface InstanceNeeds {
   readonly sidecar: Sidecar;
@@ -45,13 +46,11 @@ export class Instance {
   /** has had its users at least once */
   #served: LiveInstance | undefined;
   #files: readonly SidecarFile[] = [];
-  #failures = 0;
-  #problem = '';
-  #reported = '';
-  /** users changed that a program lacks which reads them at its start */
-  #isBehind = false;
-  #restartedAt = -Infinity;
-  #timer: NodeJS.Timeout | undefined;
+  /** what the plan says does not run yet, because a step of it failed */
+  #isUnapplied = false;
+  readonly #problems: Problems;
+  /** of a program that reads users at its start */
+  readonly #restarts = new SpacedRestarts(() => this.#queue.run(() => this.#restartBehind()));
   #closed = false;
 
   constructor(plan: InstancePlan, program: FoundProgram, needs: InstanceNeeds) {
@@ -60,6 +59,7 @@ export class Instance {
     this.#program = program;
     this.#needs = needs;
     this.#settling = new Settling(needs);
+    this.#problems = new Problems(needs.log, { protocol: needs.sidecar.protocol, sidecar: plan.name });
   }
 
   get inboundIds(): readonly number[] {
@@ -71,18 +71,18 @@ export class Instance {
     return this.#queue.run(async () => {
       this.#plan = plan;
       this.#program = program;
-      await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
+      await this.#applied().catch((error: unknown) => this.#fail(NOT_STARTED, error));
     });
   }
 
   /** Resolves when the program has these users as they should be now, or with the reason why not. */
   change(refs: readonly UserRef[]): Promise<Applied> {
     return this.#queue.run(async () => {
-      if (this.#record?.readsUsersAtStart) return this.#changeAtStart();
+      if (this.#record?.readsUsersAtStart) return this.#restarts.ask(() => this.#restartBehind());
       const live = this.#live;
       if (!live) return { pending: true, reason: this.state };
       try {
-        await live.change(refs, (readings) => this.#settling.settle(readings));
+        await live.change(refs, (readings) => this.#settling.settleSoon(readings));
         return DONE;
       } catch (error) {
         this.#fail('its users cannot be changed', error);
@@ -94,8 +94,13 @@ export class Instance {
   /** Tries again what failed. */
   retry(): Promise<void> {
     return this.#queue.run(async () => {
-      if (this.#problem === '' || this.#process?.state.name !== 'running') return;
-      if (this.#failures >= FAILURES_UNTIL_RESTART) await this.#restartAfterFailures();
+      if (this.#closed) return;
+      if (this.#isUnapplied)
+        return void (await this.#applied().catch((error: unknown) => this.#fail(NOT_STARTED, error)));
+      const { name } = this.#process?.state ?? {};
+      if (name === 'waiting') return void (await this.#leaveTakenPorts());
+      if (this.#problems.text === '' || name !== 'running') return;
+      if (this.#problems.wantsRestart) await this.#restartAfterFailures();
       else await this.#reopen();
     });
   }
@@ -106,7 +111,7 @@ export class Instance {
     if (!live || this.#settling.isUnderWay) return undefined;
     try {
       const reading = await live.read(now);
-      this.#report(live.readings.problem);
+      this.#problems.report(live.readings.problem);
       // A last reading may have overtaken this one.
       return this.#settling.turn === turn && this.#live === live ? reading : undefined;
     } catch (error) {
@@ -118,7 +123,7 @@ export class Instance {
   /** Stops the process after a last reading; `forget`: it does not come back. Never rejects. */
   close(forget: boolean): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#restarts.close();
     return this.#queue.run(async () => {
       const { settled } = await this.#stopCounted(async () => this.#process?.stop());
       // A poll may be what disables an inbound, and must not wait for itself.
@@ -129,50 +134,59 @@ export class Instance {
 
   /** Files of the process may hold secrets. */
   async #forget(): Promise<void> {
-    await removeFiles(this.#files, this.#process?.folder ?? '');
+    await removeFiles(this.#files, this.folder);
     await this.#needs.record.remove();
+  }
+
+  /** Returns how the users of the program differ from those that it should have; undefined where it does not tell. */
+  differences(): Promise<readonly string[] | undefined> {
+    return this.#queue.run(async () => {
+      const users = await this.#allUsers();
+      if (!this.#record?.readsUsersAtStart) return this.#live?.differences(users);
+      const { digest } = plannedProcess(this.#plan, this.#program, this.#record, this.folder, users);
+      return digest === this.#digest ? [] : ['it was not started with the users that it should have'];
+    });
   }
 
   /** Leaves the process to the next panel. */
   release(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#restarts.close();
     this.#live?.abandon();
     this.#live = undefined;
   }
 
+  get folder(): string {
+    return this.#process?.folder ?? '';
+  }
+  get title(): string {
+    return `${this.#needs.sidecar.protocol}/${this.name}`;
+  }
+
   get state(): string {
-    const { state } = this.#process ?? {};
-    if (state?.name === 'running')
-      return this.#served && this.#served === this.#live
-        ? 'running'
-        : `not running: ${this.#problem || 'it gets its users'}`;
-    if (state && 'reason' in state) return `not running: ${reasonOf(state.reason, state.lastLines)}`;
-    if (this.#problem) return `not running: ${this.#problem}`;
-    return `not running: ${state?.name ?? 'starting'}`;
+    const isServing = this.#served !== undefined && this.#served === this.#live;
+    return stateOf(this.#process?.state, isServing, this.#problems.text);
   }
 
   describe(): SidecarStatus {
-    const { state } = this.#process ?? {};
-    const isRunning = state?.name === 'running';
     return {
+      ...runningOf(this.#process?.state),
       protocol: this.#needs.sidecar.protocol,
       name: this.name,
       inboundIds: this.inboundIds,
       state: this.state,
-      pid: isRunning ? state.pid : 0,
-      since: isRunning ? state.since : 0,
-      folder: this.#process?.folder ?? '',
+      folder: this.folder,
       ports: this.#record?.ports ?? {},
       live: this.#record?.readsUsersAtStart === false,
-      problem: this.#problem || (this.#live?.readings.problem ?? ''),
+      problem: this.#problems.text || (this.#live?.readings.problem ?? ''),
     };
   }
 
   async #applied(): Promise<void> {
     if (this.#closed) return;
     const { record, freePort, processes, log, sidecar } = this.#needs;
-    this.#record = await record.for(this.#plan.ports ?? [], this.#program.mark, freePort);
+    this.#isUnapplied = true;
+    this.#record = await record.for(this.#plan, this.#program.mark, freePort);
     const manage = (options: Omit<ProcessOptions, 'name'>): ManagedProcess =>
       processes.manage({ name: 'sidecars', log }, { ...options, name: `${sidecar.protocol}-${this.name}` });
     // A handle that is never started, for its folder.
@@ -180,23 +194,24 @@ export class Instance {
     const { folder } = this.#process;
     const users = this.#record.readsUsersAtStart ? await this.#allUsers() : undefined;
     const { plan, digest, options } = plannedProcess(this.#plan, this.#program, this.#record, folder, users);
-    this.#isBehind = false;
-    if (digest === this.#digest) return;
-    const isFirst = this.#digest === '';
-    this.#digest = digest;
-    this.#files = plan.files ?? [];
-    this.#restartedAt = performance.now();
-    if (isFirst) {
+    if (digest !== this.#digest) {
+      // Before anything is stopped: where the disk is full, what runs goes on.
       await writeFiles(plan, folder);
-      this.#process = this.#watched(manage(options));
-      // Not `restart`: it may adopt the process of the previous panel. Nobody waits for it, as others are to be started.
-      void this.#process.start();
-      return;
+      this.#files = plan.files ?? [];
+      this.#restarts.began();
+      if (this.#digest === '') {
+        // It is stopped if it was started in another way.
+        const { name, inboundIds } = this;
+        const left = await readLeft(this.#needs, { name, inboundIds, folder, record: this.#record });
+        if (left) void this.#settling.settle([left]);
+        this.#process = this.#watched(manage(options));
+        // Not `restart`: it may adopt the process of the previous panel. Nobody waits for it, as others are to be started.
+        void this.#process.start();
+      } else await this.#stopCounted(async () => this.#process?.restart(options));
+      this.#digest = digest;
     }
-    await this.#stopCounted(async () => {
-      await writeFiles(plan, folder);
-      await this.#process?.restart(options);
-    });
+    this.#restarts.done();
+    this.#isUnapplied = false;
   }
 
   #watched(process: ManagedProcess): ManagedProcess {
@@ -220,7 +235,7 @@ export class Instance {
       this.#live ??= await LiveInstance.open({
         ...this.#needs,
         plan: this.#plan,
-        folder: this.#process?.folder ?? '',
+        folder: this.folder,
         record: this.#record,
         process: state,
       });
@@ -231,49 +246,49 @@ export class Instance {
         // Another process has begun, which is opened in its turn.
         if (this.#live !== live) return;
       }
+      // Whether it answers may be known by its counters alone, and without them nobody is limited.
+      if (!live.takesUsers || this.#problems.hasFailed)
+        void this.#settling.settle([await live.read(Date.now())]);
       if (live.takesUsers) await live.replace(await this.#allUsers(), (some) => this.#settling.settle(some));
-      // Whether it answers is known by its counters alone.
-      else await live.read(Date.now());
       this.#served = live;
-      this.#failures = 0;
-      this.#problem = '';
+      this.#problems.solved();
     } catch (error) {
       this.#fail('it does not take its users', error);
     }
   }
 
   async #restartAfterFailures(): Promise<void> {
-    this.#failures = 0;
-    // Another program may have taken a port.
-    await this.#needs.record.change({ ports: {} });
-    this.#digest = `${this.#digest} failed`;
-    await this.#applied().catch((error: unknown) => this.#fail('it cannot be started', error));
+    this.#problems.restarted();
+    await this.#restartElsewhere();
   }
 
-  #changeAtStart(): Promise<Applied> | Applied {
-    this.#isBehind = true;
-    const wait = this.#restartedAt + BETWEEN_RESTARTS_MS - performance.now();
-    if (wait <= 0) return this.#restartBehind();
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#queue.run(() => this.#restartBehind());
-    }, wait);
-    const seconds = BETWEEN_RESTARTS_MS / 1000;
-    return {
-      pending: true,
-      reason: `this program reads its users when it starts, and is restarted at most every ${seconds} s`,
-    };
+  /** Another program may have taken a port of its own while it did not run: it would never start again. */
+  async #leaveTakenPorts(): Promise<void> {
+    const ports = Object.values(this.#record?.ports ?? {});
+    const taken = await Promise.all(ports.map(isTaken));
+    if (taken.includes(true) && this.#process?.state.name === 'waiting') await this.#restartElsewhere();
+  }
+
+  async #restartElsewhere(): Promise<void> {
+    this.#digest = `${this.#digest} failed`;
+    this.#isUnapplied = true;
+    try {
+      await this.#needs.record.change({ ports: {} });
+      await this.#applied();
+    } catch (error) {
+      this.#fail(NOT_STARTED, error);
+    }
   }
 
   async #restartBehind(): Promise<Applied> {
-    if (!this.#isBehind || this.#closed) return DONE;
+    if (!this.#restarts.isDue || this.#closed) return DONE;
     try {
       await this.#applied();
       return this.#live || this.#process?.state.name === 'running'
         ? DONE
         : { pending: true, reason: this.state };
     } catch (error) {
-      this.#fail('it cannot be started', error);
+      this.#fail(NOT_STARTED, error);
       return { pending: true, reason: messageOf(error) };
     }
   }
@@ -283,13 +298,13 @@ export class Instance {
   }
 
   /**
-   * Runs what stops the process, after a reading. If the panel is killed before that is written, it is lost: hence one more before it.
+   * Runs what stops the process, after a reading. If the panel is killed before that is written, it is lost: hence one before it, which is waited for.
    * `settled` resolves when the last reading is counted; nothing that a poll waits for may wait for it.
    */
   async #stopCounted(stop: () => Promise<unknown>): Promise<{ settled: Promise<unknown> }> {
     const live = this.#live;
     const before = await live?.lastReading();
-    if (before) void this.#settling.settle([before]);
+    if (before) await this.#settling.settleSoon([before]);
     const last = await live?.lastReading();
     this.#live = undefined;
     // Until it is counted, no reading of the next process may overtake it.
@@ -304,25 +319,6 @@ export class Instance {
   }
 
   #fail(what: string, error: unknown): void {
-    this.#failures += 1;
-    this.#problem = `${what}: ${messageOf(error)}`.slice(0, LONGEST_REASON);
-    this.#report(this.#problem);
+    this.#problems.fail(what, error);
   }
-
-  /** Once for each reason: a retry every few seconds would fill the log. */
-  #report(problem: string): void {
-    if (problem !== '' && problem !== this.#reported)
-      this.#needs.log.warn('a sidecar has a problem', {
-        protocol: this.#needs.sidecar.protocol,
-        sidecar: this.name,
-        problem,
-      });
-    this.#reported = problem;
-  }
-}
-
-function reasonOf(reason: string, lastLines: readonly string[]): string {
-  const words = lastLines.at(-1) ?? '';
-  const whole = words === '' || reason.includes(words) ? reason : `${reason}: ${words}`;
-  return whole.slice(0, LONGEST_REASON);
 }

@@ -6,9 +6,10 @@ import type { ProcessState } from '../processes/contract.js';
 import type { CounterReading } from '../traffic/contract.js';
 import type { InstancePlan, Sidecar, SidecarControl, SidecarUser } from './contract.js';
 import { userName } from '../engine/contract.js';
+import { differences } from './invariants.js';
 import { inTime } from './in-time.js';
 import type { InstanceRecord } from './instance-record.js';
-import { callProgram } from './program-call.js';
+import { viewOf } from './left-process.js';
 import { Readings } from './reading.js';
 import { usersOf } from './users-of.js';
 
@@ -26,7 +27,7 @@ interface Place {
   readonly record: InstanceRecord;
   readonly process: Extract<ProcessState, { name: 'running' }>;
 }
-/** Takes last readings of users, and resolves when they are counted. */
+/** Takes last readings of users, and resolves when they are counted, or soon. */
 export type Settle = (readings: readonly CounterReading[]) => Promise<void>;
 
 export class LiveInstance {
@@ -39,6 +40,11 @@ export class LiveInstance {
   #isSilent = false;
   /** what the program has, by name; undefined while that is not known */
   #has: Map<string, string> | undefined;
+  /** A change took too long and still goes on: another one beside it could put back who has just been removed. */
+  #isChanging = false;
+  /** names of all that it was given, or had when it was adopted: their counters may outlive them */
+  readonly #given = new Set<string>();
+  #hasBeenRead = false;
 
   private constructor(
     control: SidecarControl,
@@ -56,29 +62,17 @@ export class LiveInstance {
       since: process.since,
       inboundIds: plan.inboundIds,
       isComplete: control.countersEndWithUsers === true,
+      // Which users a program without `users` has read at its start is not known here.
+      isUser: (ref) => !this.takesUsers || users.isAttached(ref) || this.#given.has(userName(ref)),
     });
   }
 
   static async open(place: Place): Promise<LiveInstance> {
     const { sidecar, plan, folder, process, record } = place;
     const abort = new AbortController();
-    const { ports, secret } = record;
+    const { name, inboundIds } = plan;
     const control = await inTime(STEP_MS, 'opening it', () =>
-      sidecar.open({
-        name: plan.name,
-        inboundIds: plan.inboundIds,
-        folder,
-        ports,
-        secret,
-        pid: process.pid,
-        adopted: process.adopted,
-        signal: abort.signal,
-        call: (port, path, options = {}) => {
-          const number = ports[port];
-          if (number === undefined) throw new TypeError(`the plan names no port ${port}`);
-          return callProgram(number, path, options, abort.signal);
-        },
-      }),
+      sidecar.open(viewOf({ name, inboundIds, folder, record }, process, abort.signal)),
     ).catch((error: unknown) => {
       abort.abort();
       throw error;
@@ -96,7 +90,10 @@ export class LiveInstance {
     try {
       const counters = await inTime(limit, 'reading its counters', () => this.#control.read());
       this.#isSilent = false;
-      return this.readings.take(counters, now);
+      if (this.#adopted && !this.#hasBeenRead && Array.isArray(counters))
+        for (const ref of counters as readonly UserRef[]) if (ref) this.#given.add(userName(ref));
+      this.#hasBeenRead = true;
+      return await this.readings.take(counters, now);
     } catch (error) {
       this.#isSilent = true;
       throw error;
@@ -116,14 +113,15 @@ export class LiveInstance {
     if (countersEndWithUsers && (this.#adopted || this.#has === undefined))
       void settle([await this.read(Date.now())]);
     this.#has = undefined;
-    await inTime(STEP_MS, 'putting all users', () => live.replace(users));
-    const has = new Map<string, string>();
-    const slice = new TimeSlice();
-    for (const { name, account } of users) {
-      if (slice.isOver) await slice.next();
-      has.set(name, textOf(account));
-    }
-    this.#has = has;
+    await this.#step('putting all users', () => live.replace(users));
+    this.#has = await this.#namesOf(users);
+  }
+
+  /** Compares what the program says that it has; undefined where it does not say so. */
+  async differences(users: readonly SidecarUser[]): Promise<string[] | undefined> {
+    const { users: live } = this.#control;
+    if (!live?.list) return undefined;
+    return differences(users, await inTime(STEP_MS, 'listing its users', async () => live.list?.() ?? []));
   }
 
   /** Brings these users to what they should be now. */
@@ -132,6 +130,34 @@ export class LiveInstance {
     const has = this.#has;
     if (!live) return;
     if (!has) throw new Error('its users are being compared');
+    const { put, gone } = await this.#differing(refs, has);
+    if (put.length + gone.length === 0) return;
+    const changed = put.filter(({ name }) => has.has(name));
+    // Until all has succeeded it is not known what the program has.
+    this.#has = undefined;
+    let leaving = gone;
+    if (countersEndWithUsers && gone.length + changed.length > 0) {
+      await this.#remove([...gone, ...changed], settle);
+      leaving = [];
+    }
+    const count = put.length + leaving.length;
+    if (count > MANY && count > has.size / 4) {
+      const all = await usersOf(this.#users, this.#inboundIds);
+      await this.#step('putting all users', () => live.replace(all));
+      this.#has = await this.#namesOf(all);
+      return;
+    }
+    if (count > 0) await this.#step('changing users', () => live.change(put, leaving));
+    for (const ref of gone) has.delete(userName(ref));
+    for (const [name, account] of await this.#namesOf(put)) has.set(name, account);
+    this.#has = has;
+  }
+
+  /** Which of these users differ from what the program has. */
+  async #differing(
+    refs: readonly UserRef[],
+    has: ReadonlyMap<string, string>,
+  ): Promise<{ readonly put: SidecarUser[]; readonly gone: UserRef[] }> {
     const put: SidecarUser[] = [];
     const gone: UserRef[] = [];
     const slice = new TimeSlice();
@@ -141,19 +167,44 @@ export class LiveInstance {
       if (!user && has.has(userName(ref))) gone.push(ref);
       if (user && has.get(user.name) !== textOf(user.account)) put.push({ ...ref, ...user });
     }
-    if (put.length + gone.length === 0) return;
-    const ending = [...gone, ...put.filter(({ name }) => has.has(name))];
-    if (countersEndWithUsers && ending.length > 0) void settle([await this.read(Date.now())]);
-    // Until it has succeeded it is not known what the program has.
-    this.#has = undefined;
-    const count = put.length + gone.length;
-    const all =
-      count > MANY && count > has.size / 4 ? await usersOf(this.#users, this.#inboundIds) : undefined;
-    await inTime(STEP_MS, 'changing users', () => (all ? live.replace(all) : live.change(put, gone)));
-    for (const ref of gone) has.delete(userName(ref));
-    for (const { name, account } of put) has.set(name, textOf(account));
-    this.#has = has;
-    if (countersEndWithUsers && ending.length > 0) void settle([this.readings.zero(ending)]);
+    return { put, gone };
+  }
+
+  /**
+   * Removes users whose counters go with them, and reads these before. A user who changes is removed too, and put as a new
+   * one: whether a program keeps the counter of a user who changes is not asked.
+   */
+  async #remove(refs: readonly UserRef[], settle: Settle): Promise<void> {
+    const { users: live } = this.#control;
+    if (!live) return;
+    if (live.quiet) await this.#step('stopping the traffic of users', () => live.quiet?.(refs));
+    await settle([await this.read(Date.now())]);
+    await this.#step('removing users', () => live.change([], refs));
+    void settle([this.readings.zero(refs)]);
+  }
+
+  /** Lets the control change users: one step at a time, each with its time. */
+  async #step(what: string, work: () => void | Promise<void>): Promise<void> {
+    if (this.#isChanging) throw new Error('an earlier change of its users still goes on');
+    this.#isChanging = true;
+    await inTime(STEP_MS, what, async () => {
+      try {
+        await work();
+      } finally {
+        this.#isChanging = false;
+      }
+    });
+  }
+
+  async #namesOf(users: readonly SidecarUser[]): Promise<Map<string, string>> {
+    const names = new Map<string, string>();
+    const slice = new TimeSlice();
+    for (const { name, account } of users) {
+      if (slice.isOver) await slice.next();
+      names.set(name, textOf(account));
+      this.#given.add(name);
+    }
+    return names;
   }
 
   /** Call it when the process has stopped. */

@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../kernel/index.js';
-import { listensOn, type ProcessOptions } from '../processes/contract.js';
+import type { ProcessOptions } from '../processes/contract.js';
 import type { InstancePlan, ProcessPlan, SidecarFile, SidecarUser } from './contract.js';
 import type { FoundProgram } from './find-program.js';
 import type { InstanceRecord } from './instance-record.js';
+import { servesOn } from './own-port.js';
 
 const READY_MS = 15_000;
 
@@ -30,7 +31,7 @@ export function plannedProcess(
     .update(JSON.stringify([path, mark, of.inboundIds, args, env, files]))
     .digest('base64url');
   const [port] = Object.values(ports);
-  const ready = plan.ready ?? (port === undefined ? undefined : listensOn({ port }));
+  const ready = plan.ready ?? (port === undefined ? undefined : servesOn(port));
   return {
     plan,
     digest,

@@ -9,7 +9,10 @@ import type { CounterReading, CounterSource, CountingApi } from '../traffic/cont
 import { type RunningSidecarsApi, Sidecars, type SidecarStatus } from './contract.js';
 import type { Downloads } from './download.js';
 import { inTime } from './in-time.js';
-import { SidecarRunner, SOURCE } from './sidecar-runner.js';
+import type { Compared } from './invariants.js';
+import { Leftovers } from './leftovers.js';
+import { SOURCE } from './settling.js';
+import { SidecarRunner } from './sidecar-runner.js';
 
 const CHANGED_MS = 8_000;
 
@@ -49,7 +52,23 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
       this.#byProtocol.set(entry.value.protocol, runner);
       added.push(runner);
     }
-    await Promise.all(added.map((runner) => runner.apply(mayDownload)));
+    const leftovers = new Leftovers(this.#needs);
+    await Promise.all(
+      added.map(async (runner) => {
+        await runner.apply(mayDownload);
+        await runner.countLeft(leftovers);
+      }),
+    );
+  }
+
+  /** Removes what programs of previous panels left: of inbounds, and of plugins, that are no longer there. Call it when all plugins have started. */
+  async removeLeft(): Promise<void> {
+    const leftovers = new Leftovers(this.#needs);
+    for (const protocol of await leftovers.protocols()) {
+      const runner = this.#byProtocol.get(protocol);
+      if (runner) await runner.removeLeft(leftovers);
+      else await leftovers.remove(protocol, () => false);
+    }
   }
 
   /** Applies plans for which the program must be downloaded first. */
@@ -82,7 +101,8 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
     if (!runner || this.#isClosed) return DONE;
     try {
       await inTime(CHANGED_MS, 'a program that runs inbounds', () => runner.apply());
-      return DONE;
+      const reason = runner.heldBack;
+      return { pending: reason !== '', reason };
     } catch (error) {
       // The plan goes on, and the state of the inbounds says how.
       return { pending: true, reason: messageOf(error) };
@@ -99,6 +119,11 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
     return all
       .filter(({ sidecar }) => protocol === undefined || sidecar.protocol === protocol)
       .flatMap((runner) => runner.describe());
+  }
+
+  /** The processes themselves, for comparisons. */
+  compared(): readonly Compared[] {
+    return [...this.#byProtocol.values()].flatMap(({ instances }) => instances);
   }
 
   serves(inboundId: number): boolean {

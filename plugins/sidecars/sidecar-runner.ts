@@ -10,15 +10,16 @@ import type { InstancePlan, Sidecar, SidecarStatus } from './contract.js';
 import { type Found, findProgram, type FoundProgram } from './find-program.js';
 import { inTime } from './in-time.js';
 import { Instance } from './instance.js';
+import { SOURCE } from './settling.js';
 import { RecordFile } from './instance-record.js';
+import type { Leftovers } from './leftovers.js';
+import { isTableName, MOST_TABLES } from './nft-tables.js';
 
 /** How long an edit waits for the program. */
 const ANSWER_MS = 3_000;
 const PROBLEM_MS = 5_000;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?$/;
 const MOST_INSTANCES = 1_000;
-export const SOURCE = 'sidecars';
-
 export interface RunnerNeeds {
   readonly processes: ProcessesApi;
   readonly counting: CountingApi;
@@ -142,12 +143,14 @@ export class SidecarRunner {
       throw new Error(`plan must return a list of at most ${MOST_INSTANCES} instances`);
     const names = new Set<string>();
     const free = new Set(inbounds.map(({ id }) => id));
-    for (const { name, inboundIds, process, ports = [] } of plans) {
+    for (const { name, inboundIds, process, ports = [], nftTables = [] } of plans) {
       if (!NAME.test(name) || names.has(name))
         throw new Error(`plan has an instance ${JSON.stringify(name)}: not a valid name, or twice`);
       names.add(name);
       if (typeof process !== 'function') throw new Error(`the instance ${name} needs a function process`);
       if (new Set(ports).size !== ports.length) throw new Error(`the instance ${name} names a port twice`);
+      if (nftTables.length > MOST_TABLES || !nftTables.every(isTableName))
+        throw new Error(`nftTables of the instance ${name} must be names such as weir_acme_1`);
       for (const id of inboundIds)
         if (!free.delete(id)) throw new Error(`the instance ${name} has inbound ${id}, which is not free`);
     }
@@ -160,8 +163,20 @@ export class SidecarRunner {
     return `not running: ${this.#blocked || 'it is being started'}`;
   }
 
+  get instances(): readonly Instance[] {
+    return [...this.#instances.values()];
+  }
+
+  /** Why processes that run go on in their previous way: the program, or a right, has gone since; empty for nothing. */
+  get heldBack(): string {
+    return this.#instances.size > 0 ? this.#blocked : '';
+  }
+
   describe(): SidecarStatus[] {
-    return [...this.#instances.values()].map((instance) => instance.describe());
+    return this.instances.map((instance) => {
+      const status = instance.describe();
+      return { ...status, problem: status.problem || this.#blocked };
+    });
   }
 
   /** Brings users of its inbounds to the programs. Resolves after some seconds at most. */
@@ -200,6 +215,19 @@ export class SidecarRunner {
   async retry(): Promise<void> {
     if (this.#blocked !== '' && performance.now() >= this.#retryAt) await this.apply();
     await Promise.all([...this.#instances.values()].map((one) => one.retry()));
+  }
+
+  /** Counts what instances of previous panels have moved that this one does not have, before they are stopped. */
+  countLeft(leftovers: Leftovers): Promise<void> {
+    const needs = { ...this.#needs, sidecar: this.sidecar };
+    return this.#queue.run(() => leftovers.count(needs, (name) => this.#instances.has(name)));
+  }
+
+  /** Removes what instances of previous panels left that this one does not have. */
+  removeLeft(leftovers: Leftovers): Promise<void> {
+    return this.#queue.run(() =>
+      leftovers.remove(this.sidecar.protocol, (name) => this.#instances.has(name)),
+    );
   }
 
   /** Stops all processes after a last reading; `letGo`: another panel takes them. */

@@ -1,8 +1,5 @@
 // The certificate of the listener: two files that settings name, read again when they change.
 import { X509Certificate } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import {
   type ListenerApi,
   type ListenerPlace,
@@ -10,52 +7,22 @@ import {
   type Log,
   messageOf,
 } from '../../kernel/index.js';
+import { PairProblem, readPair, readPairAgain } from '../certificates/contract.js';
 import { errors } from './errors.js';
 import type { subscriptionSettings } from './settings.js';
 
 type Certificate = NonNullable<ListenerPlace['certificate']>;
-/** Larger files hold no certificate. */
-const MOST_BYTES = 1024 * 1024;
+const SETTINGS = { certificate: 'subCertFile', key: 'subKeyFile' } as const;
 
-/** Devices and pipes have no end. */
-async function textOf(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+/** Rejects with the setting whose file is unusable. */
+async function withSetting<T>(work: Promise<T>): Promise<T> {
   try {
-    const found = await file.stat();
-    if (!found.isFile()) throw new Error('it is no file');
-    if (found.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024} KiB`);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(found.size), 0, found.size, 0);
-    // A blank file, as one that is being replaced is for a moment, raises no error later, but fails every handshake.
-    if (bytesRead === 0) throw new Error('it is empty');
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-const contentOf = (setting: string, path: string): Promise<string> =>
-  textOf(path).catch((cause: unknown) => {
-    const problem = `${setting}: ${path} cannot be read: ${messageOf(cause)}`;
-    throw errors.CERTIFICATE(problem, { path: setting, cause });
-  });
-
-/** Throws with the setting whose file is unusable. */
-async function readPair(certFile: string, keyFile: string): Promise<Certificate['pem']> {
-  const cert = await contentOf('subCertFile', certFile);
-  const key = await contentOf('subKeyFile', keyFile);
-  try {
-    createSecureContext({ cert });
+    return await work;
   } catch (cause) {
-    const problem = `subCertFile: ${certFile} is not a PEM certificate: ${messageOf(cause)}`;
-    throw errors.CERTIFICATE(problem, { path: 'subCertFile', cause });
+    if (!(cause instanceof PairProblem)) throw cause;
+    const path = SETTINGS[cause.part];
+    throw errors.CERTIFICATE(`${path}: ${cause.message}`, { path, cause });
   }
-  try {
-    createSecureContext({ cert, key });
-  } catch (cause) {
-    const problem = `subKeyFile: ${keyFile} is not the PEM key of the certificate in ${certFile}: ${messageOf(cause)}`;
-    throw errors.CERTIFICATE(problem, { path: 'subKeyFile', cause });
-  }
-  return { cert, key };
 }
 
 export class OwnCertificate implements Certificate {
@@ -91,10 +58,13 @@ export class OwnCertificate implements Certificate {
     const { subCertFile, subKeyFile } = this.#settings.read();
     // Both blank: from the next start on without encryption, and until then with what there is.
     if (subCertFile === '' || subKeyFile === '') return false;
-    const pem = await readPair(subCertFile, subKeyFile);
-    if (pem.cert === this.pem.cert && pem.key === this.pem.key) return false;
-    this.pem = pem;
-    return true;
+    const pem = await withSetting(
+      this.pem.cert === ''
+        ? readPair(subCertFile, subKeyFile)
+        : readPairAgain(this.pem, subCertFile, subKeyFile),
+    );
+    if (pem) this.pem = pem;
+    return pem !== undefined;
   }
 
   /** Reads the files again. Unusable ones change nothing, and each problem is logged once. */
@@ -132,5 +102,5 @@ export async function refuseBadPair(
     const path = certFile === '' ? 'subCertFile' : 'subKeyFile';
     throw errors.CERTIFICATE(`${path} is missing: a certificate and its key belong together`, { path });
   }
-  await readPair(certFile, keyFile);
+  await withSetting(readPair(certFile, keyFile));
 }

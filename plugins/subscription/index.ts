@@ -26,6 +26,7 @@ import {
 import { AgentChoices } from './agents/choices.js';
 import { reachableHost } from './address.js';
 import { ServedCertificates } from '../alarms/contract.js';
+import { CertificateUsers, Challenges } from '../certificates/contract.js';
 import { OwnCertificate, refuseBadPair } from './certificate.js';
 import { Chooser } from './choice.js';
 import { OwnEntries } from './client-entries.js';
@@ -42,6 +43,7 @@ import { FetchHandler } from './fetch-handler.js';
 import { refuseSharedPath } from './format-paths.js';
 import { Gates } from './gates.js';
 import { Info } from './info.js';
+import { IssuedCertificate } from './issued-certificate.js';
 import { Misses } from './misses.js';
 import { previewRoutes } from './preview.js';
 import { PublicUrls } from './public-urls.js';
@@ -65,6 +67,7 @@ export default definePlugin({
     allSettings: Settings,
     listeners: Listeners,
     remote: maybe(RemoteTexts),
+    challenges: maybe(Challenges),
   },
   settings: subscriptionSettings,
   hooks: [inboundEntry, composeSubscription, beforeSubscription, subscriptionHeaders],
@@ -75,6 +78,7 @@ export default definePlugin({
     rendered: singleton(RenderedEntries),
     renderer: singleton(Renderer),
     certificate: singleton(OwnCertificate),
+    issuedCertificate: singleton(IssuedCertificate),
     publicUrls: singleton(PublicUrls),
     gates: singleton(Gates),
     agentChoices: singleton(AgentChoices),
@@ -85,11 +89,18 @@ export default definePlugin({
     fetchHandler: singleton(FetchHandler),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
-  contributes: ({ config: { publicHost, host, port }, configSource, settings, certificate }) => [
+  contributes: ({
+    config: { publicHost, host, port },
+    configSource,
+    settings,
+    certificate,
+    issuedCertificate,
+  }) => [
     contribute(ServedCertificates, {
       name: 'subscription',
       validTo: () => (certificate.isOn ? certificate.validTo : ''),
     }),
+    contribute(CertificateUsers, issuedCertificate),
     contribute(RemoteTextSources, {
       setting: 'subRoutingRules' satisfies keyof typeof subscriptionSettings,
       value: () => settings.read().subRoutingRules,
@@ -165,7 +176,16 @@ export default definePlugin({
     job('certificate', '1m', () => certificate.follow()),
     job('misses', '1m', () => misses.sweep(clock.now())),
   ],
-  start: async ({ compiled, fetchHandler, listeners, config, allSettings, contributions, certificate }) => {
+  start: async ({
+    compiled,
+    fetchHandler,
+    listeners,
+    config,
+    allSettings,
+    contributions,
+    certificate,
+    challenges,
+  }) => {
     for (const { value, fault } of contributions(WaySources)) {
       try {
         value.start(compiled.wayOutput);
@@ -184,7 +204,9 @@ export default definePlugin({
         portVariable: 'WEIR_SUB_PORT',
         certificate: certificate.isOn ? certificate : undefined,
       },
-      fetchHandler.fast,
+      challenges
+        ? (request, response) => challenges.answer(request, response) || fetchHandler.fast(request, response)
+        : fetchHandler.fast,
     );
     certificate.use(listener);
   },

@@ -2,6 +2,7 @@ import {
   bool,
   definePlugin,
   Jobs,
+  Listeners,
   maybe,
   message,
   payload,
@@ -14,8 +15,10 @@ import {
   word,
 } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
+import { PanelListener } from '../settings/contract.js';
 import { type Objection, PanelProgram, type Switched } from './contract.js';
 import { errors } from './errors.js';
+import { healthCommand } from './health.js';
 import { jobRoutes, jobsCommand } from './jobs.js';
 import { PluginList, pluginList } from './plugins.js';
 
@@ -43,7 +46,14 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Lists plugins and jobs with their state, enables and disables plugins, and runs jobs.',
-  uses: { plugins: Plugins, jobs: Jobs, program: maybe(PanelProgram), audit: maybe(AuditTrail) },
+  uses: {
+    plugins: Plugins,
+    jobs: Jobs,
+    listeners: Listeners,
+    listener: maybe(PanelListener),
+    program: maybe(PanelProgram),
+    audit: maybe(AuditTrail),
+  },
   routes: ({ plugins, jobs, program, audit }) => [
     ...jobRoutes(jobs, audit),
     route({
@@ -110,5 +120,8 @@ export default definePlugin({
       },
     }),
   ],
-  commands: ({ jobs, audit }) => [jobsCommand(jobs, audit)],
+  commands: ({ jobs, listeners, listener, plugins, audit }) => [
+    jobsCommand(jobs, audit),
+    healthCommand({ listeners, listener, plugins }),
+  ],
 });

@@ -39,6 +39,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
+  // No backup and no authority are here; each of these calls a hook that is recorded.
+  ...['verify', 'delete', 'restore'].map(
+    (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.

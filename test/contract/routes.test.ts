@@ -216,6 +216,10 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/engine/outbound-subs/parse', [422, 'OUTBOUND_SUBS_NOT_FETCHED']],
   // It takes a file, and this call has none.
   ['POST /panel/api/server/importDB', [415, 'KERNEL_UNSUPPORTED_BODY']],
+  // Nothing has made this backup.
+  ['POST /panel/api/x/backup/verify/{name}', [404, 'BACKUP_UNKNOWN']],
+  ['POST /panel/api/x/backup/delete/{name}', [404, 'BACKUP_UNKNOWN']],
+  ['POST /panel/api/x/backup/restore/{name}', [404, 'BACKUP_UNKNOWN']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

@@ -72,6 +72,9 @@ export async function boot(): Promise<TestPanel> {
     body: { groupId: 'k3w8z1q0v5r7x2m9', inboundIds: [id], remark: 'CDN' },
   });
   await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
+  await panel.get('/panel/api/x/certificates', {
+    body: { names: ['a.site.example'], directory: 'https://acme.example/directory', agreeToTerms: true },
+  });
   // Else a scan without a list calls well-known servers.
   await panel.get('/panel/api/setting/update', { body: { realityScanCandidates: 'site.example' } });
   return panel;

@@ -67,7 +67,7 @@ test('a setting without its name, and a connection at a path of others, are refu
   });
   await t.throwsAsync(boot(grabbing), {
     message:
-      'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/ or /panel/x/oven/, the paths of a third-party plugin',
+      'plugin oven cannot add to kernel/upgrades: /ws is not below /panel/api/x/oven/ or /panel/x/oven/, the paths of a third-party plugin; move it there',
   });
 });
 

@@ -87,3 +87,58 @@ test('a protocol and its program from outside: users live, bytes counted, a quot
   bob.destroy();
   t.deepEqual(panel.faults, []);
 });
+
+test('calls without the secret, broken calls and clients that go away end nothing; a new password counts once', async (t) => {
+  const [engine, clock, port, target] = [
+    new FakeEngine(),
+    new FakeClock(),
+    await freePort(),
+    await echoServer(t),
+  ];
+  const panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [acmeSocks], clock });
+  await using _ = panel;
+  const id = await panel.addInbound({ protocol: 'acme-socks', port });
+  const status = async () =>
+    (
+      await panel.get<{ state: string; pid: number; ports: Record<string, number> }[]>(
+        '/panel/api/x/sidecars',
+      )
+    )[0];
+  await until(async () => (await status())?.state === 'running', 'the program runs');
+  await panel.addClient('ann', [id]);
+  const { pid = 0, ports = {} } = (await status()) ?? {};
+  const linkOf = async (): Promise<string> =>
+    (await panel.get<string[]>('/panel/api/clients/links/ann'))[0] ?? '';
+  for (const [method, body] of [
+    ['GET', undefined],
+    ['PUT', '[['],
+    ['POST', 'x'.repeat(1_000_000)],
+  ] as const) {
+    const reply = await fetch(`http://127.0.0.1:${ports['api']}/`, { method, ...(body && { body }) }).catch(
+      () => undefined,
+    );
+    t.true(reply === undefined || reply.status === 401);
+  }
+  // While its way out is being connected.
+  for (let i = 0; i < 10; i++) {
+    const early = await throughSocks(port, await linkOf(), target);
+    early.resetAndDestroy();
+  }
+  const ann = await throughSocks(port, await linkOf(), target);
+  await echo(ann, 1000);
+  const poll = async (): Promise<void> => {
+    clock.tick(5000);
+    await panel.kernel.settled();
+  };
+  await poll();
+  await panel.get('/panel/api/clients/update/ann', { body: { password: 'another-password' } });
+  await until(() => ann.destroyed, 'the connection with the previous password is closed');
+  await poll();
+  const again = await throughSocks(port, await linkOf(), target);
+  await echo(again, 5000);
+  await poll();
+  const { up, down } = await panel.get<{ up: number; down: number }>('/panel/api/clients/traffic/ann');
+  t.deepEqual([up, down], [6000, 6000]);
+  t.is((await status())?.pid, pid);
+  again.destroy();
+});

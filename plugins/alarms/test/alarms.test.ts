@@ -9,7 +9,7 @@ import { selfSigned, writePair } from '../../../test/harness/self-signed.js';
 import { refused } from '../../../test/harness/refused.js';
 import { type Channel, Channels } from '../../notifications/contract.js';
 import { ServerStatus, type ServerStatusApi } from '../../server-status/contract.js';
-import { type Alarm, alarmChanged, Alarms, ServedCertificates } from '../contract.js';
+import { type Alarm, alarmChanged, Alarms, ServedCertificates, WatchedStates } from '../contract.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 type Status = Awaited<ReturnType<ServerStatusApi['status']>>;
 
 async function openWorld(t: ExecutionContext, dataDirectory?: string, clock = new FakeClock()) {
-  const machine = { cpu: 10, mem: 10, fails: false, validTo: '' as unknown };
+  const machine = { cpu: 10, mem: 10, fails: false, validTo: '' as unknown, problem: '' as unknown };
   const changes: [string, boolean][] = [];
   const sent: string[] = [];
   const status = definePlugin({
@@ -41,6 +41,7 @@ async function openWorld(t: ExecutionContext, dataDirectory?: string, clock = ne
     about: 'Serves a certificate and receives alarms.',
     contributes: () => [
       contribute(ServedCertificates, { name: 'mail', validTo: () => machine.validTo as string }),
+      contribute(WatchedStates, { name: 'mill', problem: () => machine.problem as string }),
       contribute(Channels, {
         name: 'watcher',
         isOn: () => true,
@@ -144,6 +145,24 @@ test('a disk that is fuller than the limit', async (t) => {
   await set({ alarmDisk: 100 });
   await read(3);
   t.deepEqual(changes.at(-1), ['disk', false]);
+});
+
+test('a state of another plugin is an alarm while it has a problem, and one that fails changes nothing', async (t) => {
+  const { machine, changes, read, alarm, sent, panel } = await openWorld(t);
+  await read(1);
+  t.like(await alarm('mill'), { isActive: false, value: 0, limit: 1, text: '' });
+  machine.problem = 'the mill stands still';
+  await read(2);
+  t.deepEqual(changes, [['mill', true]]);
+  t.like(await alarm('mill'), { isActive: true, value: 1, text: 'the mill stands still' });
+  machine.problem = undefined;
+  await read(1);
+  t.deepEqual(changes, [['mill', true]]);
+  t.true(panel.faults.some((fault) => JSON.stringify(fault).includes('problem returned undefined')));
+  machine.problem = '';
+  await read(1);
+  t.deepEqual(changes.at(-1), ['mill', false]);
+  t.deepEqual(sent, ['the mill stands still', 'the alarm mill is over']);
 });
 
 test('a machine that cannot be read changes nothing, and the others go on', async (t) => {
@@ -294,7 +313,7 @@ test('limits outside of their range are refused by name, and without notificatio
   await bare.kernel.settled();
   t.deepEqual(
     (await bare.get<Alarm[]>('/panel/api/x/alarms')).map(({ name }) => name),
-    ['disk'],
+    ['backup', 'disk'],
   );
   t.deepEqual(
     bare.faults.filter((fault) => fault.startsWith('alarms')),

@@ -41,6 +41,15 @@ function get(host: string, port: number, bytes: number, patience: number): void 
   socket.on('error', ({ message }) => finish(message));
 }
 
+/** Asks for bytes, and says when they begin to come. */
+function flow(host: string, port: number, bytes: number): void {
+  const socket = connect({ host, port });
+  socket.on('connect', () => socket.write(`${bytes}\n`));
+  socket.once('data', () => say('begun'));
+  socket.on('data', () => {});
+  socket.on('error', () => {});
+}
+
 /** Many round trips of one byte; says the longest. */
 async function pulse(host: string, port: number, times: number): Promise<void> {
   let [longest, failed] = [0, 0];
@@ -91,6 +100,7 @@ setTimeout(() => process.exit(3), LIMIT_MS * 4).unref();
 const [host = '', port = '0', bytes = '0', patience = String(LIMIT_MS)] = args;
 if (what === 'serve') serve(Number(host), args[1]);
 else if (what === 'get') get(host, Number(port), Number(bytes), Number(patience));
+else if (what === 'flow') flow(host, Number(port), Number(bytes));
 else if (what === 'pulse') await pulse(host, Number(port), Number(bytes));
 else if (what === 'bind') bind(Number(host));
 else if (what === 'packet') packet(host, Number(port), bytes);

@@ -19,10 +19,10 @@ test('each bad field of a server block is refused by name and changes nothing', 
   await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
   const key = `${'A'.repeat(42)}E=`;
   const bad: Record<string, readonly unknown[]> = {
-    privateKey: ['short', `${key}\n`, 7],
+    privateKey: ['short', `${key}\n`, 7, `${'A'.repeat(43)}=`],
     subnetIp: ['8.8.8.0', '10.8.1', 'fd00::', '10.8.1.0\nx'],
     subnetCidr: [7, 31, '24\n', -1],
-    mtu: [-1, 70_000, 'x'],
+    mtu: [-1, 70_000, 'x', 1, 575],
     primaryDns: ['dns.example', '8.8.8.8\nPostUp = x'],
     secondaryDns: ['1.1.1.1, 9.9.9.9'],
     externalInterface: ['eth0; reboot', 'a b', 'x'.repeat(16), 'eth0\n', '"', '../../all'],
@@ -63,6 +63,31 @@ test('each bad field of a server block is refused by name and changes nothing', 
       t.true(body.msg.includes('server'), `${field} = ${JSON.stringify(value)}: ${body.msg}`);
     }
   t.deepEqual(await panel.get('/panel/api/inbounds/list'), []);
+});
+
+test('prefixes of IPv6 that are not for hosts are refused, and an MTU that is too small for it', async (t) => {
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin] });
+  for (const ipv6Subnet of [
+    'fe80::1%eth0/64',
+    'fd00::1%a.b-c/64',
+    'fd00::1.2.3.4/64',
+    '::ffff:10.0.0.0/96',
+    '::/64',
+    'ff02::/64',
+    'fe80::/64',
+    'fd00::/127',
+    'fd00::/47',
+  ]) {
+    const { status, body } = await add(panel, { ...GOOD, ipv6Enabled: true, ipv6Subnet }, 51_000);
+    t.is(status, 400, ipv6Subnet);
+    t.regex(body.msg, /ipv6Subnet/, ipv6Subnet);
+  }
+  const v6 = { ...GOOD, ipv6Enabled: true, ipv6Subnet: 'fd00:8::/64' };
+  t.regex(
+    (await add(panel, { ...v6, mtu: 1279 }, 51_000)).body.msg,
+    /settings\.server\.mtu: .* at least 1280/,
+  );
+  t.true((await add(panel, { ...v6, mtu: 1280 }, 51_000)).body.success);
 });
 
 test('each inbound gets a network of its own, and cannot take that of another', async (t) => {

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Inbound } from '../../inbounds/contract.js';
 import type { SidecarUser } from '../../sidecars/contract.js';
 import type { ControlSocket } from '../control-socket.js';
+import { publicKeyOf } from '../public-key.js';
 import { Tunnel, type TunnelParts } from '../tunnel.js';
 
 const keyOf = (number: number): string => Buffer.alloc(32, number).toString('base64');
@@ -143,6 +144,15 @@ test('one client that is not valid does not spoil the others', async (t) => {
   );
 });
 
+test('a client with the key of the server itself is left out: the program would drop it without a word', async (t) => {
+  const device = new NotedDevice();
+  const { tunnel, warnings } = tunnelOn(t, device);
+  const own = Buffer.from(publicKeyOf(keyOf(1)), 'hex').toString('base64');
+  await tunnel.users.replace([user(2, { publicKey: own }), user(3)]);
+  t.deepEqual([...device.peers.keys()], [hexOf(3)]);
+  t.like(warnings.at(-1), { clientId: 2 });
+});
+
 test('counters have the client of their key, also before its users are put', async (t) => {
   const device = new NotedDevice();
   device.peers.set(hexOf(2), ['rx_bytes=10', 'tx_bytes=200', 'last_handshake_time_sec=5']);
@@ -181,7 +191,7 @@ test('routes are made for private networks of clients outside of the pool, and f
   t.is(commands.pop(), 'ip -batch - route replace 10.99.0.0/24 dev awg1\n');
   t.like(warnings.at(-1), { networks: ['8.8.8.8/32', '0.0.0.0/0', '127.0.0.1/32'] });
   await tunnel.users.change([], [{ inboundId: 1, clientId: 2 }]);
-  t.is(commands.pop(), 'ip -batch - route del 10.99.0.0/24 dev awg1\n');
+  t.is(commands.pop(), 'ip -force -batch - route del 10.99.0.0/24 dev awg1\n');
 });
 
 test('forwarded ports are set when they change, and only then', async (t) => {
@@ -211,4 +221,27 @@ test('thousands of clients are put in portions', async (t) => {
   await tunnel.users.replace(many);
   t.is(device.sets.length, 3);
   t.is(device.peers.size, 1200);
+});
+
+test('a peer that is made quiet keeps its key and loses its addresses; one that is not there is not made', async (t) => {
+  const device = new NotedDevice();
+  const { tunnel } = tunnelOn(t, device);
+  await tunnel.users.replace([user(2), user(3)]);
+  device.sets = [];
+  await tunnel.users.quiet([2, 9].map((clientId) => ({ inboundId: 1, clientId })));
+  t.deepEqual(device.sets, [[`public_key=${hexOf(2)}`, 'update_only=true', 'replace_allowed_ips=true']]);
+  t.deepEqual([...device.peers.keys()], [2, 3].map(hexOf));
+});
+
+test('the device is listed with the accounts that it has', async (t) => {
+  const device = new NotedDevice();
+  const { tunnel } = tunnelOn(t, device);
+  await tunnel.users.replace([user(2), user(3)]);
+  device.peers.set(hexOf(3), ['allowed_ip=10.8.1.77/32', 'persistent_keepalive_interval=9']);
+  device.peers.set(hexOf(8), []);
+  t.deepEqual(await tunnel.users.list(), [
+    { name: 'i1.c2', account: user(2).account },
+    { name: 'i1.c3', account: { preSharedKey: '', keepAlive: 9, allowedIPs: '10.8.1.77/32' } },
+    { name: `with the key ${keyOf(8)}` },
+  ]);
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { databaseEnvironment, dropDatabase, onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
+import { weirCommand } from '../../../test/harness/weir-command.js';
 import { SqliteFile } from '../../../panel/restore/sqlite-file.js';
 import type { LastRestore } from '../contract.js';
 
@@ -140,4 +141,38 @@ run('a backup with mistakes leaves the database of a server as it was', async (t
   t.is(response.status, 422);
   t.regex(await response.text(), /refers to no row of/);
   await panel.addClient('bob', [id]);
+});
+
+run('weir restore works on a server while no panel runs, and not while one does', async (t) => {
+  const first = await start(t, true);
+  const id = await first.addInbound();
+  await first.addClient('ann', [id]);
+  const folder = await folderFor(t);
+  const bytes = await download(first, join(folder, '1.db'));
+  t.true(bytes.length > 0);
+  await first.addClient('bob', [id]);
+  const database = await databaseEnvironment(first.dataDirectory);
+  const restoring = (data: string) =>
+    weirCommand(data, ['restore', join(folder, '1.db')], { ...ENV, ...database });
+  // From another data folder nothing asks the panel that runs, so the lock of the database must refuse it.
+  const other = await folderFor(t);
+  const refused = await restoring(other);
+  t.is(refused.code, 1, refused.said);
+  t.regex(refused.complained, /a panel uses the database/);
+  const guid = (await first.get<{ panelGuid: string }>('/panel/api/server/status')).panelGuid;
+  await first.stop();
+
+  const done = await restoring(first.dataDirectory);
+  t.is(done.code, 0, done.complained);
+  t.regex(done.said, /restored \d+ rows/);
+  t.notRegex(done.complained, /there was no database/);
+  const again = await ProgramPanel.start({
+    dataDirectory: first.dataDirectory,
+    env: { ...ENV, ...database },
+  });
+  t.teardown(() => again.stop());
+  const emails = (await again.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email);
+  t.deepEqual(emails, ['ann']);
+  t.is((await again.get<{ panelGuid: string }>('/panel/api/server/status')).panelGuid, guid);
+  t.deepEqual(again.faults, []);
 });

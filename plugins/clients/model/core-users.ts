@@ -53,6 +53,9 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   readonly ofPrograms: ProgramUsersApi = {
     user: (ref) => this.#user(ref, 'program'),
     users: (inboundId) => this.#users(inboundId, 'program'),
+    attached: (inboundId) => [...this.#attached(inboundId)].map(({ id }) => id),
+    isAttached: ({ inboundId, clientId }) =>
+      this.#store.roster.byId(clientId)?.inboundIds.includes(inboundId) === true,
   };
 
   #user({ inboundId, clientId }: UserRef, by: RunBy): CoreUser | undefined {
@@ -61,6 +64,13 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   }
 
   *#users(inboundId: number, by: RunBy): Iterable<CoreUser> {
+    for (const row of this.#attached(inboundId)) {
+      const user = this.#userOf(row, inboundId, by);
+      if (user) yield user;
+    }
+  }
+
+  *#attached(inboundId: number): Iterable<ClientRow> {
     // Clients share their lists of inbounds, so that a pass over clients of other inbounds costs a comparison each.
     let last: readonly number[] = [];
     let isAttached = false;
@@ -69,8 +79,7 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
         last = row.inboundIds;
         isAttached = last.includes(inboundId);
       }
-      const user = isAttached ? this.#userOf(row, inboundId, by) : undefined;
-      if (user) yield user;
+      if (isAttached) yield row;
     }
   }
 

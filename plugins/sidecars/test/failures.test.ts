@@ -126,6 +126,9 @@ test('a program that hangs is restarted; while it hangs, edits are answered and 
   world.engine.move(vless, id, 1, 2);
   await world.poll();
   t.like(await world.usage('ann'), { up: 1, down: 2 }, 'the core is counted');
+  const polled = Date.now();
+  await world.poll();
+  t.true(Date.now() - polled < 3500, 'a program that was silent before is waited for less');
   for (let i = 0; i < 8 && (await world.status()).pid === pid; i++) {
     await world.poll();
     await sleep(2000);

@@ -10,8 +10,9 @@ const users = new Map<string, string>();
 const counters = new Map<string, Moved>();
 /** number of calls that named all users, and of those that named some */
 const calls = { whole: 0, some: 0 };
-let behaviour = '';
+let behaviour = process.env['BEHAVIOUR'] ?? '';
 
+if (behaviour === 'stubborn') process.on('SIGTERM', () => undefined);
 if (mode === 'dies') {
   process.stdout.write('error: this program does not want to run\n');
   process.exit(3);
@@ -41,6 +42,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     if (behaviour === 'flood') flood();
     return send({});
   }
+  if (key === 'POST /forget') return send(users.delete(body as string));
+  if (key === 'POST /remember') return send([...users.set(body as string, '')]);
   if (key === 'GET /calls') return send({ ...calls, users: [...users] });
   if (request.headers.authorization !== `Bearer ${secret}`) return void response.writeHead(401).end();
   if (behaviour === 'hang') return;
@@ -57,6 +60,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return send([...counters]);
   }
   if (behaviour === 'refuse') return void response.writeHead(500).end();
+  if (key === 'GET /users') return send([...users]);
   if (key === 'PUT /users') {
     calls.whole += 1;
     const wanted = new Map(body as [string, string][]);

@@ -88,3 +88,35 @@ test('bytes that move while the process is being stopped count up to the last re
   await world.poll();
   t.like(await world.usage('ann'), { down: 102 }, 'a reading before the stop, and one at it');
 });
+
+test('bytes that a process moved without a panel count, though the next panel starts it in another way', async (t) => {
+  let mark = '1';
+  const world = await World.open({ planEnv: () => ({ MARK: mark }) });
+  await world.reaches(/^running$/);
+  const { id } = await world.panel.addClient('ann', [world.inboundId]);
+  const { pid } = await world.status();
+  await world.move(id, 0, 100);
+  await world.poll();
+  await world.move(id, 0, 11);
+  await world.panel.kernel.stop('killed', true);
+  mark = '2';
+  await using again = await world.reopened();
+  await again.reaches(/^running$/);
+  t.not((await again.status()).pid, pid);
+  await again.move(id, 0, 5);
+  await again.poll();
+  await again.poll();
+  t.like(await again.usage('ann'), { down: 116 });
+});
+
+test('bytes of a process count that the next panel does not want', async (t) => {
+  const world = await World.open();
+  await world.reaches(/^running$/);
+  const { id } = await world.panel.addClient('ann', [world.inboundId]);
+  await world.move(id, 0, 11);
+  await world.panel.kernel.stop('killed', true);
+  await using again = await world.reopened({ plan: () => [] });
+  await again.poll();
+  await again.poll();
+  t.like(await again.usage('ann'), { down: 11 });
+});

@@ -68,6 +68,7 @@ export function fakeSidecar(
           files: [{ name: 'users.json', text: JSON.stringify(rowsOf(users ?? [])) }],
         }),
       })),
+    peek: counters,
     open: (instance) => {
       const { call, secret } = instance;
       const send = async (method: string, body: unknown): Promise<void> => {
@@ -83,6 +84,10 @@ export function fakeSidecar(
                 put: rowsOf(put),
                 gone: gone.map(({ inboundId, clientId }) => `i${inboundId}.c${clientId}`),
               }),
+            list: async () => {
+              const { body } = await call('api', '/users', { headers: bearer(secret) });
+              return (body as [string, string][]).map(([name]) => ({ name }));
+            },
           },
           countersEndWithUsers: true,
         }),
@@ -123,18 +128,18 @@ export class World implements AsyncDisposable {
   readonly port: number;
   readonly inboundId: number;
 
-  readonly #plugin: Plugin;
+  readonly #sidecar: () => Sidecar;
 
   private constructor(
     place: Pick<World, 'engine' | 'clock' | 'panel' | 'port' | 'inboundId'>,
-    plugin: Plugin,
+    sidecar: () => Sidecar,
   ) {
     this.engine = place.engine;
     this.clock = place.clock;
     this.panel = place.panel;
     this.port = place.port;
     this.inboundId = place.inboundId;
-    this.#plugin = plugin;
+    this.#sidecar = sidecar;
   }
 
   static async open({
@@ -147,19 +152,21 @@ export class World implements AsyncDisposable {
   }: Options = {}): Promise<World> {
     const [engine, clock, port] = [new FakeEngine(), new FakeClock(), await freePort()];
     const script = await scriptIn(folderFor(port));
-    const plugin = pluginFor(() => ({ ...fakeSidecar(script, mode, port, planEnv), ...sidecar }));
+    const described = (): Sidecar => ({ ...fakeSidecar(script, mode, port, planEnv), ...sidecar });
+    const plugin = pluginFor(described);
     const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin, ...plugins], clock, without, env });
     const inboundId = await panel.addInbound({ protocol: 'tuic', port, settings: { server: {} } });
-    return new World({ engine, clock, panel, port, inboundId }, plugin);
+    return new World({ engine, clock, panel, port, inboundId }, described);
   }
 
   /** Stops the panel and opens another one with its data. */
-  async reopened(): Promise<World> {
+  async reopened(sidecar: Partial<Sidecar> = {}): Promise<World> {
     const { engine, clock, port, inboundId } = this;
     await this.panel.stop();
     const { dataDirectory } = this.panel;
-    const panel = await TestPanel.boot({ plugins: [engine.plugin, this.#plugin], clock, dataDirectory });
-    return new World({ engine, clock, panel, port, inboundId }, this.#plugin);
+    const plugin = pluginFor(() => ({ ...this.#sidecar(), ...sidecar }));
+    const panel = await TestPanel.boot({ plugins: [engine.plugin, plugin], clock, dataDirectory });
+    return new World({ engine, clock, panel, port, inboundId }, this.#sidecar);
   }
 
   /** Resolves when what follows from a poll is done. */

@@ -43,8 +43,8 @@ test('a certificate is checked, served from the next start on, and followed', as
       [{ subCertFile: large, subKeyFile }, /subCertFile: .*large.pem cannot be read: it is larger/],
       [{ subCertFile: empty, subKeyFile }, /subCertFile: .*empty.pem cannot be read: it is empty/],
       [{ subCertFile, subKeyFile: empty }, /subKeyFile: .*empty.pem cannot be read: it is empty/],
-      [{ subCertFile: subKeyFile, subKeyFile }, /subCertFile: .* is not a PEM certificate/],
-      [{ subCertFile, subKeyFile: subCertFile }, /subKeyFile: .* is not the PEM key/],
+      [{ subCertFile: subKeyFile, subKeyFile }, /subCertFile: .* is not a valid PEM certificate/],
+      [{ subCertFile, subKeyFile: subCertFile }, /subKeyFile: .* is not a PEM private key that matches/],
     ] as const) {
       const { status, body: reply } = await set(body);
       t.is(status, 400);

@@ -62,6 +62,17 @@ async function openSources(dataDirectory?: string, engine = new FakeEngine(), cl
   };
 }
 
+test('another process whose counters stand where those of the last one stood counts from zero', async (t) => {
+  const first = await openSources();
+  await using _ = first.panel;
+  const { id } = await first.panel.addClient('ann', [first.inboundId]);
+  for (const epoch of ['one', 'two', 'two', 'three']) {
+    first.says(first.reading(epoch, [[id, 10, 20]]));
+    await first.poll();
+  }
+  t.like(await first.usage('ann'), { up: 30, down: 60 });
+});
+
 test('the difference to the last reading counts, of each epoch from zero, also after a restart of the panel', async (t) => {
   const first = await openSources();
   const { id } = await first.panel.addClient('ann', [first.inboundId]);

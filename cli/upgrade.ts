@@ -1,0 +1,100 @@
+// `weir upgrade` and `weir rollback`, for an installed package.
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { bool, optional, text } from '../schema/shape.js';
+import { programCommand } from './program-command.js';
+import { isVersion } from './upgrade/installation.js';
+import { isSame } from './upgrade/put-back.js';
+import { goBack, switchRelease } from './upgrade/switch-release.js';
+import { thisMachine } from './upgrade/this-machine.js';
+import { unpack, verify } from './upgrade/unpack.js';
+
+const MOST_PATH = 4096;
+
+/** Runs install.sh of the unpacked package, which calls `weir upgrade --release` of the new release. */
+const install = (folder: string, args: readonly string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    spawn('sh', [join(folder, 'install.sh'), ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+      .on('error', reject)
+      .on('close', (code) => resolve(code ?? 1));
+  });
+
+export const upgradeCommand = programCommand({
+  name: 'upgrade',
+  about:
+    'Upgrades an installed package: checks the file and the configuration, makes a backup, and starts the new release. Connections through the core stay open. If the new panel does not work, the previous release comes back, with its database.',
+  operand: 'file',
+  options: {
+    file: optional(
+      text()
+        .max(MOST_PATH)
+        .description('package, weir-<version>-linux-<machine>.tar.gz; compared with SHA256SUMS beside it'),
+    ),
+    release: optional(
+      text().max(64).description('version of a release in /opt/weir/releases, instead of a file'),
+    ),
+    withoutBackup: optional(bool().description('make no backup; for a panel that cannot make one any more')),
+  },
+  example: 'weir upgrade weir-0.2.0-linux-x64.tar.gz',
+  act: async (context) => {
+    const { options, say, complain } = context;
+    const { file, release, withoutBackup = false } = options;
+    if ((file === undefined) === (release === undefined)) {
+      complain('name a package file, or a version with --release');
+      return 2;
+    }
+    const machine = await thisMachine(context as never);
+    if (release !== undefined) {
+      const known = await machine.installation.releases();
+      if (!isVersion(release) || !known.includes(release)) {
+        complain(`there is no release ${release}; installed are ${known.join(', ')}`);
+        return 1;
+      }
+      return switchRelease(machine, release, { withoutBackup });
+    }
+    const path = resolve(file ?? '');
+    if (!(await verify(path))) complain(`there is no SHA256SUMS beside ${path}: its origin is not verified`);
+    const folder = await machine.installation.draft();
+    try {
+      say(`unpacking ${path}`);
+      await unpack(path, folder);
+      return await install(folder, withoutBackup ? ['--without-backup'] : []);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+});
+
+export const rollbackCommand = programCommand({
+  name: 'rollback',
+  about:
+    'Goes back to the release before the last upgrade. If migrations ran since, the database of before the upgrade must come back as well: that needs --database, because what was changed since is lost. Traffic that the running core still has in its counters is counted again.',
+  options: {
+    database: optional(bool().description('put the database of before the upgrade back, if migrations ran')),
+  },
+  example: 'weir rollback',
+  act: async (context) => {
+    const { options, complain } = context;
+    const machine = await thisMachine(context as never);
+    const { installation } = machine;
+    const [current, record] = [await installation.current(), await installation.record('upgraded.json')];
+    if (!record || record.to !== current) {
+      complain(`there is no upgrade to ${current} to go back from`);
+      return 1;
+    }
+    if (!(await installation.releases()).includes(record.from)) {
+      complain(`the release ${record.from} is not in ${installation.root}/releases any more`);
+      return 1;
+    }
+    if (!isSame(record.applied, await machine.applied()) && options.database !== true) {
+      complain(
+        `migrations ran since ${new Date(record.at).toISOString()}; nothing was changed. With --database the database of that time comes back, and what was changed since is lost`,
+      );
+      return 1;
+    }
+    await goBack(machine, { ...record, problem: 'rolled back on request' });
+    await installation.forget('upgraded.json');
+    return 0;
+  },
+});

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { weirCommand } from '../../../test/harness/weir-command.js';
+import { Installation } from '../installation.js';
+import { lastErrorIn } from '../service.js';
+import { unpack, verify } from '../unpack.js';
+
+const run = promisify(execFile);
+const NAME = 'weir-1.2.3-linux-x64.tar.gz';
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a package is compared with SHA256SUMS beside it', async (t) => {
+  const folder = await folderOf(t);
+  const path = join(folder, NAME);
+  await writeFile(path, 'bytes');
+  t.false(await verify(path), 'nothing says what it must be');
+  const sums = (text: string) => writeFile(join(folder, 'SHA256SUMS'), text);
+  const digest = createHash('sha256').update('bytes').digest('hex');
+  await sums(`${'0'.repeat(64)}  weir-1.2.3-linux-arm64.tar.gz\n`);
+  await t.throwsAsync(verify(path), { message: /SHA256SUMS has no line for weir-1\.2\.3-linux-x64/ });
+  await sums(`${digest}  ${NAME}\n`);
+  t.true(await verify(path));
+  await writeFile(path, 'other bytes');
+  await t.throwsAsync(verify(path), { message: /but SHA256SUMS has [0-9a-f]{64}; download it again/ });
+  await sums('x'.repeat(70_000));
+  await t.throwsAsync(verify(path), { message: /too large for a list/ });
+  await t.throwsAsync(verify(join(folder, 'SHA256SUMS')), { message: /is not named like a package/ });
+});
+
+test('unpacks into the folder, and names a damaged file', async (t) => {
+  const folder = await folderOf(t);
+  await mkdir(join(folder, 'weir-1.2.3-linux-x64', 'bin'), { recursive: true });
+  await writeFile(join(folder, 'weir-1.2.3-linux-x64', 'VERSION'), '{}');
+  const path = join(folder, NAME);
+  await run('tar', ['-czf', path, '-C', folder, 'weir-1.2.3-linux-x64']);
+  const to = join(folder, 'to');
+  await mkdir(to);
+  await unpack(path, to);
+  t.deepEqual((await readdir(to)).sort(), ['VERSION', 'bin']);
+  await writeFile(path, 'no archive');
+  await t.throwsAsync(unpack(path, to), { message: /weir-1\.2\.3-linux-x64\.tar\.gz cannot be unpacked: / });
+});
+
+test('commands of a package say what they need in a checkout', async (t) => {
+  const folder = await folderOf(t);
+  const outside = await weirCommand(folder, ['upgrade', NAME]);
+  t.is(outside.code, 1);
+  t.regex(outside.complained, /does not come from an installed package/);
+  t.is((await weirCommand(folder, ['rollback'])).code, 1);
+  t.is((await weirCommand(folder, ['upgrade'])).code, 2);
+  const none = await weirCommand(folder, ['health']);
+  t.is(none.code, 1);
+  t.is(none.complained, `no panel runs in ${folder}\n`);
+  t.deepEqual(await readdir(folder), [], 'no panel was started for it');
+});
+
+test('a damaged record is reported, and is not taken for no upgrade', async (t) => {
+  const folder = await folderOf(t);
+  const installation = new Installation(folder);
+  t.is(await installation.record('upgrade.json'), undefined);
+  for (const text of ['{', '{"from":"../..","to":"1.0.0"}', 'null']) {
+    await writeFile(join(folder, 'upgrade.json'), text);
+    await t.throwsAsync(installation.record('upgrade.json'), { message: /upgrade\.json is damaged/ }, text);
+  }
+});
+
+test('finds the last error in the log', (t) => {
+  const line = (fields: object) => JSON.stringify({ time: '', level: 'error', ...fields });
+  t.is(lastErrorIn(''), '');
+  t.is(
+    lastErrorIn(
+      `${line({ msg: 'first' })}\n${line({ msg: 'the panel could not start', problem: 'no port' })}\n{"level":"info","msg":"x"}\nnoise`,
+    ),
+    'the panel could not start: no port',
+  );
+  t.is(lastErrorIn(line({ msg: 'x', error: { message: 'y' } })), 'x: y');
+  t.is(lastErrorIn('"level":"error" not json'), '');
+});

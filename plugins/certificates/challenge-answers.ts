@@ -1,0 +1,151 @@
+// Answers what authorities ask to prove a name. A port is open only while an authority may ask; where a listener of the
+// panel has that port already, it answers there.
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { type ListenersApi, type LiveSettings, messageOf } from '../../kernel/index.js';
+import { CaProblem } from './ca-problem.js';
+import type { ChallengesApi } from './contract.js';
+import type { Challenge } from './fields.js';
+import type { certificateSettings } from './settings.js';
+
+const PATH = '/.well-known/acme-challenge/';
+const LONGEST_MS = 10_000;
+const MOST_CONNECTIONS = 100;
+const PROTOCOL = 'acme-tls/1';
+
+export interface Answerable {
+  readonly challenge: Challenge;
+  readonly name: string;
+  readonly token: string;
+  readonly keyAuthorization: string;
+  /** for tls-alpn-01: the certificate that proves the name */
+  readonly proof?: { readonly cert: string; readonly key: string };
+}
+
+export class ChallengeAnswers implements ChallengesApi {
+  readonly #listeners: ListenersApi;
+  readonly #settings: LiveSettings<typeof certificateSettings>;
+  /** by token */
+  readonly #texts = new Map<string, string>();
+  /** by name */
+  readonly #proofs = new Map<string, SecureContext>();
+
+  constructor(needs: { listeners: ListenersApi; settings: LiveSettings<typeof certificateSettings> }) {
+    this.#listeners = needs.listeners;
+    this.#settings = needs.settings;
+  }
+
+  readonly answer = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const { method, url = '' } = request;
+    if (!url.startsWith(PATH) || (method !== 'GET' && method !== 'HEAD')) return false;
+    const text = this.#texts.get(url.slice(PATH.length));
+    if (text === undefined) return false;
+    response.writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    });
+    response.end(method === 'HEAD' ? undefined : text);
+    return true;
+  };
+
+  /** Answers these while `work` runs. Rejects with a CaProblem when the port cannot be opened. */
+  async during<T>(
+    challenge: Challenge,
+    answers: readonly Answerable[],
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const close = await this.#open(challenge, signal);
+    try {
+      for (const { name, token, keyAuthorization, proof } of answers) {
+        if (proof) this.#proofs.set(name, createSecureContext(proof));
+        else this.#texts.set(token, keyAuthorization);
+      }
+      return await work();
+    } finally {
+      for (const { name, token } of answers) {
+        this.#proofs.delete(name);
+        this.#texts.delete(token);
+      }
+      await close();
+    }
+  }
+
+  async #open(challenge: Challenge, signal: AbortSignal): Promise<() => Promise<void>> {
+    const { acmeHttpPort, acmeTlsPort } = this.#settings.read();
+    const isHttp = challenge === 'http-01';
+    const port = isHttp ? acmeHttpPort : acmeTlsPort;
+    const own = this.#listeners.places().find((place) => place.port === port);
+    if (own && isHttp) return async () => undefined;
+    const sockets = new Set<Socket>();
+    const server = isHttp ? this.#http() : this.#tls();
+    server.maxConnections = MOST_CONNECTIONS;
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      // A connection that says nothing, or much, gives its place back.
+      const late = setTimeout(() => socket.destroy(), LONGEST_MS);
+      socket.on('error', () => socket.destroy());
+      socket.once('close', () => {
+        clearTimeout(late);
+        sockets.delete(socket);
+      });
+    });
+    try {
+      server.listen({ port, signal });
+      await once(server, 'listening');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const setting = isHttp ? 'acmeHttpPort' : 'acmeTlsPort';
+      const why =
+        code === 'EADDRINUSE'
+          ? `${own ? `the listener ${own.name} of the panel` : 'another program, such as the core,'} listens there`
+          : code === 'EACCES'
+            ? 'the panel may not open ports below 1024; give it CAP_NET_BIND_SERVICE'
+            : messageOf(error);
+      throw new CaProblem(
+        `port ${port} cannot be opened for the challenge ${challenge}: ${why}; free it, or let the authority reach another port that ${setting} names`,
+      );
+    }
+    return async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    };
+  }
+
+  #http(): HttpServer {
+    const server = createServer({ maxHeaderSize: 8192 }, (request, response) => {
+      request.resume();
+      if (!this.answer(request, response)) response.writeHead(404, { connection: 'close' }).end();
+    });
+    server.headersTimeout = 5_000;
+    server.requestTimeout = 5_000;
+    return server;
+  }
+
+  /** RFC 8737: the handshake itself is the answer, and nothing is said after it. */
+  #tls(): Server {
+    return createTcpServer((socket) => {
+      const secure = new TLSSocket(socket, {
+        isServer: true,
+        ALPNProtocols: [PROTOCOL],
+        SNICallback: (name, done) => {
+          const proof = this.#proofs.get(name.toLowerCase());
+          if (proof) done(null, proof);
+          else done(new Error('no challenge is open for this name'));
+        },
+      });
+      secure.on('error', () => socket.destroy());
+      secure.once('secure', () => secure.end());
+    });
+  }
+}

@@ -1,0 +1,83 @@
+import { contribute, definePlugin, job, Listeners, maybe, provide, singleton } from '../../kernel/index.js';
+import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
+import { AuditedHooks } from '../audit/contract.js';
+import { Engine } from '../engine/contract.js';
+import { InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
+import { SealedColumns, Secrets } from '../secrets/contract.js';
+import { PanelListener } from '../settings/contract.js';
+import { accountKeys, Accounts } from './accounts.js';
+import { CaCalls } from './ca-calls.js';
+import { CertificateFolders } from './certificate-files.js';
+import { CertificateService } from './certificate-service.js';
+import { CertificateStore } from './certificate-store.js';
+import { ChallengeAnswers } from './challenge-answers.js';
+import { commands } from './commands.js';
+import { Challenges, duringCertificateSave } from './contract.js';
+import { Issuer } from './issuer.js';
+import { certificates } from './recorded.js';
+import { routes } from './routes.js';
+import { RenewalSchedule } from './schedule.js';
+import { ServedCertificates } from './served.js';
+import { certificateSettings } from './settings.js';
+import { migrations, tables } from './tables.js';
+import { CertificateUses } from './uses.js';
+
+export default definePlugin({
+  name: 'certificates',
+  version: '0.1.0',
+  api: 1,
+  about: 'Orders certificates from an authority (ACME), renews them, and puts them in use.',
+  uses: {
+    inbounds: Inbounds,
+    inboundEdits: InboundEdits,
+    engine: Engine,
+    outgoing: Outgoing,
+    secrets: Secrets,
+    listeners: Listeners,
+    listener: maybe(PanelListener),
+  },
+  hooks: [duringCertificateSave],
+  settings: certificateSettings,
+  tables,
+  migrations,
+  services: {
+    store: singleton(CertificateStore),
+    folders: singleton(CertificateFolders),
+    served: singleton(ServedCertificates),
+    calls: singleton(CaCalls),
+    accounts: singleton(Accounts),
+    answers: singleton(ChallengeAnswers),
+    issuer: singleton(Issuer),
+    uses: singleton(CertificateUses),
+    service: singleton(CertificateService),
+    schedule: singleton(RenewalSchedule),
+  },
+  provides: ({ answers }) => [provide(Challenges, answers)],
+  contributes: ({ calls, store, served }) => [
+    contribute(AuditedHooks, certificates),
+    contribute(OutgoingHosts, calls.access),
+    contribute(SealedColumns, accountKeys),
+    contribute(AlarmedCertificates, {
+      name: 'inbounds',
+      // The panel and the subscription server have alarms of their own.
+      validTo: () => {
+        const ends = store
+          .list()
+          .filter(({ uses }) => uses.inbounds.length > 0)
+          .flatMap(({ id }) => served.of(id)?.validTo ?? []);
+        return ends.length === 0 ? '' : new Date(Math.min(...ends)).toISOString();
+      },
+    }),
+  ],
+  routes,
+  commands,
+  jobs: ({ schedule }) => [job('orders', { every: '1m', jitter: '10s' }, (signal) => schedule.run(signal))],
+  start: async ({ served, listeners, answers }) => {
+    await served.start();
+    const { panel } = listeners;
+    const { intercept } = panel;
+    panel.intercept = (request, response) =>
+      answers.answer(request, response) || (intercept?.(request, response) ?? false);
+  },
+});

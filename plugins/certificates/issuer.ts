@@ -1,0 +1,210 @@
+// Orders certificates, one at a time. Each step is on the disk before the next one: whenever the panel is killed, the next
+// start knows the order, has its key, and goes on.
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Clock, Log, PluginContext } from '../../kernel/index.js';
+import { messageOf, SerialQueue } from '../../kernel/index.js';
+import type { Accounts } from './accounts.js';
+import type { CaCalls } from './ca-calls.js';
+import { CaProblem, inDatabase } from './ca-problem.js';
+import { type CertificateFolders, newFolder } from './certificate-files.js';
+import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
+import type { ChallengeAnswers } from './challenge-answers.js';
+import { checkChain } from './checked-chain.js';
+import { errors } from './errors.js';
+import type { KeyType } from './fields.js';
+import { limitOf, waitAfter } from './order-times.js';
+import { OrderRun } from './order-run.js';
+import type { ServedCertificates } from './served.js';
+
+/** Authorities forget orders after a week. */
+const OLDEST_ORDER_MS = 6 * 86_400_000;
+
+interface Needs {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: PluginContext['signal'];
+  readonly store: CertificateStore;
+  readonly folders: CertificateFolders;
+  readonly served: ServedCertificates;
+  readonly accounts: Accounts;
+  readonly calls: CaCalls;
+  readonly answers: ChallengeAnswers;
+}
+
+const generate = promisify(generateKeyPair);
+const CURVES = { 'ec-256': 'prime256v1', 'ec-384': 'secp384r1' } as const;
+
+/** PEM; not made in this thread, where it would block. */
+async function keyFor(type: KeyType): Promise<string> {
+  const { privateKey } =
+    type === 'ec-256' || type === 'ec-384'
+      ? await generate('ec', { namedCurve: CURVES[type] })
+      : await generate('rsa', { modulusLength: type === 'rsa-2048' ? 2048 : 4096 });
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+}
+
+export class Issuer {
+  readonly #needs: Needs;
+  readonly #queue = new SerialQueue();
+  /** by id */
+  readonly #running = new Map<number, Promise<Certificate>>();
+
+  constructor({ clock, log, signal, store, folders, served, accounts, calls, answers }: Needs) {
+    this.#needs = { clock, log, signal, store, folders, served, accounts, calls, answers };
+  }
+
+  /** Work that must not meet an order. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(work);
+  }
+
+  /** Rejects with TOO_SOON, or with NOT_ISSUED and the reason, which `lastError` has as well. Whoever asks while it is ordered waits for that order. */
+  issue(id: number, stop?: AbortSignal): Promise<Certificate> {
+    const running = this.#running.get(id);
+    if (running) return running;
+    const signal = stop ? AbortSignal.any([stop, this.#needs.signal]) : this.#needs.signal;
+    const order = this.alone(() => this.#issue(this.#needs.store.find(id), signal)).finally(() =>
+      this.#running.delete(id),
+    );
+    this.#running.set(id, order);
+    return order;
+  }
+
+  async #issue(certificate: Certificate, signal: AbortSignal): Promise<Certificate> {
+    const { store, log } = this.#needs;
+    signal.throwIfAborted();
+    const open = store.openOrder(certificate.id);
+    if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
+    if (!store.openOrder(certificate.id)) await this.#requireTime(certificate);
+    let order = store.openOrder(certificate.id);
+    try {
+      order ??= await this.#begin(certificate);
+      const chain = await this.#run(certificate, order, signal);
+      await this.#publish(certificate, store.openOrder(certificate.id) ?? order, chain);
+      return store.find(certificate.id);
+    } catch (error) {
+      // It goes on at the next start.
+      signal.throwIfAborted();
+      // A full disk, or a database that is away.
+      const problem =
+        error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
+      log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
+      await this.#failed(certificate, store.openOrder(certificate.id), problem);
+      throw errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
+    }
+  }
+
+  /** Whether an order that a crash left open was complete; ends one that cannot go on. */
+  async #isOver(certificate: Certificate, order: Order): Promise<boolean> {
+    const { store, folders, clock } = this.#needs;
+    const { folder } = certificate;
+    const pair = await folders.pairOf(folder, order.folder).catch(() => undefined);
+    if (pair)
+      try {
+        checkChain(pair.cert, { names: certificate.names, key: pair.key }, clock.now());
+        await this.#publish(certificate, order, pair.cert);
+        return true;
+      } catch (error) {
+        if (!(error instanceof CaProblem)) throw error;
+      }
+    const hasKey = (await folders.keyOf(folder, order.folder).catch(() => undefined)) !== undefined;
+    const isFresh = Math.abs(clock.now() - order.startedAt) < OLDEST_ORDER_MS;
+    if (order.url !== '' && hasKey && isFresh) return false;
+    const why = !hasKey
+      ? 'its key is gone'
+      : order.url === ''
+        ? 'the panel stopped before the authority confirmed it'
+        : 'it is too old';
+    this.#needs.log.warn('an order of a certificate was given up', { names: certificate.names, why });
+    await store.end(order, 'lost', why, () => ({}));
+    await folders.sweep(folder, new Set());
+    return false;
+  }
+
+  async #requireTime(certificate: Certificate): Promise<void> {
+    const { store, clock } = this.#needs;
+    const now = clock.now();
+    const refuse = (why: string, until: number) => {
+      const at = new Date(until).toISOString().slice(0, 16).replace('T', ' ');
+      return errors.TOO_SOON(`${why}; the next order is possible at ${at} UTC`, {
+        headers: { 'retry-after': String(Math.max(1, Math.ceil((until - now) / 1000))) },
+      });
+    };
+    if (certificate.isRefused && certificate.notBefore > now)
+      throw refuse('the authority asked to wait', certificate.notBefore);
+    const limit = limitOf(await store.orders(identityOf(certificate)), now);
+    if (limit) throw refuse(limit.why, limit.until);
+  }
+
+  async #begin(certificate: Certificate): Promise<Order> {
+    const { store, folders } = this.#needs;
+    const folder = newFolder('order');
+    await folders.begin(certificate.folder, folder, await keyFor(certificate.keyType));
+    return store.begin(certificate, folder);
+  }
+
+  async #run(certificate: Certificate, order: Order, signal: AbortSignal): Promise<string> {
+    const { accounts, answers, calls, folders, store, clock } = this.#needs;
+    const { names, challenge, directory, folder } = certificate;
+    const key = await folders.keyOf(folder, order.folder);
+    if (key === undefined) throw new CaProblem('the key of the order is gone');
+    let { url } = order;
+    const confirmed = async (at: string): Promise<void> => {
+      url = at;
+      await inDatabase(store.confirm(order, at));
+    };
+    const chain = await calls.during(directory, signal, (library) =>
+      accounts.with(library, directory, (client) =>
+        new OrderRun({ library, client, answers }, { names, challenge, key, url, confirmed, signal }).run(),
+      ),
+    );
+    return checkChain(chain, { names, key }, clock.now()).chain;
+  }
+
+  async #publish(certificate: Certificate, order: Order, chain: string): Promise<void> {
+    const { store, folders, served, log } = this.#needs;
+    const before = await folders.current(certificate.folder);
+    await folders.publish(certificate.folder, order.folder, chain);
+    await store.end(order, 'issued', '', () => ({
+      usesPending: true,
+      failures: 0,
+      notBefore: 0,
+      isRefused: false,
+      lastError: '',
+    }));
+    await served.read(certificate);
+    const { issuer = '', validTo = 0 } = served.of(certificate.id) ?? {};
+    log.info('a certificate was issued', {
+      names: certificate.names,
+      issuer,
+      validTo: new Date(validTo).toISOString(),
+    });
+    // Whoever is reading the previous files now may finish.
+    await folders
+      .sweep(certificate.folder, new Set([before]))
+      .catch((error: unknown) =>
+        log.warn('files of earlier orders could not be removed', { reason: messageOf(error) }),
+      );
+  }
+
+  async #failed(certificate: Certificate, order: Order | undefined, problem: CaProblem): Promise<void> {
+    const { store, folders, clock } = this.#needs;
+    const change = (before: Certificate): Partial<Certificate> => {
+      const failures = before.failures + 1;
+      const next = clock.now() + waitAfter(failures);
+      return {
+        failures,
+        notBefore: Math.max(next, problem.notBefore),
+        isRefused: problem.notBefore > clock.now(),
+        lastError: problem.message,
+      };
+    };
+    // What the authority has confirmed may still be issued: the order stays, and goes on later.
+    if (order && !(problem.isTemporary && order.url !== ''))
+      await store.end(order, 'failed', problem.message, change);
+    else if (store.get(certificate.id)) await store.change(certificate.id, change);
+    const open = store.openOrder(certificate.id);
+    await folders.sweep(certificate.folder, new Set(open && [open.folder])).catch(() => undefined);
+  }
+}

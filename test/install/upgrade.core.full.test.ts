@@ -1,0 +1,183 @@
+// A package on a machine that has only systemd: installed, upgraded, rolled back and removed, while a user downloads.
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { ADMIN, PanelApi } from '../harness/api.js';
+import { freePort } from '../harness/free-port.js';
+import { testUnless } from '../harness/left-out.js';
+import { until } from '../harness/until.js';
+import { sourceRoot } from '../harness/source-root.js';
+import { connect, counted, MIB, openServer } from '../engine/user.js';
+import { Container, missingForContainers } from './container.js';
+import { packVariant, writeVariant } from './package-variant.js';
+
+const run = promisify(execFile);
+const BUILD_OUTPUT = 16 * 1024 * 1024;
+
+class InstalledPanel extends PanelApi {
+  readonly url: string;
+  constructor(port: number) {
+    super();
+    this.url = `http://127.0.0.1:${port}`;
+  }
+  protected override told(): [] {
+    return [];
+  }
+}
+
+/** The folder of a package of this tree: one that was built before, or built now. */
+async function packageIn(parent: string): Promise<string> {
+  const built = process.env['WEIR_TEST_PACKAGE'];
+  if (built) {
+    const folder = join(parent, basename(built));
+    await cp(built, folder, { recursive: true });
+    return folder;
+  }
+  const script = fileURLToPath(new URL('bin/package.mjs', await sourceRoot()));
+  const { stdout } = await run(
+    process.execPath,
+    [script, '--arch', process.arch, '--folder', '--out', parent],
+    { maxBuffer: BUILD_OUTPUT },
+  );
+  return stdout.trim().split('\n').at(-1) ?? '';
+}
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+testUnless(await missingForContainers())(
+  'a package installs, upgrades and goes back under systemd, and a download goes on and is counted once',
+  async (t) => {
+    t.timeout(15 * 60_000);
+    const packages = await folderOf(t);
+    const base = await packageIn(packages);
+    const first = /^weir-(.+)-linux-/.exec(basename(base))?.[1] ?? '';
+    const table = 'CREATE TABLE upgrade_probe (id INTEGER PRIMARY KEY)';
+    const better = await writeVariant(base, { version: '90.0.1', migrations: [table] });
+    const wrong = await writeVariant(base, {
+      version: '90.0.4',
+      migrations: [table, 'SELECT nothing FROM nowhere'],
+    });
+    const failing = await writeVariant(base, {
+      version: '90.0.2',
+      // The last one succeeds on an empty database, such as that of a dry run.
+      migrations: [
+        table,
+        'ALTER TABLE upgrade_probe ADD COLUMN name TEXT',
+        'INSERT INTO upgrade_probe SELECT 1, 2 FROM clients UNION ALL SELECT 1, 2 FROM clients',
+      ],
+      essential: true,
+    });
+    const throwing = await writeVariant(base, {
+      version: '90.0.3',
+      migrations: [table, 'ALTER TABLE upgrade_probe ADD COLUMN other TEXT'],
+      // Only under systemd, so that the dry run finds nothing.
+      start: "if (process.env.INVOCATION_ID) throw new Error('it cannot start');",
+    });
+    const file = await packVariant(better);
+
+    const port = await freePort();
+    const container = await Container.boot(t, packages, {
+      '/etc/weir.env': `WEIR_PANEL_PORT=${port}
+WEIR_SUB_PORT=${await freePort()}
+WEIR_SUB_HOST=127.0.0.1
+WEIR_BASE_PATH=/
+WEIR_ADMIN_USERNAME=${ADMIN.username}
+WEIR_ADMIN_PASSWORD="${ADMIN.password}"
+WEIR_ENGINE_PRIVATE=allow
+`,
+    });
+    const done = async (line: string, code = 0) => {
+      const ended = await container.run(line);
+      t.log(`${line}\n${ended.said}`);
+      t.is(ended.code, code, ended.said);
+      return ended.said;
+    };
+    const current = () => readlink(join(container.root, 'opt/weir/current')).then((path) => basename(path));
+    t.is((await container.run('command -v node npm gcc go')).said, '', 'the machine has none of these');
+
+    await done(`sh /packages/${basename(base)}/install.sh`);
+    t.is(await current(), first);
+    const panel = new InstalledPanel(port);
+    await panel.login();
+    await panel.addClient('ann', [await panel.addInbound()]);
+    const { subId } = await panel.get<{ subId: string }>('/panel/api/clients/get/ann');
+    const settings = await panel.get<{ subPath: string; subPort: number }>('/panel/api/setting/all', {
+      method: 'POST',
+    });
+    const fetched = await fetch(`http://127.0.0.1:${settings.subPort}${settings.subPath}${subId}`);
+    t.is(fetched.status, 200, 'the subscription');
+    const coreOf = async () => (await done('grep -lx xray /proc/[0-9]*/comm')).trim();
+    const core = await coreOf();
+
+    const server = await openServer(t);
+    const user = await connect(t, panel, 'ann', server);
+    const bytes = 128 * MIB;
+    const transfer = user.start(bytes, MIB);
+    await counted(panel, 'ann', MIB);
+
+    await done(`weir upgrade /packages/${file}`);
+    t.is(await current(), '90.0.1');
+    t.is(await coreOf(), core, 'the core runs on');
+    t.true(await user.served(), 'and serves');
+
+    await panel.addClient('bob', [1]);
+    t.regex(
+      await done(`sh /packages/${basename(wrong)}/install.sh`, 1),
+      /nothing was changed: Weir 90\.0\.4/,
+    );
+    t.regex(
+      await done(`sh /packages/${basename(failing)}/install.sh`, 1),
+      /migration 0003-probe[\s\S]*Weir 90\.0\.1 is back and works/,
+    );
+    t.is(await current(), '90.0.1');
+    t.is(await coreOf(), core);
+    const emails = async () =>
+      (await panel.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email).sort();
+    t.deepEqual(await emails(), ['ann', 'bob'], 'the change from just before the upgrade is there');
+    t.regex(
+      await done(`sh /packages/${basename(throwing)}/install.sh`, 1),
+      /it cannot start[\s\S]*the database is that of .*before-migration-[\s\S]*Weir 90\.0\.1 is back/,
+    );
+    t.deepEqual(await emails(), ['ann', 'bob']);
+    t.is(await coreOf(), core);
+    await done('weir check --deep');
+
+    // The database of the first release has no table of the probe.
+    t.regex(await done('weir rollback', 1), /With --database the database of that time comes back/);
+    await done('weir rollback --database');
+    t.is(await current(), first);
+    t.deepEqual(await emails(), ['ann'], 'what was changed since is lost, as the message says');
+
+    t.true(transfer.soFar < bytes, 'the download ran all the while');
+    t.is(await transfer.ended, bytes);
+    const total = await counted(panel, 'ann', bytes);
+    // A second that is counted twice, or not at all, is a MiB.
+    t.true(total >= bytes && total < bytes + MIB / 4, `counted ${total} of ${bytes}`);
+
+    await done('systemctl restart weir && sleep 1 && until weir health; do sleep 0.2; done');
+    t.is(await coreOf(), core, 'a restart of the service leaves the core running');
+
+    // Killed at once after the switch: systemd finishes the restart, and the same command finishes the upgrade.
+    const cut = container.start(`sh /packages/${basename(better)}/install.sh`);
+    const ended = new Promise((resolve) => cut.on('close', resolve));
+    await until(async () => (await current()) === '90.0.1', 'the link leads to the new release');
+    await done(
+      'for p in /proc/[0-9]*; do if tr "\\0" " " <$p/cmdline | grep -q "weir.mjs [u]pgrade"; then kill -9 ${p#/proc/}; fi; done',
+    );
+    await ended;
+    t.regex(await done(`sh /packages/${basename(better)}/install.sh`), /was interrupted; it goes on/);
+    t.is(await coreOf(), core);
+    t.deepEqual(await emails(), ['ann']);
+    await done(`sh /opt/weir/current/uninstall.sh`);
+    t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'the core has stopped');
+    await done('test ! -e /opt/weir && test -e /var/lib/weir/weir.sqlite');
+  },
+);
