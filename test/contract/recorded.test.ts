@@ -29,6 +29,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
   ),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
+  [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
@@ -69,6 +70,7 @@ const DOWNLOADS = ['server/getDb', 'server/getMigration', 'server/getConfigJson'
 const BODIES: Readonly<Record<string, object>> = {
   'clients/bulkAdjust': { emails: ['example'], addBytes: 1000 },
   'engine/outbound-subs/{id}/move': { dir: 'down' },
+  'x/certificates/{id}/uses': { uses: { subscription: true } },
   'clients/bulkAttach': { emails: ['example'], inboundIds: [2] },
   'hosts/setEnable/{groupId}': { enable: false },
   'hosts/bulk/setEnable': { ids: ['k3w8z1q0v5r7x2m9'], enable: false },
