@@ -1753,7 +1753,7 @@ declare module '@weir-panel/weir/plugins/audit' {
     /** Names of fields, at any depth, whose values are not recorded, only that they changed. Fields whose names say that they are secret (`password`, `privateKey`, `token` …) never are. */
     readonly secret?: readonly string[];
   }
-  /** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+  /** What is recorded. A plugin adds its own hooks. */
   export const AuditedHooks: ExtensionPoint<AuditedHook<never>>;
   /** An entry for `AuditedHooks`, with the type of its changes checked. */
   export const audited: <C>(entry: AuditedHook<C>) => AuditedHook<never>;
@@ -1888,7 +1888,7 @@ declare module '@weir-panel/weir/plugins/backup' {
     readonly before: object | undefined;
     readonly after: object | undefined;
   }
-  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted or restored. */
+  /** Runs inside a write of its own when a backup was made or verified, and before one is deleted. */
   export const duringBackupChange: During<{
     readonly changes: readonly BackupChange[];
     readonly who: Principal;

@@ -29,7 +29,7 @@ export interface AuditedHook<C> {
 }
 
 const AREA = /^[a-z][a-zA-Z0-9-]{0,31}$/;
-/** What is recorded. A plugin adds its own hooks, and the panel's are in `recorded/`. */
+/** What is recorded. A plugin adds its own hooks. */
 export const AuditedHooks = extensionPoint<AuditedHook<never>>(
   'audit',
   'AuditedHooks',

@@ -140,7 +140,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
         const { manifest } = await archive.find(name, place);
         return { body: () => [] as never, fileName: name, length: manifest.bytes };
       }
-      await audit?.act('download', input.who, { name: `backup ${name}` });
+      await audit?.act('download', input.who, { name: 'backup', facts: { file: name, place } });
       const opened = await whileConnected(input, archive.open(name, place));
       const body = createReadStream(opened.path);
       // The file system retains the content of a file that is open.
@@ -209,11 +209,11 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       const work = async () => {
         const opened = await archive.open(input.params.name, place);
         try {
-          await archive.noteRestore(opened.record, place, input.who);
           const { encryption } = opened.record.manifest;
           return await restore.restore({
             path: opened.path,
             who: input.who,
+            origin: { file: input.params.name, place },
             keepHostSettings,
             keys: secretsKey.split(/\s+/),
             decryption: withDefault(given, encryption, maker.encryption().passphrase),

@@ -109,8 +109,9 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler, audit 
     run: async ({ options: { folder, encrypt = false, recipients }, who, say }) => {
       if (folder !== undefined && !isAbsolute(folder))
         throw new Refusal(`--folder must be an absolute path, and "${folder}" is not`);
+      const encryption = await encryptionFor(maker, encrypt, recipients);
       await audit?.act('backup', who, { name: 'backup', facts: { folder: folder ?? '' } });
-      say(await snapshots.writeTo(folder, await encryptionFor(maker, encrypt, recipients)));
+      say(await snapshots.writeTo(folder, encryption));
     },
   }),
   command({

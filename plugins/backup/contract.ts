@@ -135,7 +135,7 @@ export interface BackupChange {
   readonly before: object | undefined;
   readonly after: object | undefined;
 }
-/** Runs inside a write of its own when a backup was made or verified, and before one is deleted or restored. */
+/** Runs inside a write of its own when a backup was made or verified, and before one is deleted. */
 export const duringBackupChange = during<{
   readonly changes: readonly BackupChange[];
   readonly who: Principal;

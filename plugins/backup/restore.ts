@@ -10,6 +10,8 @@ export interface RestoreRequest {
   /** a SQLite file */
   readonly path: string;
   readonly who: Principal;
+  /** of a listed backup, for the audit */
+  readonly origin?: { readonly file: string; readonly place: string };
   /** addresses, ports and certificates stay those of this panel */
   readonly keepHostSettings: boolean;
   /** lines of the `secrets.key` that belongs to the backup */
@@ -63,13 +65,20 @@ export class Restore {
   }
 
   /** Resolves when the backup was rehearsed and the panel is about to restart with it. */
-  async restore({ path, who, keepHostSettings, keys = [], decryption }: RestoreRequest): Promise<Rehearsed> {
+  async restore({
+    path,
+    who,
+    origin,
+    keepHostSettings,
+    keys = [],
+    decryption,
+  }: RestoreRequest): Promise<Rehearsed> {
     const [database, program] = [this.#database, this.#program];
     if (!database || !program) throw errors.NO_PROGRAM();
     if (this.#busy) throw errors.RESTORING();
     this.#busy = true;
     try {
-      await this.#audit?.act('backup', who, { name: 'restore', facts: { keepHostSettings } });
+      await this.#audit?.act('backup', who, { name: 'restore', facts: { ...origin, keepHostSettings } });
       const keep = keepHostSettings ? await hostRows(this.#db) : [];
       const { folder, ...result } = await database.rehearse({ path, keep, keys, decryption });
       if (/secrets are sealed with the key/.test(result.problem)) throw errors.NEEDS_KEY();

@@ -247,13 +247,6 @@ export class Archive {
       log.warn('a change of a backup could not be recorded', { name: change.name, reason: messageOf(error) });
     }
   }
-
-  /** Records that a backup is about to be restored. */
-  noteRestore(backup: BackupRecord, place: string, who: Principal): Promise<void> {
-    const before = facts(backup);
-    const { name } = backup.manifest;
-    return this.#note({ kind: 'updated', name, place, before, after: { ...before, restored: true } }, who);
-  }
 }
 
 /** The panel's own passphrase opens its own backups, where nobody gives another one. */
