@@ -70,7 +70,7 @@ async function checkSchema(file: SqliteFile): Promise<void> {
     );
   const [code] = await file.rows<{ type: string; name: string }>(
     `SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')
-     UNION ALL SELECT 'virtual table', name FROM pragma_table_list WHERE schema = 'main' AND type IN ('virtual', 'shadow')
+     UNION ALL SELECT 'virtual table', name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'
      UNION ALL SELECT 'index on an expression', master.name FROM sqlite_master master, pragma_index_xinfo(master.name) columns
        WHERE master.type = 'index' AND columns.cid = -2
      LIMIT 1`,

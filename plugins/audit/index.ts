@@ -38,7 +38,14 @@ export default definePlugin({
     recorder.hooks().map(({ hook, record }) => tap(hook, record as never, { strict: true })),
   commands,
   routes,
-  jobs: ({ retention }) => [job('remove', '1h', () => retention.run())],
+  jobs: ({ retention, head, log }) => [
+    job('remove', '1h', () => retention.run()),
+    // The log is another place than the database: its line is what `weir audit verify --head` takes.
+    job('head', '1d', () => {
+      const { id = 0, hash = '' } = head.written ?? {};
+      if (id > 0) log.info('the newest entry of the record of changes', { head: `${id}:${hash}` });
+    }),
+  ],
   start: async ({ chainKey, head }) => {
     await chainKey.start();
     head.isReady = true;

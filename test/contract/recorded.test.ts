@@ -29,6 +29,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
   ),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
+  [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
@@ -39,6 +40,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
+  // No backup and no authority are here; each of these calls a hook that is recorded.
+  ...['verify', 'delete', 'restore'].map(
+    (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.
@@ -65,6 +70,7 @@ const DOWNLOADS = ['server/getDb', 'server/getMigration', 'server/getConfigJson'
 const BODIES: Readonly<Record<string, object>> = {
   'clients/bulkAdjust': { emails: ['example'], addBytes: 1000 },
   'engine/outbound-subs/{id}/move': { dir: 'down' },
+  'x/certificates/{id}/uses': { uses: { subscription: true } },
   'clients/bulkAttach': { emails: ['example'], inboundIds: [2] },
   'hosts/setEnable/{groupId}': { enable: false },
   'hosts/bulk/setEnable': { ids: ['k3w8z1q0v5r7x2m9'], enable: false },

@@ -176,6 +176,20 @@ test('a clock that went back hides no change from the list', async (t) => {
   t.deepEqual(await names(`&from=${begun + 1}&to=${middle}`), ['b']);
 });
 
+test('the log has the newest entry once a day, as a verification takes it', async (t) => {
+  const clock = new FakeClock();
+  const { panel } = await boot(t, { clock });
+  await panel.addInbound();
+  const verify = (body: object) => panel.get<{ problems: string[] }>(`${API}/verify`, { body });
+  clock.tick(86_400_000);
+  await panel.kernel.settled();
+  await panel.login();
+  const line = panel.log.findLast((each) => each.includes('the newest entry of the record of changes'));
+  const { head } = JSON.parse(line ?? '{}') as { head: string };
+  t.regex(head, /^\d+:[0-9a-f]{64}$/);
+  t.deepEqual((await verify({ head })).problems, []);
+});
+
 test('no secret is recorded, only that it changed', async (t) => {
   const { panel, changes } = await boot(t);
   const secrets: string[] = [];
