@@ -3,6 +3,7 @@
 import test from 'ava';
 import type { UserRef } from '../../engine/contract.js';
 import type { CounterReading } from '../../traffic/contract.js';
+import { programsHaveUsers } from '../invariants.js';
 import { LiveInstance } from '../live-instance.js';
 import type { Sidecar, SidecarControl, SidecarUser } from '../contract.js';
 
@@ -232,4 +233,32 @@ test('after a change that failed nothing is taken for done until all users are c
   await live.replace(all(), settle);
   await live.change(refs([1]), settle);
   t.is(program.accounts.get(1), 2);
+});
+
+test('a program may say from how many users on all of them in one call cost less', async (t) => {
+  const { program, wanted, live, settle, refs } = await world({ keepsChanged: true }, 40);
+  Object.assign(program.control, { countersEndWithUsers: false });
+  Object.assign(program.control.users as object, { wholeFrom: 3 });
+  for (const id of [41, 42, 43]) wanted.set(id, 1);
+  await live.change(refs([41, 42, 43]), settle);
+  for (const id of [1, 2, 3, 4]) wanted.delete(id);
+  await live.change(refs([1, 2, 3, 4]), settle);
+  t.deepEqual(program.calls, ['replace 40', 'change 3 0', 'replace 39']);
+  t.is(program.accounts.size, 39);
+});
+
+test('a difference that goes away while an edit arrives is not reported; one that stays is', async (t) => {
+  const answers = [['a', 'b'], ['b', 'c'], ['b']];
+  const found: string[] = [];
+  const check = (differences: () => Promise<readonly string[] | undefined>) =>
+    programsHaveUsers(() => [{ title: 'test/in-1', differences }]).check({
+      add: (sentence) => void found.push(sentence),
+      pause: () => undefined,
+      signal: new AbortController().signal,
+    });
+  t.is(await check(async () => answers.shift()), undefined);
+  t.deepEqual(found, ['test/in-1: b']);
+  t.is(await check(async () => undefined), 'test/in-1 does not tell its users now');
+  t.is(await check(() => Promise.reject(new Error('it hangs'))), 'test/in-1: it hangs');
+  t.is(found.length, 1);
 });
