@@ -101,6 +101,8 @@ test('the config is private, and holds no secret of a client where the program t
   t.false(world.panel.log.join('\n').includes(token));
   await world.panel.get(`/panel/api/inbounds/del/${world.inboundId}`, { method: 'POST' });
   await t.throwsAsync(stat(path), { code: 'ENOENT' });
+  const record = join(world.panel.dataDirectory, 'sidecars', 'mtproto', `in-${world.inboundId}.json`);
+  await t.throwsAsync(stat(record), { code: 'ENOENT' });
 });
 
 test('hundreds of clients are one call, and those that it has are left alone', async (t) => {

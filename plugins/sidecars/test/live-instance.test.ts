@@ -4,6 +4,8 @@ import test from 'ava';
 import type { UserRef } from '../../engine/contract.js';
 import type { CounterReading } from '../../traffic/contract.js';
 import { programsHaveUsers } from '../invariants.js';
+import type { Log } from '../../../kernel/index.js';
+import { Problems } from '../problems.js';
 import { LiveInstance } from '../live-instance.js';
 import type { Sidecar, SidecarControl, SidecarUser } from '../contract.js';
 
@@ -261,4 +263,33 @@ test('a difference that goes away while an edit arrives is not reported; one tha
   t.is(await check(async () => undefined), 'test/in-1 does not tell its users now');
   t.is(await check(() => Promise.reject(new Error('it hangs'))), 'test/in-1: it hangs');
   t.is(found.length, 1);
+});
+
+test('users who are as they should be are not put again', async (t) => {
+  const { program, live, settle, refs } = await world({ keepsChanged: true }, 3);
+  await live.change(refs([1, 2, 3, 99]), settle);
+  t.deepEqual(program.calls, ['replace 3']);
+});
+
+test('failures in a row lead to a restart, and to the next one after twice as many', (t) => {
+  const lines: object[] = [];
+  const log = { warn: (_: string, fields: object) => void lines.push(fields) } as unknown as Log;
+  const problems = new Problems(log, { protocol: 'test', sidecar: 'in-1' });
+  const needed = (): number => {
+    for (let i = 1; ; i++) {
+      problems.fail('it fails', new Error('always'));
+      if (problems.wantsRestart) return i;
+    }
+  };
+  t.false(problems.hasFailed);
+  for (const expected of [3, 6, 12]) {
+    t.is(needed(), expected);
+    problems.restarted();
+    t.true(problems.hasFailed, 'until all is well');
+  }
+  t.is(lines.length, 1, 'logged once');
+  t.is(problems.text, 'it fails: always');
+  problems.solved();
+  t.false(problems.hasFailed);
+  t.is(needed(), 3);
 });
