@@ -4735,7 +4735,10 @@ declare module '@weir-panel/weir/plugins/invariants' {
 
 declare module '@weir-panel/weir/plugins/keygen' {
   // Key generation for code that creates inbounds.
-  /** An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). */
+  /**
+   * An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). Not by
+   * generateKeyPairSync: in Node 20, a collection of garbage while such a key is exported stops the process for ever.
+   */
   export function newX25519(): {
     privateKey: string;
     publicKey: string;
@@ -5751,6 +5754,8 @@ declare module '@weir-panel/weir/plugins/sidecars' {
       replace(users: readonly SidecarUser[]): Promise<void>;
       /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
       change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+      /** From so many users on, `replace` with all costs less than `change`; by default 500, and a quarter of all. */
+      readonly wholeFrom?: number;
       /** Stops the traffic of users who are about to be removed, and keeps their counters: then the reading before their removal has all of it. For `countersEndWithUsers`. */
       quiet?(users: readonly UserRef[]): Promise<void>;
       /** Returns the users that the program itself says it has, for `weir check --deep`. */

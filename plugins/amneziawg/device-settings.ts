@@ -66,13 +66,22 @@ export const laterFields = (server: ServerBlock): string[] => [
 const isSame = (one: ReadonlyMap<string, string>, state: DeviceState['settings']): boolean =>
   [...NUMBERS, ...TYPES, ...PACKETS].every((name) => one.get(name) === state.get(name));
 
+/** A private key as the program keeps it (RFC 7748, section 5): another spelling of the same key would be set at each start of the panel. */
+function clamped(key: string): string {
+  const bytes = Buffer.from(key, 'hex');
+  if (bytes.length !== 32) return key;
+  bytes.writeUInt8(bytes.readUInt8(0) & 248, 0);
+  bytes.writeUInt8((bytes.readUInt8(31) & 127) | 64, 31);
+  return bytes.toString('hex');
+}
+
 /** Returns the lines that make the device what the inbound says; none where it is that already, because setting it again ends all sessions. */
 export function settingsChange(server: ServerBlock, port: number, { settings }: DeviceState): string[] {
   const privateKey = hexOf(textIn(server, 'privateKey'));
   const [disguise, later] = [disguiseOf(server), laterOf(server)];
   // A program that does not report what it knows of these has them from its start.
   const lacks = [...later].some(([key, value]) => settings.has(key) && settings.get(key) !== value);
-  const isNew = settings.get('private_key') !== privateKey;
+  const isNew = clamped(settings.get('private_key') ?? '') !== clamped(privateKey);
   const both = [...disguise, ...later].map(([key, value]) => `${key}=${value}`);
   return [
     // The disguise first: a refused line must leave a device that does nothing.

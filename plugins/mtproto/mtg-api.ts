@@ -12,6 +12,8 @@ import type {
 } from '../sidecars/contract.js';
 import { adTagOf, NOBODY, secretOf } from './mtg-config.js';
 
+/** Changes of one edit that are calls of their own. */
+const MOST_CALLS = 200;
 /** Calls at once. */
 const AT_ONCE = 8;
 type Stats = Readonly<Record<string, { readonly bytes_in?: unknown; readonly bytes_out?: unknown } | null>>;
@@ -29,6 +31,7 @@ export class MtgApi implements SidecarControl {
         replace: (users) => this.#replace(users),
         change: (put, gone) => this.#change(put, gone),
         list: () => this.#list(),
+        wholeFrom: MOST_CALLS,
       };
   }
 

@@ -128,6 +128,8 @@ export interface SidecarControl {
     replace(users: readonly SidecarUser[]): Promise<void>;
     /** Adds or changes users, and removes others with their open connections. Its cost must follow the number of these users, not of all. */
     change(put: readonly SidecarUser[], gone: readonly UserRef[]): Promise<void>;
+    /** From so many users on, `replace` with all costs less than `change`; by default 500, and a quarter of all. */
+    readonly wholeFrom?: number;
     /** Stops the traffic of users who are about to be removed, and keeps their counters: then the reading before their removal has all of it. For `countersEndWithUsers`. */
     quiet?(users: readonly UserRef[]): Promise<void>;
     /** Returns the users that the program itself says it has, for `weir check --deep`. */

@@ -141,7 +141,7 @@ export class LiveInstance {
       leaving = [];
     }
     const count = put.length + leaving.length;
-    if (count > MANY && count > has.size / 4) {
+    if (count > (live.wholeFrom ?? Math.max(MANY, has.size / 4))) {
       const all = await usersOf(this.#users, this.#inboundIds);
       await this.#step('putting all users', () => live.replace(all));
       this.#has = await this.#namesOf(all);

@@ -111,6 +111,20 @@ test('a device that is so already is not set again', (t) => {
   t.false(changed.some((line) => line.startsWith('private_key')));
 });
 
+test('a private key that the program keeps in another form is not set again', (t) => {
+  const bytes = Buffer.alloc(32, 0xff);
+  const kept = Buffer.from(bytes);
+  kept.writeUInt8(0xf8, 0);
+  kept.writeUInt8(0x7f, 31);
+  const server = { ...SERVER, privateKey: bytes.toString('base64') };
+  const lines = settingsChange(server, 51820, NO_SETTINGS);
+  t.true(lines.includes(`private_key=${bytes.toString('hex')}`));
+  const device = lines.map((line) =>
+    line.startsWith('private_key=') ? `private_key=${kept.toString('hex')}` : line,
+  );
+  t.deepEqual(settingsChange(server, 51820, deviceWith(device)), []);
+});
+
 test('fields of newer versions are sent in the words of the control socket', (t) => {
   const lines = settingsChange(
     {

@@ -101,4 +101,19 @@ test('the config is private, and holds no secret of a client where the program t
   t.false(world.panel.log.join('\n').includes(token));
   await world.panel.get(`/panel/api/inbounds/del/${world.inboundId}`, { method: 'POST' });
   await t.throwsAsync(stat(path), { code: 'ENOENT' });
+  const record = join(world.panel.dataDirectory, 'sidecars', 'mtproto', `in-${world.inboundId}.json`);
+  await t.throwsAsync(stat(record), { code: 'ENOENT' });
+});
+
+test('hundreds of clients are one call, and those that it has are left alone', async (t) => {
+  await using world = await MtprotoWorld.open(await program(t));
+  await world.running();
+  const clients = Array.from({ length: 250 }, (_, i) => ({
+    client: { email: `many-${i}` },
+    inboundIds: [world.inboundId],
+  }));
+  await world.panel.get('/panel/api/clients/bulkCreate', { body: clients });
+  const { calls, secrets } = await call<Seen>(world, '/calls');
+  t.deepEqual(calls, ['PUT /secrets', 'PUT /secrets']);
+  t.is(secrets.length, 251);
 });

@@ -3,6 +3,9 @@
 import test from 'ava';
 import type { UserRef } from '../../engine/contract.js';
 import type { CounterReading } from '../../traffic/contract.js';
+import { programsHaveUsers } from '../invariants.js';
+import type { Log } from '../../../kernel/index.js';
+import { Problems } from '../problems.js';
 import { LiveInstance } from '../live-instance.js';
 import type { Sidecar, SidecarControl, SidecarUser } from '../contract.js';
 
@@ -232,4 +235,61 @@ test('after a change that failed nothing is taken for done until all users are c
   await live.replace(all(), settle);
   await live.change(refs([1]), settle);
   t.is(program.accounts.get(1), 2);
+});
+
+test('a program may say from how many users on all of them in one call cost less', async (t) => {
+  const { program, wanted, live, settle, refs } = await world({ keepsChanged: true }, 40);
+  Object.assign(program.control, { countersEndWithUsers: false });
+  Object.assign(program.control.users as object, { wholeFrom: 3 });
+  for (const id of [41, 42, 43]) wanted.set(id, 1);
+  await live.change(refs([41, 42, 43]), settle);
+  for (const id of [1, 2, 3, 4]) wanted.delete(id);
+  await live.change(refs([1, 2, 3, 4]), settle);
+  t.deepEqual(program.calls, ['replace 40', 'change 3 0', 'replace 39']);
+  t.is(program.accounts.size, 39);
+});
+
+test('a difference that goes away while an edit arrives is not reported; one that stays is', async (t) => {
+  const answers = [['a', 'b'], ['b', 'c'], ['b']];
+  const found: string[] = [];
+  const check = (differences: () => Promise<readonly string[] | undefined>) =>
+    programsHaveUsers(() => [{ title: 'test/in-1', differences }]).check({
+      add: (sentence) => void found.push(sentence),
+      pause: () => undefined,
+      signal: new AbortController().signal,
+    });
+  t.is(await check(async () => answers.shift()), undefined);
+  t.deepEqual(found, ['test/in-1: b']);
+  t.is(await check(async () => undefined), 'test/in-1 does not tell its users now');
+  t.is(await check(() => Promise.reject(new Error('it hangs'))), 'test/in-1: it hangs');
+  t.is(found.length, 1);
+});
+
+test('users who are as they should be are not put again', async (t) => {
+  const { program, live, settle, refs } = await world({ keepsChanged: true }, 3);
+  await live.change(refs([1, 2, 3, 99]), settle);
+  t.deepEqual(program.calls, ['replace 3']);
+});
+
+test('failures in a row lead to a restart, and to the next one after twice as many', (t) => {
+  const lines: object[] = [];
+  const log = { warn: (_: string, fields: object) => void lines.push(fields) } as unknown as Log;
+  const problems = new Problems(log, { protocol: 'test', sidecar: 'in-1' });
+  const needed = (): number => {
+    for (let i = 1; ; i++) {
+      problems.fail('it fails', new Error('always'));
+      if (problems.wantsRestart) return i;
+    }
+  };
+  t.false(problems.hasFailed);
+  for (const expected of [3, 6, 12]) {
+    t.is(needed(), expected);
+    problems.restarted();
+    t.true(problems.hasFailed, 'until all is well');
+  }
+  t.is(lines.length, 1, 'logged once');
+  t.is(problems.text, 'it fails: always');
+  problems.solved();
+  t.false(problems.hasFailed);
+  t.is(needed(), 3);
 });

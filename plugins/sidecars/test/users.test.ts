@@ -132,3 +132,18 @@ test('a reading that a removal overtakes does not make bytes count twice', async
   await world.poll();
   t.like(await world.usage('ann'), { down: 570 });
 });
+
+test('what a client moved until it is detached from the inbound counts', async (t) => {
+  await using world = await World.open();
+  const { panel, inboundId } = world;
+  await world.reaches(/^running$/);
+  const { id: ann } = await panel.addClient('ann', [inboundId, await panel.addInbound()]);
+  await world.move(ann, 0, 500);
+  await world.poll();
+  await world.move(ann, 0, 70);
+  await panel.get('/panel/api/clients/ann/detach', { body: { inboundIds: [inboundId] } });
+  await world.poll();
+  await world.poll();
+  t.like(await world.usage('ann'), { down: 570 });
+  t.deepEqual(await world.users(), []);
+});

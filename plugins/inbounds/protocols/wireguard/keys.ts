@@ -1,6 +1,6 @@
 // Keys of WireGuard: 32 bytes of X25519 (RFC 7748), or a secret that both sides share. Programs write them as base64;
 // the core takes base64url and hexadecimal as well.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 const BYTES = 32;
 /** What stands before the bytes of the key in PKCS#8 (RFC 8410). */
@@ -17,9 +17,17 @@ export function keyOf(text: string): string | undefined {
 
 const fromUrl = (text: string): string => Buffer.from(text, 'base64url').toString('base64');
 
+/**
+ * Not by generateKeyPairSync: in Node 20, a collection of garbage while such a key is exported locks the key for a second
+ * time, and the process stands still for ever.
+ */
 export function newKeyPair(): { privateKey: string; publicKey: string } {
-  const { d, x } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
-  return { privateKey: fromUrl(d ?? ''), publicKey: fromUrl(x ?? '') };
+  const bytes = randomBytes(32);
+  // RFC 7748, section 5: programs keep a key in this form.
+  bytes.writeUInt8(bytes.readUInt8(0) & 248, 0);
+  bytes.writeUInt8((bytes.readUInt8(31) & 127) | 64, 31);
+  const privateKey = bytes.toString('base64');
+  return { privateKey, publicKey: publicKeyOf(privateKey) };
 }
 
 /** `privateKey` as `keyOf` returns it. */
