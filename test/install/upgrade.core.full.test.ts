@@ -167,6 +167,8 @@ WEIR_ENGINE_PRIVATE=allow
     await done('systemctl restart weir && sleep 1 && until weir health; do sleep 0.2; done');
     t.is(await coreOf(), core, 'a restart of the service leaves the core running');
 
+    await done('systemctl reload weir && weir health');
+
     // Killed at once after the switch: systemd finishes the restart, and the same command finishes the upgrade.
     const cut = container.start(`sh /packages/${basename(better)}/install.sh`);
     const ended = new Promise((resolve) => cut.on('close', resolve));
@@ -178,6 +180,9 @@ WEIR_ENGINE_PRIVATE=allow
     t.regex(await done(`sh /packages/${basename(better)}/install.sh`), /was interrupted; it goes on/);
     t.is(await coreOf(), core);
     t.deepEqual(await emails(), ['ann']);
+    await done('systemctl restart weir && systemctl stop weir && sleep 1');
+    t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'a stop right after a start');
+    await done('systemctl start weir && until weir health; do sleep 0.2; done');
     await done(`sh /opt/weir/current/uninstall.sh`);
     t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'the core has stopped');
     await done('test ! -e /opt/weir && test -e /var/lib/weir/weir.sqlite');
