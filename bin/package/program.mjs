@@ -17,6 +17,7 @@ const COPIED = {
   'install/install.sh': 'install.sh',
   'install/uninstall.sh': 'uninstall.sh',
   'install/weir.sh': 'bin/weir',
+  'install/stop-left-over.sh': 'bin/stop-left-over',
   'install/weir.service': 'systemd/weir.service',
   'install/sidecars.conf': 'systemd/sidecars.conf',
   'install/weir.env': 'systemd/weir.env',

@@ -104,7 +104,8 @@ export async function switchRelease(machine: Machine, to: string, options: Switc
   if (current === to && last?.state === 'under way' && last.to === to) {
     say(`the upgrade from ${last.from} to ${to} was interrupted; it goes on`);
     await service.install(installation.folderOf(to));
-    if (!(await service.state()).active) await service.restart();
+    // It may have been killed between the link and the restart.
+    if (!(await isFrom((await service.state()).pid, installation.folderOf(to)))) await service.restart();
     return settle(machine, last);
   }
   if (current === to) {

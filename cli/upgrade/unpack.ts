@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../kernel/errors/errors.js';
 import { runProgram } from './run-program.js';
 
 const NAME = /^weir-[\w.+-]+-linux-(?:x64|arm64)\.tar\.gz$/;
@@ -39,7 +40,9 @@ async function expected(path: string): Promise<string | undefined> {
 
 /** Rejects a file that is not the published one; resolves with false where nothing says which that is. */
 export async function verify(path: string): Promise<boolean> {
-  const { size } = await stat(path);
+  const { size } = await stat(path).catch((cause: unknown) => {
+    throw new Error(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+  });
   if (!NAME.test(basename(path)))
     throw new Error(
       `${basename(path)} is not named like a package: weir-<version>-linux-<x64 or arm64>.tar.gz`,

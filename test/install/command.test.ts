@@ -48,7 +48,7 @@ WEIR_LOG_LEVEL=debug`,
     'WEIR_HOST=0.0.0.0',
     'WEIR_LOG_LEVEL=warn',
     'WEIR_PUBLIC_HOST=$(touch xxx)`id`;true',
-    `${folder}/bin:${process.env['PATH']}`,
+    `${folder}/bin:${process.env['PATH']}:/usr/sbin:/sbin`,
   ]);
   t.regex((await run(['run'])).stdout, /app\/bin\/start\.mjs\n/);
 });

@@ -129,7 +129,7 @@ test('every file that the package and the Dockerfile copy is there, and each scr
   for (const entry of ['.git', 'data', 'node_modules', '**/*.key', '**/*.sqlite*'])
     t.true(ignored.includes(entry), entry);
   const root = await sourceRoot();
-  for (const script of ['install.sh', 'uninstall.sh', 'weir.sh'])
+  for (const script of ['install.sh', 'uninstall.sh', 'weir.sh', 'stop-left-over.sh'])
     await t.notThrowsAsync(run('sh', ['-n', new URL(`install/${script}`, root).pathname]), script);
 });
 

@@ -31,7 +31,7 @@ async function unitIn(t: ExecutionContext, withSidecars: boolean): Promise<strin
   const path = join(folder, 'weir.service');
   await writeFile(
     path,
-    (await read('install/weir.service')).replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'),
+    (await read('install/weir.service')).replaceAll(/^(Exec\w+)=\/opt\/.*$/gm, '$1=/bin/true'),
   );
   if (withSidecars) {
     await mkdir(`${path}.d`);

@@ -109,6 +109,18 @@ onLinux('continues an upgrade that was killed, and can still go back to the firs
   t.deepEqual(machine.database, before);
 });
 
+onLinux('restarts the panel when the upgrade was killed before it did', async (t) => {
+  const machine = await FakeMachine.make(t);
+  const { installation, database: applied } = machine;
+  await installation.write('upgrade.json', {
+    ...{ at: Date.now(), state: 'under way', from: '1.0.0', to: '2.0.0', backup: '/b', applied },
+    ...{ notRunning: [], problem: '' },
+  });
+  await installation.link('current', '2.0.0');
+  t.is(await switchRelease(machine, '2.0.0', OPTIONS), 0);
+  t.deepEqual(machine.events, ['unit of 2.0.0', 'start 2.0.0', '2.0.0 health']);
+});
+
 onLinux('does not start the previous release on a migrated database', async (t) => {
   const noCopy = await FakeMachine.make(t, { '2.0.0': { exits: true, migrates: ['0002'] } });
   noCopy.hasCopy = false;
