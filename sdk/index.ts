@@ -31,10 +31,6 @@ export type AccessRecoveryCodesRenewReply = {
   recoveryCodes: string[];
 };
 
-export type AccessSessionsRevokeInput = {
-  id: string;
-};
-
 export type AccessSessionsListReply = {
   id: string;
   username: string;
@@ -51,6 +47,10 @@ export type AccessSessionsListReply = {
   /** whether this request came with it */
   current: boolean;
 }[];
+
+export type AccessSessionsRevokeInput = {
+  id: string;
+};
 
 export type ClientsActiveInboundsReply = Record<string, string[]>;
 
@@ -631,6 +631,14 @@ export type ClientsGetReply = {
   credentials?: Record<string, unknown>[];
 };
 
+export type ClientsGroupsListReply = {
+  name: string;
+  clientCount: number;
+  trafficUsed: number;
+  up: number;
+  down: number;
+}[];
+
 export type ClientsGroupsBulkAddInput = {
   body: {
     emails: string[];
@@ -695,19 +703,6 @@ export type ClientsGroupsEmailsInput = {
   name: string;
 };
 
-export type ClientsGroupsListReply = {
-  name: string;
-  clientCount: number;
-  trafficUsed: number;
-  up: number;
-  down: number;
-}[];
-
-export type ClientsDeleteDeviceInput = {
-  email: string;
-  deviceId: number;
-};
-
 export type ClientsDeleteDevicesInput = {
   email: string;
 };
@@ -727,6 +722,11 @@ export type ClientsDevicesReply = {
   /** first 12 hex digits of the SHA-256 of the device id */
   fingerprint: string;
 }[];
+
+export type ClientsDeleteDeviceInput = {
+  email: string;
+  deviceId: number;
+};
 
 export type ClientsImportInput = {
   body: {
@@ -767,6 +767,88 @@ export type ClientsLastOnlineReply = Record<string, number>;
 export type ClientsLinksInput = {
   email: string;
 };
+
+export type ClientsListAllReply = {
+  id: number;
+  email: string;
+  /** text without spaces, slashes and control characters */
+  subId: string;
+  /** UUID */
+  uuid: string;
+  /** text of one line without control characters */
+  password: string;
+  /** text of one line without control characters */
+  auth: string;
+  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
+  /** 32 hexadecimal digits, or blank */
+  adTag: string;
+  /** bytes, despite the name; 0 for no limit */
+  totalGB: number;
+  /** Unix ms; 0 for never; negative: that many ms from the first use on */
+  expiryTime: number;
+  enable: boolean;
+  limitIp: number;
+  limitHwid: number;
+  tgId: number;
+  /** text of one line without control characters */
+  group: string;
+  /** text without control characters */
+  comment: string;
+  /** days between renewals; 0 for none */
+  reset: number;
+  /** day of the month on which it renews; 0 for none */
+  resetDay: number;
+  resetMax: number;
+  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
+  trafficResetDay: number;
+  reverse: {
+    /** tag without spaces and commas */
+    tag: string;
+    sniffing?: Record<string, unknown>;
+  } | null;
+  createdAt: number;
+  updatedAt: number;
+  inboundIds: number[];
+  traffic: {
+    id: number;
+    inboundId: number;
+    email: string;
+    /** text without spaces, slashes and control characters */
+    subId: string;
+    /** UUID */
+    uuid: string;
+    /** bytes, despite the name; 0 for no limit */
+    total: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime: number;
+    enable: boolean;
+    /** days between renewals; 0 for none */
+    reset: number;
+    /** day of the month on which it renews; 0 for none */
+    resetDay: number;
+    resetMax: number;
+    resetCount: number;
+    up: number;
+    down: number;
+    lastOnline: number;
+    lastSubFetch: number;
+  } | null;
+  externalLinks?: Record<string, unknown>[];
+  /** text of one line without control characters */
+  privateKey?: string;
+  /** text of one line without control characters */
+  publicKey?: string;
+  allowedIPs?: string | string[];
+  /** text of one line without control characters */
+  preSharedKey?: string;
+  /** text of one line without control characters */
+  secret?: string;
+  keepAlive?: number;
+  /** text of one line without control characters */
+  forwardedPorts?: string;
+  credentials?: Record<string, unknown>[];
+}[];
 
 export type ClientsListInput = {
   query?: {
@@ -908,88 +990,6 @@ export type ClientsListReply = {
     onlineCount: number;
   };
 };
-
-export type ClientsListAllReply = {
-  id: number;
-  email: string;
-  /** text without spaces, slashes and control characters */
-  subId: string;
-  /** UUID */
-  uuid: string;
-  /** text of one line without control characters */
-  password: string;
-  /** text of one line without control characters */
-  auth: string;
-  flow: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
-  security: 'auto' | 'aes-128-gcm' | 'chacha20-poly1305' | '' | 'none' | 'zero';
-  /** 32 hexadecimal digits, or blank */
-  adTag: string;
-  /** bytes, despite the name; 0 for no limit */
-  totalGB: number;
-  /** Unix ms; 0 for never; negative: that many ms from the first use on */
-  expiryTime: number;
-  enable: boolean;
-  limitIp: number;
-  limitHwid: number;
-  tgId: number;
-  /** text of one line without control characters */
-  group: string;
-  /** text without control characters */
-  comment: string;
-  /** days between renewals; 0 for none */
-  reset: number;
-  /** day of the month on which it renews; 0 for none */
-  resetDay: number;
-  resetMax: number;
-  trafficReset: 'never' | 'hourly' | 'daily' | 'weekly' | 'monthly';
-  trafficResetDay: number;
-  reverse: {
-    /** tag without spaces and commas */
-    tag: string;
-    sniffing?: Record<string, unknown>;
-  } | null;
-  createdAt: number;
-  updatedAt: number;
-  inboundIds: number[];
-  traffic: {
-    id: number;
-    inboundId: number;
-    email: string;
-    /** text without spaces, slashes and control characters */
-    subId: string;
-    /** UUID */
-    uuid: string;
-    /** bytes, despite the name; 0 for no limit */
-    total: number;
-    /** Unix ms; 0 for never; negative: that many ms from the first use on */
-    expiryTime: number;
-    enable: boolean;
-    /** days between renewals; 0 for none */
-    reset: number;
-    /** day of the month on which it renews; 0 for none */
-    resetDay: number;
-    resetMax: number;
-    resetCount: number;
-    up: number;
-    down: number;
-    lastOnline: number;
-    lastSubFetch: number;
-  } | null;
-  externalLinks?: Record<string, unknown>[];
-  /** text of one line without control characters */
-  privateKey?: string;
-  /** text of one line without control characters */
-  publicKey?: string;
-  allowedIPs?: string | string[];
-  /** text of one line without control characters */
-  preSharedKey?: string;
-  /** text of one line without control characters */
-  secret?: string;
-  keepAlive?: number;
-  /** text of one line without control characters */
-  forwardedPorts?: string;
-  credentials?: Record<string, unknown>[];
-}[];
 
 export type ClientsOnlineByGuidReply = Record<string, string[]>;
 
@@ -1200,63 +1200,6 @@ export type EngineOutboundsTrafficReply = {
   total: number;
 }[];
 
-export type EngineParseOutboundSubInput = {
-  body?: {
-    /** of http or https; a login in it is sent as Basic authorization */
-    url?: string;
-    /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean;
-    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean;
-  };
-};
-
-export type EngineParseOutboundSubReply = Record<string, unknown>[];
-
-export type EngineDelOutboundSubInput = {
-  id: number;
-};
-
-export type EngineMoveOutboundSubInput = {
-  id: number;
-  body?: {
-    /** `up`; anything else is down */
-    dir?: string;
-  };
-};
-
-export type EngineRefreshOutboundSubInput = {
-  id: number;
-};
-
-export type EngineRefreshOutboundSubReply = Record<string, unknown>[];
-
-export type EngineDeleteOutboundSubInput = {
-  id: number;
-};
-
-export type EngineUpdateOutboundSubInput = {
-  id: number;
-  body?: {
-    /** text of one line without control characters */
-    remark?: string;
-    /** of http or https; a login in it is sent as Basic authorization */
-    url?: string;
-    /** whether its outbounds are in the core */
-    enabled?: boolean;
-    /** the list may be at an address that is not public, and so may its servers */
-    allowPrivate?: boolean;
-    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
-    allowInsecure?: boolean;
-    /** begins the tags; without one, `sub1-`, `sub2-` … */
-    tagPrefix?: string;
-    /** seconds; 600 for a new one */
-    updateInterval?: number;
-    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
-    prepend?: boolean;
-  };
-};
-
 export type EngineOutboundSubsReply = {
   id: number;
   remark: string;
@@ -1349,6 +1292,63 @@ export type EngineCreateOutboundSubReply = {
     reason: string;
   }[];
 };
+
+export type EngineParseOutboundSubInput = {
+  body?: {
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean;
+  };
+};
+
+export type EngineParseOutboundSubReply = Record<string, unknown>[];
+
+export type EngineDeleteOutboundSubInput = {
+  id: number;
+};
+
+export type EngineUpdateOutboundSubInput = {
+  id: number;
+  body?: {
+    /** text of one line without control characters */
+    remark?: string;
+    /** of http or https; a login in it is sent as Basic authorization */
+    url?: string;
+    /** whether its outbounds are in the core */
+    enabled?: boolean;
+    /** the list may be at an address that is not public, and so may its servers */
+    allowPrivate?: boolean;
+    /** any certificate of the server of the list is taken; it says nothing of the outbounds */
+    allowInsecure?: boolean;
+    /** begins the tags; without one, `sub1-`, `sub2-` … */
+    tagPrefix?: string;
+    /** seconds; 600 for a new one */
+    updateInterval?: number;
+    /** what no rule takes leaves by an outbound of this list, and not by the first one of the template */
+    prepend?: boolean;
+  };
+};
+
+export type EngineDelOutboundSubInput = {
+  id: number;
+};
+
+export type EngineMoveOutboundSubInput = {
+  id: number;
+  body?: {
+    /** `up`; anything else is down */
+    dir?: string;
+  };
+};
+
+export type EngineRefreshOutboundSubInput = {
+  id: number;
+};
+
+export type EngineRefreshOutboundSubReply = Record<string, unknown>[];
 
 export type EnginePlanReply = {
   /** none: the core runs it already; hot: it changes while the core runs; restart: all connections end; start: no core runs now */
@@ -2249,14 +2249,14 @@ export type InboundsImportInput = {
   };
 };
 
-export type InboundsListSlimInput = {
+export type InboundsListInput = {
   query?: {
     /** 0 or false: clientStats is empty; for programs that do not need what each client used */
     stats?: boolean | ('1' | '0');
   };
 };
 
-export type InboundsListSlimReply = {
+export type InboundsListReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -2296,14 +2296,14 @@ export type InboundsListSlimReply = {
   state: string;
 }[];
 
-export type InboundsListInput = {
+export type InboundsListSlimInput = {
   query?: {
     /** 0 or false: clientStats is empty; for programs that do not need what each client used */
     stats?: boolean | ('1' | '0');
   };
 };
 
-export type InboundsListReply = {
+export type InboundsListSlimReply = {
   id: number;
   enable: boolean;
   /** text of one line without control characters */
@@ -2954,11 +2954,7 @@ export type ServerStatusReply = {
   panelGuid: string;
 };
 
-export type ServerUpdateGeofileInput = {
-  filename: string;
-};
-
-export type ServerUpdateGeofileReply = {
+export type ServerUpdateGeofilesReply = {
   files: {
     name: string;
     changed: boolean;
@@ -2974,7 +2970,11 @@ export type ServerUpdateGeofileReply = {
   pending: string;
 };
 
-export type ServerUpdateGeofilesReply = {
+export type ServerUpdateGeofileInput = {
+  filename: string;
+};
+
+export type ServerUpdateGeofileReply = {
   files: {
     name: string;
     changed: boolean;
@@ -3330,6 +3330,18 @@ export type SettingsAllReply = {
   pinned: Record<string, string>;
 };
 
+export type SettingsApiTokensListReply = {
+  id: number;
+  name: string;
+  enabled: boolean;
+  /** Unix seconds */
+  createdAt: number;
+  /** Unix ms; 0: never */
+  expiresAt: number;
+  /** Unix seconds, at most a minute behind; 0: never */
+  lastUsedAt: number;
+}[];
+
 export type SettingsApiTokensCreateInput = {
   body: {
     /** text without control characters */
@@ -3362,18 +3374,6 @@ export type SettingsApiTokensSetEnabledInput = {
     enabled: boolean;
   };
 };
-
-export type SettingsApiTokensListReply = {
-  id: number;
-  name: string;
-  enabled: boolean;
-  /** Unix seconds */
-  createdAt: number;
-  /** Unix ms; 0: never */
-  expiresAt: number;
-  /** Unix seconds, at most a minute behind; 0: never */
-  lastUsedAt: number;
-}[];
 
 export type SettingsDefaultSettingsReply = Record<string, unknown>;
 
@@ -3791,11 +3791,33 @@ export type SettingsValidateRegexInput = {
   };
 };
 
-export type SubBalancersDelInput = {
+export type SubBalancersListReply = {
   id: number;
+  remark: string;
+  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
+  inboundIds: number[];
+  memberWeights: Record<string, number>;
+  sortOrder: number;
+  enabled: boolean;
+  createdAt: number;
+  updatedAt: number;
+}[];
+
+export type SubBalancersCreateInput = {
+  body?: {
+    /** name of the document; required for a new balancer */
+    remark?: string;
+    strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
+    /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
+    inboundIds?: null | (number[] | string);
+    /** weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others */
+    memberWeights?: null | (Record<string, number> | string);
+    sortOrder?: number | null;
+    enabled?: boolean | null;
+  };
 };
 
-export type SubBalancersDelReply = {
+export type SubBalancersCreateReply = {
   id: number;
   remark: string;
   strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
@@ -3850,7 +3872,11 @@ export type SubBalancersUpdateReply = {
   updatedAt: number;
 };
 
-export type SubBalancersListReply = {
+export type SubBalancersDelInput = {
+  id: number;
+};
+
+export type SubBalancersDelReply = {
   id: number;
   remark: string;
   strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
@@ -3860,46 +3886,6 @@ export type SubBalancersListReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
-}[];
-
-export type SubBalancersCreateInput = {
-  body?: {
-    /** name of the document; required for a new balancer */
-    remark?: string;
-    strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
-    /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
-    inboundIds?: null | (number[] | string);
-    /** weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others */
-    memberWeights?: null | (Record<string, number> | string);
-    sortOrder?: number | null;
-    enabled?: boolean | null;
-  };
-};
-
-export type SubBalancersCreateReply = {
-  id: number;
-  remark: string;
-  strategy: 'random' | 'roundRobin' | 'leastPing' | 'leastLoad';
-  inboundIds: number[];
-  memberWeights: Record<string, number>;
-  sortOrder: number;
-  enabled: boolean;
-  createdAt: number;
-  updatedAt: number;
-};
-
-export type SystemPluginsSetEnableInput = {
-  name: string;
-  body: {
-    enable: boolean;
-  };
-};
-
-export type SystemPluginsSetEnableReply = {
-  name: string;
-  enable: boolean;
-  /** false: nothing had to change */
-  restarting: boolean;
 };
 
 export type SystemPluginsListReply = {
@@ -3916,6 +3902,20 @@ export type SystemPluginsListReply = {
   /** why it does not run, was not disabled, or waits for a restart, with the fix; for a running plugin, which part of its work is left out and why; empty without problems */
   reason: string;
 }[];
+
+export type SystemPluginsSetEnableInput = {
+  name: string;
+  body: {
+    enable: boolean;
+  };
+};
+
+export type SystemPluginsSetEnableReply = {
+  name: string;
+  enable: boolean;
+  /** false: nothing had to change */
+  restarting: boolean;
+};
 
 export type AlarmsListReply = {
   name: string;
@@ -4069,6 +4069,17 @@ export type BackupListReply = {
   problem: string;
 }[];
 
+export type BackupLastRestoreReply = {
+  /** Unix ms */
+  at: number;
+  /** failed: the previous database is in use */
+  state: 'under way' | 'done' | 'failed';
+  /** why it failed; empty else */
+  problem: string;
+  /** path of the database that was replaced; empty where there is none */
+  previous: string;
+} | null;
+
 export type BackupRestoreListedInput = {
   name: string;
   body?: {
@@ -4084,17 +4095,6 @@ export type BackupRestoreListedInput = {
     passphrase?: string;
   };
 };
-
-export type BackupLastRestoreReply = {
-  /** Unix ms */
-  at: number;
-  /** failed: the previous database is in use */
-  state: 'under way' | 'done' | 'failed';
-  /** why it failed; empty else */
-  problem: string;
-  /** path of the database that was replaced; empty where there is none */
-  previous: string;
-} | null;
 
 export type BackupRunReply = {
   manifest: {
@@ -4251,6 +4251,95 @@ export type BackupVerifyReply = {
   problem: string;
 };
 
+export type CertificatesListReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+}[];
+
+export type CertificatesAddInput = {
+  body: {
+    /** host names, the main one first */
+    names: string[];
+    /** how the names are proved; http-01 by default */
+    challenge?: 'http-01' | 'tls-alpn-01';
+    /** ec-256 by default */
+    keyType?: 'ec-256' | 'ec-384' | 'rsa-2048' | 'rsa-4096';
+    /** of the authority; by default the setting acmeDirectory */
+    directory?: string;
+    uses?: {
+      /** the panel, when WEIR_TLS_CERT is not set */
+      panel?: boolean;
+      /** the subscription server */
+      subscription?: boolean;
+      /** ids or tags of inbounds with TLS */
+      inbounds?: (number | string)[];
+    };
+    /** true: you accept the terms of service of the authority */
+    agreeToTerms: boolean;
+  };
+};
+
+export type CertificatesAddReply = {
+  id: number;
+  names: string[];
+  challenge: string;
+  keyType: string;
+  directory: string;
+  uses: {
+    panel: boolean;
+    subscription: boolean;
+    inbounds: number[];
+  };
+  /** of the certificate on this machine */
+  state: 'none' | 'valid' | 'expired';
+  /** an order is under way */
+  ordering: boolean;
+  /** path that stays the same when it is renewed; empty until it is issued */
+  certificateFile: string;
+  keyFile: string;
+  issuer: string;
+  serial: string;
+  /** RFC 3339; empty without a certificate */
+  validFrom: string;
+  validTo: string;
+  /** Unix ms at which it is ordered; null while an order is under way */
+  renewAt: number | null;
+  /** orders that failed since the last one that did not */
+  failures: number;
+  /** why the last order failed, or why something does not use it */
+  lastError: string;
+  /** Unix ms */
+  createdAt: number;
+};
+
 export type CertificatesRemoveInput = {
   id: number;
   body?: {
@@ -4359,95 +4448,6 @@ export type CertificatesUsesReply = {
   createdAt: number;
 };
 
-export type CertificatesListReply = {
-  id: number;
-  names: string[];
-  challenge: string;
-  keyType: string;
-  directory: string;
-  uses: {
-    panel: boolean;
-    subscription: boolean;
-    inbounds: number[];
-  };
-  /** of the certificate on this machine */
-  state: 'none' | 'valid' | 'expired';
-  /** an order is under way */
-  ordering: boolean;
-  /** path that stays the same when it is renewed; empty until it is issued */
-  certificateFile: string;
-  keyFile: string;
-  issuer: string;
-  serial: string;
-  /** RFC 3339; empty without a certificate */
-  validFrom: string;
-  validTo: string;
-  /** Unix ms at which it is ordered; null while an order is under way */
-  renewAt: number | null;
-  /** orders that failed since the last one that did not */
-  failures: number;
-  /** why the last order failed, or why something does not use it */
-  lastError: string;
-  /** Unix ms */
-  createdAt: number;
-}[];
-
-export type CertificatesAddInput = {
-  body: {
-    /** host names, the main one first */
-    names: string[];
-    /** how the names are proved; http-01 by default */
-    challenge?: 'http-01' | 'tls-alpn-01';
-    /** ec-256 by default */
-    keyType?: 'ec-256' | 'ec-384' | 'rsa-2048' | 'rsa-4096';
-    /** of the authority; by default the setting acmeDirectory */
-    directory?: string;
-    uses?: {
-      /** the panel, when WEIR_TLS_CERT is not set */
-      panel?: boolean;
-      /** the subscription server */
-      subscription?: boolean;
-      /** ids or tags of inbounds with TLS */
-      inbounds?: (number | string)[];
-    };
-    /** true: you accept the terms of service of the authority */
-    agreeToTerms: boolean;
-  };
-};
-
-export type CertificatesAddReply = {
-  id: number;
-  names: string[];
-  challenge: string;
-  keyType: string;
-  directory: string;
-  uses: {
-    panel: boolean;
-    subscription: boolean;
-    inbounds: number[];
-  };
-  /** of the certificate on this machine */
-  state: 'none' | 'valid' | 'expired';
-  /** an order is under way */
-  ordering: boolean;
-  /** path that stays the same when it is renewed; empty until it is issued */
-  certificateFile: string;
-  keyFile: string;
-  issuer: string;
-  serial: string;
-  /** RFC 3339; empty without a certificate */
-  validFrom: string;
-  validTo: string;
-  /** Unix ms at which it is ordered; null while an order is under way */
-  renewAt: number | null;
-  /** orders that failed since the last one that did not */
-  failures: number;
-  /** why the last order failed, or why something does not use it */
-  lastError: string;
-  /** Unix ms */
-  createdAt: number;
-};
-
 export type CoreTemplateCompareInput = {
   query: {
     from: number;
@@ -4462,6 +4462,19 @@ export type CoreTemplateCompareReply = {
   path: string;
   from?: string;
   value?: unknown;
+}[];
+
+export type CoreTemplateHistoryReply = {
+  id: number;
+  /** Unix ms */
+  savedAt: number;
+  author: string;
+  authorKind: string;
+  note: string;
+  inForce: boolean;
+  /** whether a core has run with it */
+  proved: boolean;
+  characters: number;
 }[];
 
 export type CoreTemplateGetInput = {
@@ -4482,19 +4495,6 @@ export type CoreTemplateGetReply = {
   /** JSON text, indented */
   engineSetting: string;
 };
-
-export type CoreTemplateHistoryReply = {
-  id: number;
-  /** Unix ms */
-  savedAt: number;
-  author: string;
-  authorKind: string;
-  note: string;
-  inForce: boolean;
-  /** whether a core has run with it */
-  proved: boolean;
-  characters: number;
-}[];
 
 export type CoreTemplateRestoreInput = {
   id: number;
@@ -4826,6 +4826,22 @@ export type ServerGetHistoryByMetricByBucketReply = {
   v: number;
 }[];
 
+export type SystemGetJobsReply = {
+  plugin: string;
+  job: string;
+  /** such as "every 5s" or "at 30 4 * * *" */
+  when: string;
+  /** Unix ms of the next run, before any jitter; 0 when none is planned */
+  nextAt: number;
+  /** Unix ms since when the job has been running; 0 when it is not */
+  runningSince: number;
+  /** Unix ms at which the last run began; 0 when there was none since the panel started */
+  lastAt: number;
+  lastTookMs: number;
+  /** why the last run failed; empty when it succeeded */
+  lastError: string;
+}[];
+
 export type SystemJobsByPluginByJobInput = {
   plugin: string;
   job: string;
@@ -4847,22 +4863,6 @@ export type SystemJobsByPluginByJobReply = {
   lastError: string;
 };
 
-export type SystemGetJobsReply = {
-  plugin: string;
-  job: string;
-  /** such as "every 5s" or "at 30 4 * * *" */
-  when: string;
-  /** Unix ms of the next run, before any jitter; 0 when none is planned */
-  nextAt: number;
-  /** Unix ms since when the job has been running; 0 when it is not */
-  runningSince: number;
-  /** Unix ms at which the last run began; 0 when there was none since the panel started */
-  lastAt: number;
-  lastTookMs: number;
-  /** why the last run failed; empty when it succeeded */
-  lastError: string;
-}[];
-
 /** Calls to a panel; each resolves with the content of the reply, and rejects with PanelFailure. */
 export class Weir extends Transport {
   readonly access = {
@@ -4879,25 +4879,25 @@ export class Weir extends Transport {
     logout: (input?: AccessLogoutInput): Promise<string> =>
       this.call({ method: 'POST', path: '/logout', gives: 'msg' }, input),
     recoveryCodes: {
-      /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
-      renew: (input: AccessRecoveryCodesRenewInput): Promise<AccessRecoveryCodesRenewReply> =>
-        this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj' }, input),
       /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
       count: (): Promise<{
         left: number;
       }> =>
         this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' }),
+      /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
+      renew: (input: AccessRecoveryCodesRenewInput): Promise<AccessRecoveryCodesRenewReply> =>
+        this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj' }, input),
     },
     sessions: {
+      /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
+      list: (): Promise<AccessSessionsListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' }),
       /** Ends one session, and the live connections that rest on it. — POST /panel/api/access/sessions/revoke/{id} */
       revoke: (input: AccessSessionsRevokeInput): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revoke/{id}', gives: 'msg' }, input),
       /** Ends every session but that of the caller; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
       revokeOthers: (): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg' }),
-      /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
-      list: (): Promise<AccessSessionsListReply> =>
-        this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' }),
     },
   } as const;
 
@@ -4909,19 +4909,19 @@ export class Weir extends Transport {
     openApi: (input?: SystemOpenApiInput): Promise<SystemOpenApiReply> =>
       this.call({ method: 'GET', path: '/panel/api/openapi.json', gives: 'obj' }, input),
     plugins: {
-      /** Enables or disables a plugin in the config file, after a check that the panel would start with the change. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins returns the result. If the start fails, the previous config is restored. — POST /panel/api/system/plugins/{name} */
-      setEnable: (input: SystemPluginsSetEnableInput): Promise<SystemPluginsSetEnableReply> =>
-        this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input),
       /** Lists the enabled plugins, with the reason if one is not running. — GET /panel/api/system/plugins */
       list: (): Promise<SystemPluginsListReply> =>
         this.call({ method: 'GET', path: '/panel/api/system/plugins', gives: 'obj' }),
+      /** Enables or disables a plugin in the config file, after a check that the panel would start with the change. The reply has status 202 and comes before the panel restarts, which takes a second or two and does not touch the core; GET /panel/api/system/plugins returns the result. If the start fails, the previous config is restored. — POST /panel/api/system/plugins/{name} */
+      setEnable: (input: SystemPluginsSetEnableInput): Promise<SystemPluginsSetEnableReply> =>
+        this.call({ method: 'POST', path: '/panel/api/system/plugins/{name}', gives: 'obj' }, input),
     },
-    /** Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result. — POST /panel/api/system/jobs/{plugin}/{job} */
-    jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
-      this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
     /** Lists the jobs of all plugins with their schedule and the result of the last run. — GET /panel/api/system/jobs */
     getJobs: (): Promise<SystemGetJobsReply> =>
       this.call({ method: 'GET', path: '/panel/api/system/jobs', gives: 'obj' }),
+    /** Runs a job now. The reply comes when the job has finished, or after five seconds while it continues; the list then has the result. — POST /panel/api/system/jobs/{plugin}/{job} */
+    jobsByPluginByJob: (input: SystemJobsByPluginByJobInput): Promise<SystemJobsByPluginByJobReply> =>
+      this.call({ method: 'POST', path: '/panel/api/system/jobs/{plugin}/{job}', gives: 'obj' }, input),
   } as const;
 
   readonly metrics = {
@@ -4994,6 +4994,9 @@ export class Weir extends Transport {
     get: (input: ClientsGetInput): Promise<ClientsGetReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/get/{email}', gives: 'obj' }, input),
     groups: {
+      /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
+      list: (): Promise<ClientsGroupsListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' }),
       /** Moves clients into a group; unknown emails are ignored. — POST /panel/api/clients/groups/bulkAdd */
       bulkAdd: (input: ClientsGroupsBulkAddInput): Promise<ClientsGroupsBulkAddReply> =>
         this.call({ method: 'POST', path: '/panel/api/clients/groups/bulkAdd', gives: 'obj' }, input),
@@ -5019,19 +5022,16 @@ export class Weir extends Transport {
       /** Emails of the clients in a group. — GET /panel/api/clients/groups/{name}/emails */
       emails: (input: ClientsGroupsEmailsInput): Promise<string[]> =>
         this.call({ method: 'GET', path: '/panel/api/clients/groups/{name}/emails', gives: 'obj' }, input),
-      /** All groups, with what their clients have used since the last reset of the group. — GET /panel/api/clients/groups */
-      list: (): Promise<ClientsGroupsListReply> =>
-        this.call({ method: 'GET', path: '/panel/api/clients/groups', gives: 'obj' }),
     },
-    /** Forgets one device of a client. — DELETE /panel/api/clients/hwids/{email}/{deviceId} */
-    deleteDevice: (input: ClientsDeleteDeviceInput): Promise<string> =>
-      this.call({ method: 'DELETE', path: '/panel/api/clients/hwids/{email}/{deviceId}', gives: 'msg' }, input),
     /** Forgets all devices of a client; each takes a place again with its next fetch. — DELETE /panel/api/clients/hwids/{email} */
     deleteDevices: (input: ClientsDeleteDevicesInput): Promise<string> =>
       this.call({ method: 'DELETE', path: '/panel/api/clients/hwids/{email}', gives: 'msg' }, input),
     /** Lists the devices of a client, the one that was seen last first. — POST /panel/api/clients/hwids/{email} */
     devices: (input: ClientsDevicesInput): Promise<ClientsDevicesReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/hwids/{email}', gives: 'obj' }, input),
+    /** Forgets one device of a client. — DELETE /panel/api/clients/hwids/{email}/{deviceId} */
+    deleteDevice: (input: ClientsDeleteDeviceInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/clients/hwids/{email}/{deviceId}', gives: 'msg' }, input),
     /** Creates the clients of an export of at most 256 MiB; ids of inbounds are those of this panel. A broken list changes nothing. What cannot be created is listed with its position and reason, the first 10,000 of them. — POST /panel/api/clients/import */
     import: (input: ClientsImportInput): Promise<ClientsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/clients/import', gives: 'obj' }, input),
@@ -5041,12 +5041,12 @@ export class Weir extends Transport {
     /** Returns the share links of one client, with the names for the panel. — GET /panel/api/clients/links/{email} */
     links: (input: ClientsLinksInput): Promise<string[]> =>
       this.call({ method: 'GET', path: '/panel/api/clients/links/{email}', gives: 'obj' }, input),
-    /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
-    list: (input?: ClientsListInput): Promise<ClientsListReply> =>
-      this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input),
     /** All clients, by id. Each is shown as it is when the reply reaches it. — GET /panel/api/clients/list */
     listAll: (): Promise<ClientsListAllReply> =>
       this.call({ method: 'GET', path: '/panel/api/clients/list', gives: 'obj' }),
+    /** A page of clients, with counts over all of them. — GET /panel/api/clients/list/paged */
+    list: (input?: ClientsListInput): Promise<ClientsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/clients/list/paged', gives: 'obj' }, input),
     /** Emails of the clients that are online now: enabled, and some bytes of theirs moved within the last 20 seconds. — POST /panel/api/clients/onlines */
     online: (): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/clients/onlines', gives: 'obj' }),
@@ -5122,9 +5122,21 @@ export class Weir extends Transport {
     /** The bytes of each outbound that ever moved any, since its last reset; also of those that no config has any more. — GET /panel/api/engine/getOutboundsTraffic */
     outboundsTraffic: (): Promise<EngineOutboundsTrafficReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/getOutboundsTraffic', gives: 'obj' }),
+    /** The subscriptions to lists of outbounds, in their order. — GET /panel/api/engine/outbound-subs */
+    outboundSubs: (): Promise<EngineOutboundSubsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/engine/outbound-subs', gives: 'obj' }),
+    /** Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`. — POST /panel/api/engine/outbound-subs */
+    createOutboundSub: (input?: EngineCreateOutboundSubInput): Promise<EngineCreateOutboundSubReply> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, input),
     /** Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing. — POST /panel/api/engine/outbound-subs/parse */
     parseOutboundSub: (input?: EngineParseOutboundSubInput): Promise<EngineParseOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/parse', gives: 'obj' }, input),
+    /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
+    deleteOutboundSub: (input: EngineDeleteOutboundSubInput): Promise<string> =>
+      this.call({ method: 'DELETE', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
+    /** Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags. — POST /panel/api/engine/outbound-subs/{id} */
+    updateOutboundSub: (input: EngineUpdateOutboundSubInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
     /** Deletes a subscription; its outbounds leave the core. — POST /panel/api/engine/outbound-subs/{id}/del */
     delOutboundSub: (input: EngineDelOutboundSubInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/del', gives: 'msg' }, input),
@@ -5134,18 +5146,6 @@ export class Weir extends Transport {
     /** Fetches the list now and returns the outbounds in force. If that fails, the previous ones stay. — POST /panel/api/engine/outbound-subs/{id}/refresh */
     refreshOutboundSub: (input: EngineRefreshOutboundSubInput): Promise<EngineRefreshOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}/refresh', gives: 'obj' }, input),
-    /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
-    deleteOutboundSub: (input: EngineDeleteOutboundSubInput): Promise<string> =>
-      this.call({ method: 'DELETE', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
-    /** Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags. — POST /panel/api/engine/outbound-subs/{id} */
-    updateOutboundSub: (input: EngineUpdateOutboundSubInput): Promise<string> =>
-      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/{id}', gives: 'msg' }, input),
-    /** The subscriptions to lists of outbounds, in their order. — GET /panel/api/engine/outbound-subs */
-    outboundSubs: (): Promise<EngineOutboundSubsReply> =>
-      this.call({ method: 'GET', path: '/panel/api/engine/outbound-subs', gives: 'obj' }),
-    /** Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`. — POST /panel/api/engine/outbound-subs */
-    createOutboundSub: (input?: EngineCreateOutboundSubInput): Promise<EngineCreateOutboundSubReply> =>
-      this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, input),
     /** Returns what of the config the core does not run yet, and what it costs to change that: nothing, a change while it runs, or a restart. Usually nothing: changes are made when they are saved. — GET /panel/api/engine/plan */
     plan: (): Promise<EnginePlanReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/plan', gives: 'obj' }),
@@ -5230,12 +5230,12 @@ export class Weir extends Transport {
     /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced; at most 20,000 clients. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
     import: (input: InboundsImportInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg' }, input),
-    /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
-    listSlim: (input?: InboundsListSlimInput): Promise<InboundsListSlimReply> =>
-      this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }, input),
     /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
     list: (input?: InboundsListInput): Promise<InboundsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }, input),
+    /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
+    listSlim: (input?: InboundsListSlimInput): Promise<InboundsListSlimReply> =>
+      this.call({ method: 'GET', path: '/panel/api/inbounds/list/slim', gives: 'obj' }, input),
     /** Inbounds for a selection list, without secrets. — GET /panel/api/inbounds/options */
     options: (): Promise<InboundsOptionsReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/options', gives: 'obj' }),
@@ -5361,12 +5361,12 @@ export class Weir extends Transport {
     /** Stops the core, after a last poll, until it is restarted here or the panel restarts. — POST /panel/api/server/stopEngineService */
     stopEngine: (): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/server/stopEngineService', gives: 'msg' }),
-    /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
-    updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
-      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
     /** Updates geoip.dat, geosite.dat and all other geodata files here that have a source. Sources are asked for changes only. A file replaces the previous one after its digest and its content were checked. Rules that name a file that has changed are given to the core again; name servers that do so restart it. — POST /panel/api/server/updateGeofile */
     updateGeofiles: (): Promise<ServerUpdateGeofilesReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/updateGeofile', gives: 'obj' }),
+    /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
+    updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
     getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),
@@ -5380,6 +5380,9 @@ export class Weir extends Transport {
     all: (): Promise<SettingsAllReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj' }),
     apiTokens: {
+      /** All API tokens; never the tokens themselves. — GET /panel/api/setting/apiTokens */
+      list: (): Promise<SettingsApiTokensListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/setting/apiTokens', gives: 'obj' }),
       /** Creates an API token; its text is in this reply and nowhere else. — POST /panel/api/setting/apiTokens/create */
       create: (input: SettingsApiTokensCreateInput): Promise<SettingsApiTokensCreateReply> =>
         this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/create', gives: 'obj' }, input),
@@ -5389,9 +5392,6 @@ export class Weir extends Transport {
       /** Switches an API token off or on again. — POST /panel/api/setting/apiTokens/setEnabled/{id} */
       setEnabled: (input: SettingsApiTokensSetEnabledInput): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/setEnabled/{id}', gives: 'msg' }, input),
-      /** All API tokens; never the tokens themselves. — GET /panel/api/setting/apiTokens */
-      list: (): Promise<SettingsApiTokensListReply> =>
-        this.call({ method: 'GET', path: '/panel/api/setting/apiTokens', gives: 'obj' }),
     },
     /** What a page needs to know before it shows anything. — POST /panel/api/setting/defaultSettings */
     defaultSettings: (): Promise<SettingsDefaultSettingsReply> =>
@@ -5429,21 +5429,21 @@ export class Weir extends Transport {
   } as const;
 
   readonly subBalancers = {
-    /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
-    del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
-      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
-    /** Deletes a balancer and returns it. — DELETE /panel/api/sub-balancers/{id} */
-    delete: (input: SubBalancersDeleteInput): Promise<SubBalancersDeleteReply> =>
-      this.call({ method: 'DELETE', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
-    /** Changes what is sent and leaves the rest. Another strategy than leastLoad removes the weights. — POST /panel/api/sub-balancers/{id} */
-    update: (input: SubBalancersUpdateInput): Promise<SubBalancersUpdateReply> =>
-      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
     /** All balancers of the JSON subscription, by sortOrder and id. — GET /panel/api/sub-balancers */
     list: (): Promise<SubBalancersListReply> =>
       this.call({ method: 'GET', path: '/panel/api/sub-balancers', gives: 'obj' }),
     /** Adds a document to the JSON subscription: the core chooses among the entries of the inbounds. — POST /panel/api/sub-balancers */
     create: (input?: SubBalancersCreateInput): Promise<SubBalancersCreateReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers', gives: 'obj' }, input),
+    /** Deletes a balancer and returns it. — DELETE /panel/api/sub-balancers/{id} */
+    delete: (input: SubBalancersDeleteInput): Promise<SubBalancersDeleteReply> =>
+      this.call({ method: 'DELETE', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
+    /** Changes what is sent and leaves the rest. Another strategy than leastLoad removes the weights. — POST /panel/api/sub-balancers/{id} */
+    update: (input: SubBalancersUpdateInput): Promise<SubBalancersUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}', gives: 'obj' }, input),
+    /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
+    del: (input: SubBalancersDelInput): Promise<SubBalancersDelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj' }, input),
   } as const;
 
   readonly alarms = {
@@ -5471,12 +5471,12 @@ export class Weir extends Transport {
     /** The backups that this panel has made, the newest first, with their manifests. No file is opened for it. — GET /panel/api/x/backup/list */
     list: (input?: BackupListInput): Promise<BackupListReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/backup/list', gives: 'obj' }, input),
-    /** Restores a backup of the list, as importDB restores a file. The panel restarts then. — POST /panel/api/x/backup/restore/{name} */
-    restoreListed: (input: BackupRestoreListedInput): Promise<string> =>
-      this.call({ method: 'POST', path: '/panel/api/x/backup/restore/{name}', gives: 'obj' }, input),
     /** The last restore, or null. — GET /panel/api/x/backup/restore */
     lastRestore: (): Promise<BackupLastRestoreReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/backup/restore', gives: 'obj' }),
+    /** Restores a backup of the list, as importDB restores a file. The panel restarts then. — POST /panel/api/x/backup/restore/{name} */
+    restoreListed: (input: BackupRestoreListedInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/backup/restore/{name}', gives: 'obj' }, input),
     /** Makes a backup now: copies the database, restores the copy into a scratch database to verify it, encrypts it, and copies it to all targets. Resolves when all of that is done; `verification` says whether it can be restored, and `copies` what targets have. — POST /panel/api/x/backup/run */
     run: (): Promise<BackupRunReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/backup/run', gives: 'obj' }),
@@ -5489,6 +5489,12 @@ export class Weir extends Transport {
   } as const;
 
   readonly certificates = {
+    /** The certificates that an authority issues for this panel, with their files, their dates and the last error. — GET /panel/api/x/certificates */
+    list: (): Promise<CertificatesListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/certificates', gives: 'obj' }),
+    /** Adds a certificate. It is ordered within a minute, or by `issue`. — POST /panel/api/x/certificates */
+    add: (input: CertificatesAddInput): Promise<CertificatesAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/certificates', gives: 'obj' }, input),
     /** Removes a certificate that nothing uses, with its files. — POST /panel/api/x/certificates/{id}/del */
     remove: (input: CertificatesRemoveInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/certificates/{id}/del', gives: 'msg' }, input),
@@ -5501,24 +5507,18 @@ export class Weir extends Transport {
     /** Replaces where the certificate is used. What is left out goes on with its files until it gets others; the panel serves plain HTTP from its next start on. — POST /panel/api/x/certificates/{id}/uses */
     uses: (input: CertificatesUsesInput): Promise<CertificatesUsesReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/certificates/{id}/uses', gives: 'obj' }, input),
-    /** The certificates that an authority issues for this panel, with their files, their dates and the last error. — GET /panel/api/x/certificates */
-    list: (): Promise<CertificatesListReply> =>
-      this.call({ method: 'GET', path: '/panel/api/x/certificates', gives: 'obj' }),
-    /** Adds a certificate. It is ordered within a minute, or by `issue`. — POST /panel/api/x/certificates */
-    add: (input: CertificatesAddInput): Promise<CertificatesAddReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/certificates', gives: 'obj' }, input),
   } as const;
 
   readonly coreTemplate = {
     /** What must change in one template to make another one of it. — GET /panel/api/x/core-template/compare */
     compare: (input: CoreTemplateCompareInput): Promise<CoreTemplateCompareReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/core-template/compare', gives: 'obj' }, input),
-    /** One template of the history. — GET /panel/api/x/core-template/history/{id} */
-    get: (input: CoreTemplateGetInput): Promise<CoreTemplateGetReply> =>
-      this.call({ method: 'GET', path: '/panel/api/x/core-template/history/{id}', gives: 'obj' }, input),
     /** The last ten templates, the one in force first. — GET /panel/api/x/core-template/history */
     history: (): Promise<CoreTemplateHistoryReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/core-template/history', gives: 'obj' }),
+    /** One template of the history. — GET /panel/api/x/core-template/history/{id} */
+    get: (input: CoreTemplateGetInput): Promise<CoreTemplateGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/core-template/history/{id}', gives: 'obj' }, input),
     /** Saves a template of the history again, with all checks. — POST /panel/api/x/core-template/restore/{id} */
     restore: (input: CoreTemplateRestoreInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/core-template/restore/{id}', gives: 'msg' }, input),

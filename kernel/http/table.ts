@@ -35,7 +35,7 @@ export class RouteTable {
   add({ owner, route }: Owned): Mounted {
     const path = typeof route.path === 'function' ? route.path() : route.path;
     const shape = shapeOfPath(path);
-    const key = `${specificityOf(shape)} ${route.method} ${route.listener}`;
+    const key = [specificityOf(shape), route.method, route.listener].join('\0');
     const twin = this.#routes.get(key);
     if (twin)
       throw new PluginError(

@@ -20,6 +20,7 @@ const sorted = (...paths: string[]) =>
 
 test('orders a literal before a parameter at the first difference', (t) => {
   t.deepEqual(sorted('/a/{x}', '/a/b'), ['/a/b', '/a/{x}']);
+  t.deepEqual(sorted('/a/b', '/a-b', '/a'), ['/a', '/a/b', '/a-b']);
   t.deepEqual(sorted('/{x}/b', '/a/{y}'), ['/a/{y}', '/{x}/b']);
   t.deepEqual(sorted('/a/{x}/c', '/a/b/{y}', '/a/b/c'), ['/a/b/c', '/a/b/{y}', '/a/{x}/c']);
   t.deepEqual(sorted('/{all*}', '/a/{rest*}', '/a/{x}', '/a/b'), ['/a/b', '/a/{x}', '/a/{rest*}', '/{all*}']);
