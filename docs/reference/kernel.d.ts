@@ -20,7 +20,7 @@
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 104 names
 //   @weir-panel/weir/plugins/invariants: 9 names
-//   @weir-panel/weir/plugins/keygen: 1 names
+//   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/notifications: 3 names
@@ -4734,12 +4734,14 @@ declare module '@weir-panel/weir/plugins/invariants' {
 }
 
 declare module '@weir-panel/weir/plugins/keygen' {
-  // Key generation for code that creates inbounds.
+  // Key generation for code that creates inbounds and outbounds.
+  /** The public key of an X25519 private key, 32 bytes each (RFC 7748). */
+  export function x25519PublicKey(privateKey: Uint8Array): Buffer;
   /**
-   * An X25519 pair as the core writes keys: base64url without padding (RFC 7748, RFC 4648 section 5). Not by
-   * generateKeyPairSync: in Node 20, a collection of garbage while such a key is exported stops the process for ever.
+   * A pair for X25519: base64url without padding (RFC 4648 section 5), as the core writes keys, or base64, as WireGuard does.
+   * Not by generateKeyPairSync: in Node 20, a collection of garbage while such a key is exported stops the process for ever.
    */
-  export function newX25519(): {
+  export function newX25519(encoding?: 'base64url' | 'base64'): {
     privateKey: string;
     publicKey: string;
   };

@@ -51,7 +51,7 @@ export default definePlugin({
       name: 'server.newX25519',
       doc: 'A pair of X25519 keys for REALITY, base64url.',
       reply: payload(shape({ privateKey: word(), publicKey: word() })),
-      handle: newX25519,
+      handle: () => newX25519(),
     }),
     route({
       method: 'GET',

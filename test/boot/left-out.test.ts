@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Plugin } from '../../kernel/plugin/define.js';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { bootPanel } from '../../panel/boot.js';
 import { choosePlugins, readPreset } from '../../panel/choose-plugins.js';
@@ -11,6 +10,7 @@ import { readConfigFile } from '../../panel/config-file.js';
 import { findPlugins } from '../../panel/find-plugins.js';
 import { environmentOf } from '../harness/api.js';
 import { TestPanel } from '../harness/panel.js';
+import { usersOf } from '../harness/users-of.js';
 
 const all = await findPlugins(await readPreset('full'));
 const optional = all.filter(({ essential }) => !essential).map(({ name }) => name);
@@ -18,14 +18,6 @@ const optional = all.filter(({ essential }) => !essential).map(({ name }) => nam
 /** A core is not needed here, so none is looked for. */
 const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
 const OPENAPI = '/panel/api/openapi.json';
-
-/** Those that need this one, and those that need them. */
-function usersOf(name: string, plugins: readonly Plugin[] = all): string[] {
-  const direct = plugins.filter(({ uses }) =>
-    Object.values(uses).some((used) => used.kind === 'token' && used.owner === name),
-  );
-  return [...new Set(direct.flatMap((user) => [user.name, ...usersOf(user.name, plugins)]))].sort();
-}
 
 async function folderWith(t: ExecutionContext, plugins: Readonly<Record<string, unknown>>): Promise<string> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
@@ -128,7 +120,7 @@ test.before(async (t) => {
 });
 
 for (const name of optional) {
-  const gone = [name, ...usersOf(name)];
+  const gone = [name, ...usersOf(name, all)];
 
   test.serial(`without ${gone.join(', ')} the rest works as before`, async (t) => {
     const { panel, chosen } = await open(t, { [name]: false });

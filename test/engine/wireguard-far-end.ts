@@ -1,8 +1,8 @@
 // The far end of a WireGuard tunnel: a core of its own on loopback, which lets everything out and notes what it was asked for.
 import { spawn } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newX25519 } from '../../plugins/keygen/contract.js';
 import { freePort } from '../harness/api.js';
 import { engineBinary, type Teardown } from './user.js';
 
@@ -24,13 +24,11 @@ export interface FarEnd {
   connections(port: number): number;
 }
 
-const ofUrl = (text = ''): string => Buffer.from(text, 'base64url').toString('base64');
-
 export async function openFarEnd(
   t: Teardown,
   { peer, addresses, host = '127.0.0.1', port }: FarEndOptions,
 ): Promise<FarEnd> {
-  const { d, x } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
+  const { privateKey, publicKey } = newX25519('base64');
   const own = port ?? (await freePort());
   const config = {
     log: { loglevel: 'warning' },
@@ -41,7 +39,7 @@ export async function openFarEnd(
         port: own,
         protocol: 'wireguard',
         settings: {
-          secretKey: ofUrl(d),
+          secretKey: privateKey,
           mtu: 1420,
           noKernelTun: true,
           peers: [{ publicKey: peer, allowedIPs: addresses }],
@@ -65,7 +63,7 @@ export async function openFarEnd(
     if (child.exitCode !== null || Date.now() > deadline)
       throw new Error(`the far end did not start: ${output}`);
   return {
-    publicKey: ofUrl(x),
+    publicKey,
     endpoint: `${host}:${own}`,
     connections: (to) => output.match(new RegExp(`accepted tcp:\\S+:${to}\\b`, 'g'))?.length ?? 0,
   };

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { readPreset } from '../../../panel/choose-plugins.js';
+import { findPlugins } from '../../../panel/find-plugins.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { selfSigned } from '../../../test/harness/self-signed.js';
+import { usersOf } from '../../../test/harness/users-of.js';
 
 const SERVER = '/panel/api/server';
 const boot = (env: Record<string, string> = {}) =>
@@ -91,7 +94,7 @@ test('the certificate of a server, and sentences for those that cannot be asked'
   }
   await using alone = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
-    without: ['outgoing', 'external-links', 'remote-texts', 'outbound-subs', 'edgetunnel', 'vpnprovider'],
+    without: ['outgoing', ...usersOf('outgoing', await findPlugins(await readPreset('standard')))],
   });
   t.regex((await ask(alone, place)).body.msg, /the plugin outgoing, .* is off; enable it/);
   await using strict = await boot();

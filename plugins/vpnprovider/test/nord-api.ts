@@ -1,16 +1,13 @@
 // The VPN provider, as nock answers for it: the shapes of recorded replies.
 import type { ExecutionContext } from 'ava';
-import { generateKeyPairSync } from 'node:crypto';
 import nock from 'nock';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { newX25519 } from '../../keygen/contract.js';
 
 export const ORIGIN = 'https://api.nordvpn.com';
 export const TOKEN = 'e9f2ab3ce9f2ab3c';
 
-export function newKey(): string {
-  const { d } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
-  return Buffer.from(d ?? '', 'base64url').toString('base64');
-}
+export const newKey = (): string => newX25519('base64').privateKey;
 
 export const COUNTRIES = [
   { id: 81, name: 'Germany', code: 'DE', cities: [{ id: 2181458, name: 'Berlin', dns_name: 'berlin' }] },
