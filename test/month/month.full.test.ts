@@ -1,6 +1,6 @@
 // Runs on every database.
 // A month of a thousand clients, on a clock of the test: at its end all sums agree, and the audit can be read.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -85,13 +85,39 @@ async function readAudit(t: ExecutionContext, { edits, events }: Month, panel: T
   t.deepEqual(problems, []);
 }
 
+interface Backup {
+  readonly manifest: {
+    readonly name: string;
+    readonly createdAt: number;
+    readonly encryption: string;
+    readonly counts: Bytes & { readonly clients: number };
+  };
+  readonly verification: { readonly state: string; readonly method: string };
+}
+const backupsOf = (panel: TestPanel) => panel.get<Backup[]>('/panel/api/x/backup/list');
+
+/** Sleeps over the hour of the backup, and compares what the backup says of itself. */
+async function backedUp(t: ExecutionContext, month: Month): Promise<void> {
+  const before = month.used;
+  await month.rest();
+  const [{ manifest, verification } = t.fail('there is no backup')] = await backupsOf(month.panel);
+  t.is(month.dayOf(manifest.createdAt), month.today);
+  t.is(manifest.encryption, 'recipients');
+  t.like(verification, { state: 'verified', method: 'restored' });
+  const { clients, up, down } = manifest.counts;
+  t.is(clients, month.clients.size);
+  // Clients may renew in the same hour.
+  const isBefore = up === before.up && down === before.down;
+  t.deepEqual({ up, down }, isBefore ? before : month.used, month.today);
+}
+
 async function liveThrough(t: ExecutionContext, month: Month, days: number): Promise<void> {
   for (let day = 0; day < days; day++)
     for (let hour = 0; hour < 24; hour++) {
       await month.traffic();
       t.deepEqual(month.overTheirLimit(), [], `${month.today}, hour ${hour}`);
       if (hour === 10) await month.administer();
-      await month.rest();
+      await (month.hour === 3 ? backedUp(t, month) : month.rest());
     }
 }
 
@@ -103,6 +129,9 @@ test('a month with renewals, resets, alarms, two upgrades and a restore', async 
     outside: [checks.plugin],
   });
   t.teardown(() => month.panel[Symbol.asyncDispose]());
+  const { generateIdentity, identityToRecipient } = await import('age-encryption');
+  const identity = await generateIdentity();
+  await month.backUp(await identityToRecipient(identity));
   await liveThrough(t, month, 10);
   await month.upgrade({ without: SECOND_RELEASE_LACKS, outside: [checks.plugin] });
   await month.alarm(1);
@@ -123,11 +152,20 @@ test('a month with renewals, resets, alarms, two upgrades and a restore', async 
 
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const { said } = await weirCommand(panel.dataDirectory, ['backup', '--folder', folder]);
+  // The backups of a week, of four Sundays before, and of the month.
+  const backups = await backupsOf(panel);
+  t.true(backups.length >= 9 && backups.length <= 12, `${backups.length} backups`);
+  const last = await panel.get<Backup>('/panel/api/x/backup/run', { method: 'POST' });
+  const file = join(panel.dataDirectory, 'backups', last.manifest.name);
+  await writeFile(join(folder, 'identity'), identity);
   const data = join(folder, 'data');
   const key = join(panel.dataDirectory, 'secrets.key');
   const env = { WEIR_DATABASE_URL: '' };
-  const restored = await weirCommand(data, ['restore', said.trim(), '--key', key], env);
+  const restored = await weirCommand(
+    data,
+    ['restore', file, '--identity', join(folder, 'identity'), '--key', key],
+    env,
+  );
   t.is(restored.code, 0, restored.complained);
   const engine = new FakeEngine();
   engine.epoch = 'another core';

@@ -11,7 +11,7 @@ import { FakeClock, FakeEngine, TestPanel } from '../harness/index.js';
 import type { PanelOptions } from '../harness/panel.js';
 import { random } from '../harness/random.js';
 import { account, GB } from './accounts.js';
-import { Ledger } from './ledger.js';
+import { type Bytes, Ledger, sum } from './ledger.js';
 
 /** The zone has its summer time from the 29th. */
 export const ZONE = 'Europe/Berlin';
@@ -23,6 +23,8 @@ const CLIENTS_API = '/panel/api/clients';
 const POST = { method: 'POST' };
 
 const dayIn = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE, dateStyle: 'short' });
+
+const hourIn = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, hour: '2-digit' });
 
 export interface Client {
   readonly id: number;
@@ -57,8 +59,15 @@ export class Month {
     if (!this.#panel) throw new Error('the panel has not started');
     return this.#panel;
   }
+  dayOf(time: number): string {
+    return dayIn.format(time);
+  }
+  /** of the zone, from 0 */
+  get hour(): number {
+    return Number(hourIn.format(this.clock.now()));
+  }
   get today(): string {
-    return dayIn.format(this.clock.now());
+    return this.dayOf(this.clock.now());
   }
 
   #did(what: string, times = 1): void {
@@ -124,6 +133,12 @@ export class Month {
     await this.rest();
   }
 
+  /** A backup each night, which only the holder of another key can open. */
+  async backUp(recipient: string): Promise<void> {
+    const body = { backupSchedule: '04:15', backupRecipients: [recipient] };
+    await this.panel.get('/panel/api/setting/update', { body });
+  }
+
   /** Three inbounds, the last of which counts from zero in the middle of the month, and the accounts. */
   async open(): Promise<void> {
     await this.panel.get('/panel/api/setting/update', {
@@ -174,6 +189,11 @@ export class Month {
       const isIn = this.engine.users.has(`i${inboundIds[0]}.c${id}`);
       return totalGB > 0 && up + down >= totalGB && isIn ? [email] : [];
     });
+  }
+
+  /** Bytes of all clients since their counters last began at zero. */
+  get used(): Bytes {
+    return sum([...this.clients.keys()].map((id) => this.ledger.current.get(id) ?? { up: 0, down: 0 }));
   }
 
   /** To the next hour. */
