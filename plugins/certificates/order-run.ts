@@ -139,6 +139,8 @@ export class OrderRun {
       if (Date.now() > end)
         throw new CaProblem(
           `the authority did not finish within ${MOST_MS / 60_000} minutes; the order is ${oneLine(String(order.status))}`,
+          // It has the request and may still issue: the key must stay.
+          { isTemporary: order.status === 'processing' },
         );
       await sleep(PAUSES_MS[Math.min(asked, PAUSES_MS.length - 1)], undefined, {
         signal: this.#input.signal,
