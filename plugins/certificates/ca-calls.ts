@@ -18,6 +18,8 @@ import type { certificateSettings } from './settings.js';
 const LIMITS = { connectMs: 10_000, firstByteMs: 20_000, wholeMs: 30_000, maxBytes: 512 * 1024 };
 /** As many as the library repeats a call. */
 const MOST_BAD_NONCES = 5;
+/** All calls of an order together. */
+const LONGEST_ORDER_MS = 15 * 60_000;
 /** While there are too many calls, each is tried again so often, and so long. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [500, 60_000];
 const CONTENT = /^application\/(?:json|problem\+json|pem-certificate-chain)\s*(?:;|$)/i;
@@ -75,10 +77,21 @@ export class CaCalls {
     const { host } = new URL(directory);
     const library = await acmeLibrary(sendNow);
     const nonces = { refused: 0 };
+    const end = this.#clock.now() + LONGEST_ORDER_MS;
     try {
       return await this.#hosts.during(host, () =>
         current.run(
-          (asked) => this.#send(host, asked, signal, nonces),
+          (asked) => {
+            // Other certificates, and what admins change, wait for this one.
+            if (this.#clock.now() > end)
+              throw new CaProblem(
+                `${host} is too slow: it did not finish within ${LONGEST_ORDER_MS / 60_000} minutes`,
+                {
+                  isTemporary: true,
+                },
+              );
+            return this.#send(host, asked, signal, nonces);
+          },
           () => work(library),
         ),
       );

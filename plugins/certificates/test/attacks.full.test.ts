@@ -114,3 +114,21 @@ issuing('other certificates of an inbound stay', async (t) => {
     ],
   });
 });
+
+issuing('an authority that answers each call, but slowly, does not hold up everything else', async (t) => {
+  await using pebble = await Pebble.start();
+  await using authority = await LyingAuthority.start(pebble);
+  const clock = new FakeClock(Date.now());
+  await using world = await OrderingPanel.boot(authority, { clock });
+  const { id } = await world.add({ names: ['a.example.com'] });
+  authority.lie = (step) => {
+    if (step === 'finalize') clock.jump(16 * 60_000);
+    return undefined;
+  };
+  t.regex(await world.refused(id), /127\.0\.0\.1:\d+ is too slow: it did not finish within 15 minutes/);
+  authority.lie = () => undefined;
+  await world.panel.login();
+  t.true((await world.one(id)).ordering, 'it goes on later');
+  t.is((await world.issue(id)).state, 'valid');
+  t.is(authority.steps.filter((step) => step === 'order').length, 1);
+});
