@@ -1,5 +1,5 @@
 // Runs a certificate authority. What an attack found: each was a fault once.
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FakeClock, FakeEngine } from '../../../test/harness/index.js';
 import { testUnless } from '../../../test/harness/left-out.js';
@@ -131,4 +131,48 @@ issuing('an authority that answers each call, but slowly, does not hold up every
   t.true((await world.one(id)).ordering, 'it goes on later');
   t.is((await world.issue(id)).state, 'valid');
   t.is(authority.steps.filter((step) => step === 'order').length, 1);
+});
+
+issuing('removal ends an open order, and giving up the panel takes its link away', async (t) => {
+  await using pebble = await Pebble.start();
+  await using authority = await LyingAuthority.start(pebble);
+  await using world = await OrderingPanel.boot(authority);
+  const root = join(world.panel.dataDirectory, 'certificates');
+  const names = ['a.example.com'];
+  const { id } = await world.add({ names, uses: { panel: true } });
+  await world.issue(id);
+  t.true((await readdir(root)).includes('panel'));
+  authority.lie = (step) => (step === 'finalize' ? problem('serverInternal', 'ill', 503) : undefined);
+  t.regex(await world.refused(id), /^422 /);
+  t.is((await world.panel.call(`${PATH}/${id}/del`, { body: {} })).status, 409);
+  await world.panel.get(`${PATH}/${id}/uses`, { body: { uses: {} } });
+  t.false((await readdir(root)).includes('panel'), 'the next start serves HTTP');
+  t.is((await world.panel.call(`${PATH}/${id}/del`, { body: {} })).status, 200);
+  t.deepEqual(await readdir(root), []);
+  const again = await world.add({ names });
+  t.false((await world.one(again.id)).ordering);
+  const orders = await world.panel.get<{ state: string; problem: string; endedAt: number }[]>(
+    `${PATH}/${again.id}/orders`,
+  );
+  t.deepEqual(
+    orders.map(({ state, problem: why }) => `${state} ${why}`),
+    ['failed the certificate was removed', 'issued '],
+  );
+  t.true((orders[0]?.endedAt ?? 0) > 0);
+});
+
+issuing('keys of accounts lie nowhere in plain text', async (t) => {
+  await using pebble = await Pebble.start();
+  await using world = await OrderingPanel.boot(pebble);
+  const { id } = await world.add({ names: ['a.example.com'] });
+  await world.issue(id);
+  const { dataDirectory } = world.panel;
+  let seen = 0;
+  for (const name of await readdir(dataDirectory, { recursive: true })) {
+    if (name.startsWith('certificates')) continue;
+    const text = await readFile(join(dataDirectory, name), 'latin1').catch(() => '');
+    if (text.includes('acme_accounts')) seen++;
+    t.false(text.includes('BEGIN PRIVATE KEY'), name);
+  }
+  t.true(seen > 0 || process.env['WEIR_TEST_DATABASE_SERVER'] !== undefined, 'the database was read');
 });
