@@ -1,4 +1,5 @@
 // Orders that end in another way than issued or refused, with a client that says what it is told.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import test from 'ava';
 import type { Client } from 'acme-client';
 import type { ListenersApi, LiveSettings } from '../../../kernel/index.js';
@@ -29,6 +30,26 @@ test('a listener that has the port and cannot answer there is named', async (t) 
     message: /^port 80 cannot answer .*: the listener panel of the panel has it and serves HTTPS; /,
   });
   await t.throwsAsync(answer('shop', ''), { message: /the listener shop of the panel has it; / });
+});
+
+test('a challenge is answered only while its order runs', async (t) => {
+  const answers = answersOn('panel', '');
+  const one = {
+    challenge: 'http-01',
+    name: 'a.example.com',
+    token: 'tok',
+    keyAuthorization: 'tok.x',
+  } as const;
+  const said: string[] = [];
+  const response = { writeHead: () => undefined, end: (text: string) => said.push(text) };
+  const ask = (): boolean =>
+    answers.answer(
+      { method: 'GET', url: '/.well-known/acme-challenge/tok' } as IncomingMessage,
+      response as unknown as ServerResponse,
+    );
+  t.true(await answers.during('http-01', [one], signal, async () => ask()));
+  t.deepEqual(said, ['tok.x']);
+  t.false(ask());
 });
 
 for (const [status, isTemporary] of [
