@@ -12,10 +12,21 @@ import { unpack, verify } from './upgrade/unpack.js';
 
 const MOST_PATH = 4096;
 
+/** In which bin/weir has the lock of an upgrade. */
+const LOCK_FD = 9;
+
+/** The lock must outlive this process: if it is killed, install.sh goes on. */
+const withLock = (): (number | 'ignore' | 'inherit')[] => [
+  'ignore',
+  'inherit',
+  'inherit',
+  ...(process.env['UPGRADE_LOCKED'] ? [...Array<'ignore'>(LOCK_FD - 3).fill('ignore'), LOCK_FD] : []),
+];
+
 /** Runs install.sh of the unpacked package, which calls `weir upgrade --release` of the new release. */
 const install = (folder: string, args: readonly string[]): Promise<number> =>
   new Promise((resolve, reject) => {
-    spawn('sh', [join(folder, 'install.sh'), ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+    spawn('sh', [join(folder, 'install.sh'), ...args], { stdio: withLock() })
       .on('error', reject)
       .on('close', (code) => resolve(code ?? 1));
   });
@@ -79,8 +90,23 @@ export const rollbackCommand = programCommand({
     const machine = await thisMachine(context as never);
     const { installation } = machine;
     const [current, record] = [await installation.current(), await installation.record('upgraded.json')];
+    if (record && record.from === current) {
+      // A way back was killed after its last step with the database.
+      await goBack(machine, {
+        ...record,
+        applied: await machine.applied(),
+        problem: 'rolled back on request',
+      });
+      await installation.forget('upgraded.json');
+      return 0;
+    }
     if (!record || record.to !== current) {
-      complain(`there is no upgrade to ${current} to go back from`);
+      const last = await installation.record('upgrade.json');
+      complain(
+        last?.state === 'under way' && last.to === current
+          ? `the upgrade to ${current} was interrupted; \`weir upgrade --release ${current}\` finishes it, or goes back to ${last.from}`
+          : `there is no upgrade to ${current} to go back from`,
+      );
       return 1;
     }
     if (!(await installation.releases()).includes(record.from)) {
