@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { bool, optional, text } from '../schema/shape.js';
 import { programCommand } from './program-command.js';
 import { isVersion } from './upgrade/installation.js';
-import { isSame } from './upgrade/put-back.js';
-import { goBack, switchRelease } from './upgrade/switch-release.js';
+import { rollBack } from './upgrade/roll-back.js';
+import { switchRelease } from './upgrade/switch-release.js';
 import { thisMachine } from './upgrade/this-machine.js';
 import { unpack, verify } from './upgrade/unpack.js';
 
@@ -86,41 +86,6 @@ export const rollbackCommand = programCommand({
   },
   example: 'weir rollback',
   act: async (context) => {
-    const { options, complain } = context;
-    const machine = await thisMachine(context as never);
-    const { installation } = machine;
-    const [current, record] = [await installation.current(), await installation.record('upgraded.json')];
-    if (record && record.from === current) {
-      // A way back was killed after its last step with the database.
-      await goBack(machine, {
-        ...record,
-        applied: await machine.applied(),
-        problem: 'rolled back on request',
-      });
-      await installation.forget('upgraded.json');
-      return 0;
-    }
-    if (!record || record.to !== current) {
-      const last = await installation.record('upgrade.json');
-      complain(
-        last?.state === 'under way' && last.to === current
-          ? `the upgrade to ${current} was interrupted; \`weir upgrade --release ${current}\` finishes it, or goes back to ${last.from}`
-          : `there is no upgrade to ${current} to go back from`,
-      );
-      return 1;
-    }
-    if (!(await installation.releases()).includes(record.from)) {
-      complain(`the release ${record.from} is not in ${installation.root}/releases any more`);
-      return 1;
-    }
-    if (!isSame(record.applied, await machine.applied()) && options.database !== true) {
-      complain(
-        `migrations ran since ${new Date(record.at).toISOString()}; nothing was changed. With --database the database of that time comes back, and what was changed since is lost`,
-      );
-      return 1;
-    }
-    await goBack(machine, { ...record, problem: 'rolled back on request' });
-    await installation.forget('upgraded.json');
-    return 0;
+    return rollBack(await thisMachine(context as never), context.options.database === true);
   },
 });
