@@ -82,6 +82,16 @@ async function unpackedSize(path: string): Promise<number> {
   return size;
 }
 
+/** Rejects with a sentence when less than `needed` bytes are free. */
+export async function refuseFullDisk(folder: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (free < needed)
+    throw new Error(
+      `${dirname(folder)} needs ${mib(needed)} MiB of free space, and has ${Math.floor(free / 1024 ** 2)}`,
+    );
+}
+
 /** A package has files and folders alone: a pipe would stop the check of its digests, a link leads out of the folder. */
 async function refuseOthers(folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
@@ -96,12 +106,7 @@ async function refuseOthers(folder: string): Promise<void> {
 export async function unpack(path: string, folder: string): Promise<void> {
   try {
     const needed = await unpackedSize(path);
-    const { bavail, bsize } = await statfs(folder);
-    // Here, and once more in the place of the release.
-    if (bavail * bsize < needed * COPIES)
-      throw new Error(
-        `${dirname(folder)} needs ${mib(needed * COPIES)} MiB of free space, and has ${mib(bavail * bsize)}`,
-      );
+    await refuseFullDisk(folder, needed * COPIES);
     const { code, complained } = await runProgram(
       'tar',
       ['-xzf', path, '-C', folder, '--strip-components=1', '--no-same-owner', '--no-same-permissions'],

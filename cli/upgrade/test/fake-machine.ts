@@ -22,6 +22,10 @@ export interface Behaviour {
   readonly refuses?: boolean;
   /** `weir health` of it takes too long */
   readonly hangs?: boolean;
+  /** its process exits after the first health check */
+  readonly dies?: boolean;
+  /** the previous process goes on */
+  readonly lingers?: boolean;
   /** its unit cannot be written */
   readonly noUnit?: boolean;
   /** migrations that its start runs */
@@ -84,9 +88,10 @@ export class FakeMachine implements Machine {
       if (this.behaviours[version]?.noUnit) throw new Error('no space left on device');
     },
     restart: async () => {
-      await this.#end();
       const version = (await this.installation.current()) ?? '';
       this.events.push(`start ${version}`);
+      if (this.behaviours[version]?.lingers) return;
+      await this.#end();
       const { exits = false, refuses = false, migrates = [] } = this.behaviours[version] ?? {};
       if (refuses) throw new Error('systemctl restart weir failed: code 1');
       this.database = [...this.database, ...applied(...migrates)];
@@ -112,10 +117,11 @@ export class FakeMachine implements Machine {
 
   weir = async (release: string, argv: readonly string[]): Promise<Ended> => {
     this.events.push(`${release} ${argv.join(' ')}`);
-    const { check, health, backup, hangs = false } = this.behaviours[release] ?? {};
+    const { check, health, backup, hangs = false, dies = false } = this.behaviours[release] ?? {};
     if (hangs && argv[0] === 'health') throw new Error('weir health was killed by SIGKILL');
     if (argv[0] === 'check') return check ?? OK;
     if (argv[0] === 'backup') return backup ?? { ...OK, said: '/backups/weir.db\n' };
+    if (dies) this.#restarts = 1;
     return health ?? OK;
   };
   applied = async (): Promise<AppliedMigration[]> => this.database;

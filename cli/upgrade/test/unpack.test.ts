@@ -10,7 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import { Installation } from '../installation.js';
 import { lastErrorIn } from '../service.js';
-import { unpack, verify } from '../unpack.js';
+import { refuseFullDisk, unpack, verify } from '../unpack.js';
 
 const run = promisify(execFile);
 const NAME = 'weir-1.2.3-linux-x64.tar.gz';
@@ -102,6 +102,14 @@ test('refuses what is not a file, without waiting for its end', async (t) => {
   await t.throwsAsync(verify(path), { message: /is not a file/ });
 });
 
+test('names the space that an upgrade needs', async (t) => {
+  const folder = await folderOf(t);
+  await t.notThrowsAsync(refuseFullDisk(folder, 1));
+  await t.throwsAsync(refuseFullDisk(folder, 1024 ** 6), {
+    message: /needs 1099511627776 MiB of free space, and has \d+$/,
+  });
+});
+
 test('removes what a killed upgrade has unpacked', async (t) => {
   const folder = await folderOf(t);
   await mkdir(join(folder, '.unpacked-1', 'app'), { recursive: true });
@@ -142,7 +150,16 @@ test('a damaged record is reported, and is not taken for no upgrade', async (t) 
   const folder = await folderOf(t);
   const installation = new Installation(folder);
   t.is(await installation.record('upgrade.json'), undefined);
-  for (const text of ['{', '{"from":"../..","to":"1.0.0"}', '{"from":"1.0.0","to":"1.0.1"}', 'null']) {
+  const whole = { from: '1.0.0', to: '1.0.1', at: 1, backup: '', notRunning: [] };
+  await writeFile(join(folder, 'upgrade.json'), JSON.stringify(whole));
+  t.like(await installation.record('upgrade.json'), whole);
+  for (const text of [
+    JSON.stringify({ ...whole, from: '../..' }),
+    '{',
+    '{"from":"../..","to":"1.0.0"}',
+    '{"from":"1.0.0","to":"1.0.1"}',
+    'null',
+  ]) {
     await writeFile(join(folder, 'upgrade.json'), text);
     await t.throwsAsync(installation.record('upgrade.json'), { message: /upgrade\.json is damaged/ }, text);
   }
