@@ -111,6 +111,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       errors.PLACE_OFF,
       errors.TARGET_FAILED,
       errors.NO_PROGRAM,
+      errors.WRONG_KEY,
       errors.NOT_VERIFIED,
     ],
     handle: async (input) => {
@@ -199,6 +200,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       errors.PLACE_OFF,
       errors.TARGET_FAILED,
       errors.NO_PROGRAM,
+      errors.CHANGED,
       errors.RESTORING,
       errors.NEEDS_KEY,
       errors.NOT_RESTORED,
@@ -209,6 +211,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       const work = async () => {
         const opened = await archive.open(input.params.name, place);
         try {
+          await archive.refuseChanged(opened);
           const { encryption } = opened.record.manifest;
           return await restore.restore({
             path: opened.path,

@@ -50,9 +50,9 @@ async function encryptionFor(
   recipients: string | undefined,
 ): Promise<Encryption | undefined> {
   const keys = (recipients ?? '').split(/[\s,]+/).filter((key) => key !== '');
-  for (const key of keys) {
+  for (const [i, key] of keys.entries()) {
     const problem = await recipientProblem(key);
-    if (problem !== undefined) throw new Refusal(`--recipients: ${key.slice(0, 80)}: ${problem}`);
+    if (problem !== undefined) throw new Refusal(`--recipients: key number ${i + 1}: ${problem}`);
   }
   if (keys.length > 0) return { recipients: keys, passphrase: '' };
   if (recipients !== undefined) throw new Refusal('--recipients has no key');

@@ -6,6 +6,7 @@ import {
   type Database,
   type Log,
   messageOf,
+  PanelError,
   type PluginContext,
   type Principal,
   storageFailure,
@@ -21,6 +22,7 @@ import {
 import { errors } from '../errors.js';
 import { TargetCopies } from '../targets/copies.js';
 import type { BackupMaker } from './backup-maker.js';
+import { digestOf } from './digest.js';
 import { isGood, type LocalFolder } from './local-folder.js';
 import type { BackupRecord, ListedBackup, Manifest } from './record.js';
 import { verify } from './verifier.js';
@@ -173,6 +175,7 @@ export class Archive {
         signal,
       }).catch((error: unknown) => {
         signal.throwIfAborted();
+        if (error instanceof PanelError) throw error;
         throw errors.NOT_VERIFIED(`the backup could not be verified now: ${messageOf(error)}`, {
           cause: error,
         });
@@ -193,9 +196,25 @@ export class Archive {
       const path = this.#needs.localFolder.fileOf(name);
       return { path, record, close: () => Promise.resolve() };
     }
+    await this.#refuseOther(record, place);
     const path = await this.#scratchPath();
     await this.targetOf(place).fetch(record, path);
     return { path, record, close: () => rm(path, { force: true }) };
+  }
+
+  /** A record at a target is as good as the target: whoever writes there can replace both. What is known here counts. */
+  async #refuseOther({ manifest }: BackupRecord, place: string): Promise<void> {
+    const own = await this.#needs.localFolder.find(manifest.name);
+    if (own && this.isOwn(own) && own.manifest.sha256 !== manifest.sha256)
+      throw errors.TARGET_FAILED(
+        `the target ${place} has another file than the backup ${manifest.name} that was copied to it: its SHA-256 differs`,
+      );
+  }
+
+  /** Rejects where the file is not the one of its record, as on a disk that fails: its database may still look sound. */
+  async refuseChanged({ path, record: { manifest } }: OpenedBackup): Promise<void> {
+    const found = await digestOf(path, this.#needs.signal);
+    if (found.sha256 !== manifest.sha256) throw errors.CHANGED();
   }
 
   /** Removed by the next start, whatever happens. */
