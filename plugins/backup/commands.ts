@@ -70,15 +70,20 @@ function line({ manifest, verification, copies, problem }: ListedBackup): string
     copy.problem === '' ? target : `not at ${target}: ${copy.problem}`,
   );
   const state = problem !== '' ? problem : `${verification.state} ${verification.problem}`.trim();
-  return [
-    name,
-    state,
-    `${counts.clients} clients`,
-    `${counts.inbounds} inbounds`,
-    `${(bytes / 1_000_000).toFixed(1)} MB`,
-    ...(encryption === '' ? [] : [`encrypted with ${encryption}`]),
-    ...copied,
-  ].join('  ');
+  return (
+    [
+      name,
+      state,
+      `${counts.clients} clients`,
+      `${counts.inbounds} inbounds`,
+      `${(bytes / 1_000_000).toFixed(1)} MB`,
+      ...(encryption === '' ? [] : [`encrypted with ${encryption}`]),
+      ...copied,
+    ]
+      .join('  ')
+      // A record at a target may hold what moves the cursor of a terminal.
+      .replaceAll(/\p{Cc}/gu, '?')
+  );
 }
 
 interface Scope {

@@ -28,6 +28,8 @@ import type { BackupRecord, ListedBackup, Manifest } from './record.js';
 import { verify } from './verifier.js';
 
 export const LOCAL = 'local';
+/** Files of targets that are here at once: each takes as much disk as it has bytes. */
+const MOST_FETCHED = 2;
 
 /** Parts of a manifest that an audit shows. */
 export const facts = ({ manifest, verification }: BackupRecord): object => ({
@@ -37,6 +39,9 @@ export const facts = ({ manifest, verification }: BackupRecord): object => ({
   sha256: manifest.sha256,
   encryption: manifest.encryption,
   verification: verification.state,
+  // Differs each time, so that a verification with the same result has an entry too.
+  verifiedAt: verification.at,
+  method: verification.method,
   problem: verification.problem,
 });
 
@@ -65,6 +70,7 @@ export class Archive {
   #targets: readonly TargetCopies[] = [];
   #work: string | undefined;
   #count = 0;
+  #fetched = 0;
 
   constructor({
     localFolder,
@@ -197,9 +203,24 @@ export class Archive {
       return { path, record, close: () => Promise.resolve() };
     }
     await this.#refuseOther(record, place);
-    const path = await this.#scratchPath();
-    await this.targetOf(place).fetch(record, path);
-    return { path, record, close: () => rm(path, { force: true }) };
+    if (this.#fetched >= MOST_FETCHED) throw errors.BUSY();
+    this.#fetched++;
+    let path: string | undefined;
+    let closed: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closed ??= (path === undefined ? Promise.resolve() : rm(path, { force: true })).finally(
+        () => void this.#fetched--,
+      );
+      return closed;
+    };
+    try {
+      path = await this.#scratchPath();
+      await this.targetOf(place).fetch(record, path);
+      return { path, record, close };
+    } catch (error) {
+      await close().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** A record at a target is as good as the target: whoever writes there can replace both. What is known here counts. */
