@@ -29,6 +29,10 @@ test('a wrong key, or a process that was killed, does not make a backup a failed
       'BACKUP_WRONG_KEY',
     ],
     ['the process of the rehearsal did not finish: SIGKILL ', 'BACKUP_NOT_VERIFIED'],
+    [
+      'the backup is of another release or has other plugins: these migrations are unknown here: a/1; install that release',
+      'BACKUP_NOT_VERIFIED',
+    ],
   ] as const) {
     world.problem = problem;
     const error = await t.throwsAsync(world.archive.verify(manifest.name, 'local', NO_KEY, WHO));
