@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { type Rotated, superfluous } from '../schedule/rotation.js';
+import { type Rotated, superfluous, superfluousFailed } from '../schedule/rotation.js';
 import { backupWorld, filesIn, NIGHT } from './backup-world.js';
 
 const DAY = 86_400_000;
@@ -66,6 +66,14 @@ test('of backups that cannot be restored, one after another, the newest three st
   t.is(names.length, 4);
   t.is(names[3], good, 'and so does the one that was verified');
   t.is(world.changes.filter(({ kind }) => kind === 'deleted').length, 3);
+  // Those before the last good one are none of its business.
+  const one = (n: number, isGood: boolean) => ({
+    name: `${n}`,
+    createdAt: NIGHT - n,
+    isGood,
+    hasFailed: !isGood,
+  });
+  t.deepEqual(superfluousFailed([0, 1, 2, 3, 4, 5].map((n) => one(n, n === 2))), []);
   // A file that changed since is not one of them.
   const world2 = await backupWorld(t);
   for (let n = 0; n < 5; n++) {
