@@ -20,9 +20,12 @@ const MOST_IDENTITY_BYTES = 32_768;
 
 /** Lines of a file of keys. */
 async function linesIn(option: string, path: string, most: number): Promise<string[]> {
-  const file = await open(path);
+  const unreadable = (error: NodeJS.ErrnoException): never => {
+    throw new Refusal(`--${option}: ${path} cannot be read: ${error.code ?? error.message}`);
+  };
+  const file = await open(path).catch(unreadable);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(most + 1), 0, most + 1, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most + 1), 0, most + 1, 0).catch(unreadable);
     if (bytesRead > most) throw new Refusal(`--${option}: ${path} is too large for a file of keys`);
     return buffer.toString('latin1', 0, bytesRead).split(/\r?\n/);
   } finally {

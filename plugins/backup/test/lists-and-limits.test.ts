@@ -119,4 +119,12 @@ test.serial('a folder of an admin is not taken for a leftover, and a record move
   t.is(refused.code, 1);
   t.regex(refused.complained, /--recipients: key number 1: it is a secret key/);
   t.false(refused.complained.includes('1Q1Q'));
+  for (const [option, path, code] of [
+    ['identity', folder, 'EISDIR'],
+    ['key', '/nothing', 'ENOENT'],
+  ] as const) {
+    const argv = ['backup', 'restore', '--file', '/nothing', `--${option}`, path];
+    const { complained: why } = await weirCommand(panel.dataDirectory, argv);
+    t.true(why.includes(`--${option}: ${path} cannot be read: ${code}`), why);
+  }
 });
