@@ -78,9 +78,11 @@ export class GuardedHandler {
       }),
     );
     const body = reply.body ? Readable.fromWeb(reply.body as never) : Readable.from([]);
+    // One that nobody reads any more must not end the process.
+    body.on('error', () => undefined);
     const isFile = method === 'GET' && request.query?.['x-id'] === 'GetObject' && reply.ok;
     const replied = isFile ? body : Readable.from(limited(body));
-    // Whoever reads it receives its errors; one that nobody reads any more must not end the process.
+    // Whoever reads it receives its errors.
     replied.on('error', () => undefined);
     return {
       response: {

@@ -91,6 +91,15 @@ test('at most two files of targets are here at once, and the records of a list h
   await t.throwsAsync(world.archive.list('memory'), { message: /records are too large for a list/ });
 });
 
+test('a target that loses the record has no complete copy', async (t) => {
+  const target = new Memory();
+  const put = target.put.bind(target);
+  target.put = async (name, file) => (name.endsWith('.json') ? undefined : put(name, file));
+  const world = await backupWorld(t, { targets: [target] });
+  const made = await world.scheduler.run('admin', WHO);
+  t.regex(made.copies['memory']?.problem ?? '', /it says that it stored \d+ bytes, and returns 0/);
+});
+
 test.serial('a folder of an admin is not taken for a leftover, and a record moves no cursor', async (t) => {
   await using panel = await TestPanel.boot({ env: ENV });
   const folder = await folderFor(t);
