@@ -1,6 +1,10 @@
 // `weir health`: does the panel work? For containers and for an upgrade.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { askPanel } from '../plugins/command-line/channel.js';
 import { programCommand } from './program-command.js';
+
+/** More than the panel takes to ask itself; one that hangs never answers. */
+const LIMIT_MS = 12_000;
 
 export const healthCommand = programCommand({
   name: 'health',
@@ -9,7 +13,14 @@ export const healthCommand = programCommand({
   options: {},
   example: 'weir health',
   act: async ({ directory, say, complain }) => {
-    const exit = await askPanel(directory, ['system', 'health'], { say, complain });
+    const exit = await Promise.race([
+      askPanel(directory, ['system', 'health'], { say, complain }),
+      sleep(LIMIT_MS, 'silent' as const, { ref: false }),
+    ]);
+    if (exit === 'silent') {
+      complain(`the panel in ${directory} does not answer within ${LIMIT_MS / 1000} s`);
+      return 1;
+    }
     if (exit !== undefined) return exit;
     complain(`no panel runs in ${directory}`);
     return 1;

@@ -5,17 +5,28 @@ import { join, resolve } from 'node:path';
 import { bool, optional, text } from '../schema/shape.js';
 import { programCommand } from './program-command.js';
 import { isVersion } from './upgrade/installation.js';
-import { isSame } from './upgrade/put-back.js';
-import { goBack, switchRelease } from './upgrade/switch-release.js';
+import { rollBack } from './upgrade/roll-back.js';
+import { switchRelease } from './upgrade/switch-release.js';
 import { thisMachine } from './upgrade/this-machine.js';
 import { unpack, verify } from './upgrade/unpack.js';
 
 const MOST_PATH = 4096;
 
+/** In which bin/weir has the lock of an upgrade. */
+const LOCK_FD = 9;
+
+/** The lock must outlive this process: if it is killed, install.sh goes on. */
+const withLock = (): (number | 'ignore' | 'inherit')[] => [
+  'ignore',
+  'inherit',
+  'inherit',
+  ...(process.env['UPGRADE_LOCKED'] ? [...Array<'ignore'>(LOCK_FD - 3).fill('ignore'), LOCK_FD] : []),
+];
+
 /** Runs install.sh of the unpacked package, which calls `weir upgrade --release` of the new release. */
 const install = (folder: string, args: readonly string[]): Promise<number> =>
   new Promise((resolve, reject) => {
-    spawn('sh', [join(folder, 'install.sh'), ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+    spawn('sh', [join(folder, 'install.sh'), ...args], { stdio: withLock() })
       .on('error', reject)
       .on('close', (code) => resolve(code ?? 1));
   });
@@ -75,26 +86,6 @@ export const rollbackCommand = programCommand({
   },
   example: 'weir rollback',
   act: async (context) => {
-    const { options, complain } = context;
-    const machine = await thisMachine(context as never);
-    const { installation } = machine;
-    const [current, record] = [await installation.current(), await installation.record('upgraded.json')];
-    if (!record || record.to !== current) {
-      complain(`there is no upgrade to ${current} to go back from`);
-      return 1;
-    }
-    if (!(await installation.releases()).includes(record.from)) {
-      complain(`the release ${record.from} is not in ${installation.root}/releases any more`);
-      return 1;
-    }
-    if (!isSame(record.applied, await machine.applied()) && options.database !== true) {
-      complain(
-        `migrations ran since ${new Date(record.at).toISOString()}; nothing was changed. With --database the database of that time comes back, and what was changed since is lost`,
-      );
-      return 1;
-    }
-    await goBack(machine, { ...record, problem: 'rolled back on request' });
-    await installation.forget('upgraded.json');
-    return 0;
+    return rollBack(await thisMachine(context as never), context.options.database === true);
   },
 });

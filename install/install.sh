@@ -78,13 +78,17 @@ if [ "$here" != "$release" ]; then
   else
     draft=/opt/weir/releases/.new-$$
     rm -rf /opt/weir/releases/.new-*
+    # Half a copy would fill the rest of a full disk.
+    trap 'rm -rf "$draft"' EXIT
     mkdir "$draft"
     # The files belong to root, so that the service cannot change its own programs.
     tar -C "$here" -cf - . | tar -C "$draft" --no-same-owner -xf - || fail "the files could not be copied to $draft"
     (cd "$draft" && sha256sum --check --quiet --strict FILES.sha256) || fail "the copy in $draft is damaged; is the disk full?"
     chmod -R u=rwX,go=rX "$draft"
-    sync "$draft" 2>/dev/null || sync
+    # Of all files: `sync FOLDER` alone writes only the folder, and a power cut would leave empty files.
+    sync
     mv "$draft" "$release"
+    trap - EXIT
   fi
 fi
 
@@ -94,7 +98,14 @@ ln -sfn /opt/weir/current/bin/weir /usr/local/bin/weir
 
 has_systemd=no
 [ -d /run/systemd/system ] && has_systemd=yes
+# An installation that was interrupted, or made with --no-start, is not an upgrade: there is no panel to hand over.
+is_upgrade=no
 if [ -e /opt/weir/current ] && [ "$start" = yes ] && [ "$has_systemd" = yes ]; then
+  if [ -e /opt/weir/upgrade.json ] || systemctl is-enabled --quiet weir 2>/dev/null || systemctl is-active --quiet weir; then
+    is_upgrade=yes
+  fi
+fi
+if [ $is_upgrade = yes ]; then
   # shellcheck disable=SC2086 # no word, or one
   exec "$release/bin/weir" upgrade --release "$version" $backup
 fi

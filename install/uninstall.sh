@@ -23,10 +23,23 @@ done
   exit 1
 }
 
+if [ -d /opt/weir ]; then
+  exec 9>/opt/weir/.lock
+  flock --nonblock 9 || {
+    echo "uninstall.sh: an upgrade runs; wait until it is done" >&2
+    exit 1
+  }
+fi
 if [ -d /run/systemd/system ]; then
   # Stops panel and core in good order: every byte is counted.
   systemctl disable --now --quiet weir 2>/dev/null || true
 fi
+# A panel that hangs is killed, and cannot stop the core.
+for folder in /proc/[0-9]*; do
+  if grep -q ':/system\.slice/weir\.service$' "$folder/cgroup" 2>/dev/null; then
+    kill -9 "${folder#/proc/}" 2>/dev/null || true
+  fi
+done
 rm -f /etc/systemd/system/weir.service /usr/local/bin/weir
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 # A shell reads its script while it runs; what follows is read before the folder goes.

@@ -43,7 +43,7 @@ export class PanelDatabase implements PanelDatabaseApi {
   }
 
   async #copyFromServer(address: string, path: string): Promise<void> {
-    const folder = await mkdtemp(join(dirname(path), 'copy-'));
+    const folder = await mkdtemp(join(dirname(path), '.weir-copy-'));
     try {
       const problem = await inChild({ kind: 'copy', address, folder, path }, this.#env);
       if (problem.problem !== '') throw new Error(problem.problem);

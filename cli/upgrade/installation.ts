@@ -77,7 +77,9 @@ export class Installation {
     if (text.length > MOST_BYTES) throw new Error(`${path} is too large; remove it`);
     try {
       const record = JSON.parse(text) as UpgradeRecord;
-      if ([record.from, record.to].every((version) => isVersion(String(version)))) return record;
+      const { from, to, at, backup, notRunning } = record;
+      const isWhole = Number.isSafeInteger(at) && typeof backup === 'string' && Array.isArray(notRunning);
+      if (isWhole && [from, to].every((version) => isVersion(String(version)))) return record;
     } catch {}
     throw new Error(`${path} is damaged; remove it, and see with \`weir health\` which version runs`);
   }
@@ -98,10 +100,11 @@ export class Installation {
     return old;
   }
 
-  /** A new folder for a package that is unpacked; the caller removes it. */
+  /** A new folder for a package that is unpacked; the caller removes it. Those of upgrades that were killed go now. */
   async draft(): Promise<string> {
+    const left = (await readdir(this.root)).filter((name) => name.startsWith('.unpacked-'));
+    await Promise.all(left.map((name) => rm(join(this.root, name), { recursive: true, force: true })));
     const folder = join(this.root, `.unpacked-${process.pid}`);
-    await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
     return folder;
   }

@@ -66,9 +66,9 @@ export async function findCopy(
 /** Resolves with the path of the migrated database, which stays. A crash leaves one or the other in place. */
 export async function putBack(directory: string, copy: string): Promise<string> {
   const lock = await lockFolder(directory);
+  const draft = join(directory, 'restore-upgrade.sqlite');
   try {
     const path = join(directory, 'weir.sqlite');
-    const draft = join(directory, 'restore-upgrade.sqlite');
     const backups = join(directory, 'backups');
     await rm(draft, { force: true });
     await copyFile(copy, draft);
@@ -87,6 +87,10 @@ export async function putBack(directory: string, copy: string): Promise<string> 
     await rename(draft, path);
     await syncFolder(directory);
     return kept;
+  } catch (error) {
+    // Half a copy would fill the rest of a full disk.
+    await rm(draft, { force: true });
+    throw error;
   } finally {
     await lock.release();
   }

@@ -14,7 +14,11 @@ export interface Ended {
 /** Rejects when it cannot be started or takes too long. */
 export function runProgram(command: string, args: readonly string[], limitMs: number): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: limitMs });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: limitMs,
+      killSignal: 'SIGKILL',
+    });
     let said = '';
     let complained = '';
     child.stdout.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-MOST_OUTPUT)));

@@ -2,6 +2,7 @@
 // comes back, with the previous database if migrations ran. The core runs all the time.
 import { readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../kernel/errors/errors.js';
 import type { AppliedMigration } from '../../panel/inspect-data.js';
 import type { Installation, UpgradeRecord } from './installation.js';
 import { isSame, type Wanted } from './put-back.js';
@@ -51,20 +52,25 @@ export async function whyNotReady(
   const release = installation.folderOf(version);
   let last = 'the panel does not start';
   for (const deadline = Date.now() + limitMs; Date.now() < deadline; await sleep(LOOK_MS)) {
-    const { active, pid, restarts } = await service.state();
-    if (!active || restarts > 0) return (await service.lastError()) || 'the panel exited; its log says why';
-    if (pid === 0 || !(await isFrom(pid, release))) continue;
-    const health = await weir(version, ['health']);
-    if (health.code !== 0) {
-      last = health.complained.trim() || last;
-      continue;
+    try {
+      const { active, pid, restarts } = await service.state();
+      if (!active || restarts > 0) return (await service.lastError()) || 'the panel exited; its log says why';
+      if (pid === 0 || !(await isFrom(pid, release))) continue;
+      const health = await weir(version, ['health']);
+      if (health.code !== 0) {
+        last = health.complained.trim() || last;
+        continue;
+      }
+      const failed = [...notRunningIn(health.said)].filter(([name]) => !notRunning.includes(name));
+      if (failed.length > 0)
+        return `plugins do not run: ${failed.map(([name, reason]) => `${name} (${reason})`).join('; ')}`;
+      await sleep(settledMs);
+      const later = await service.state();
+      if (later.pid === pid && later.restarts === 0) return undefined;
+    } catch (error) {
+      // A call that fails or hangs must not leave a broken release in place.
+      last = messageOf(error);
     }
-    const failed = [...notRunningIn(health.said)].filter(([name]) => !notRunning.includes(name));
-    if (failed.length > 0)
-      return `plugins do not run: ${failed.map(([name, reason]) => `${name} (${reason})`).join('; ')}`;
-    await sleep(settledMs);
-    const later = await service.state();
-    if (later.pid === pid && later.restarts === 0) return undefined;
   }
   return `${last} (after ${Math.round(limitMs / 1000)} s)`;
 }
@@ -103,10 +109,11 @@ export async function switchRelease(machine: Machine, to: string, options: Switc
   const last = await installation.record('upgrade.json');
   if (current === to && last?.state === 'under way' && last.to === to) {
     say(`the upgrade from ${last.from} to ${to} was interrupted; it goes on`);
-    await service.install(installation.folderOf(to));
-    // It may have been killed between the link and the restart.
-    if (!(await isFrom((await service.state()).pid, installation.folderOf(to)))) await service.restart();
-    return settle(machine, last);
+    return settle(machine, last, async () => {
+      await service.install(installation.folderOf(to));
+      // It may have been killed between the link and the restart.
+      if (!(await isFrom((await service.state()).pid, installation.folderOf(to)))) await service.restart();
+    });
   }
   if (current === to) {
     const problem = (await service.state()).active ? await whyNotReady(machine, to, []) : 'it is stopped';
@@ -136,17 +143,18 @@ export async function switchRelease(machine: Machine, to: string, options: Switc
     problem: '',
   };
   await installation.write('upgrade.json', record);
-  await installation.link('current', to);
-  await service.install(installation.folderOf(to));
-  await service.restart();
-  return settle(machine, record);
+  return settle(machine, record, async () => {
+    await installation.link('current', to);
+    await service.install(installation.folderOf(to));
+    await service.restart();
+  });
 }
 
-/** Waits for the new release, then records the end of the upgrade or goes back. */
-async function settle(machine: Machine, record: UpgradeRecord): Promise<number> {
+/** Starts the new release and waits for it, then records the end of the upgrade or goes back. */
+async function settle(machine: Machine, record: UpgradeRecord, start: () => Promise<void>): Promise<number> {
   const { installation, say, complain } = machine;
   const { from, to } = record;
-  const problem = await whyNotReady(machine, to, record.notRunning);
+  const problem = await start().then(() => whyNotReady(machine, to, record.notRunning), messageOf);
   if (problem === undefined) {
     await installation.link('previous', from);
     await installation.write('upgraded.json', { ...record, state: 'done' });
@@ -163,15 +171,23 @@ async function settle(machine: Machine, record: UpgradeRecord): Promise<number> 
 
 /** Brings the release of before the record back. Rejects with what a person has to do. */
 export async function goBack(machine: Machine, record: UpgradeRecord): Promise<void> {
-  const { installation, service, applied, putBack, isFile, say } = machine;
+  const { installation, service, applied, putBack, isFile, say, complain } = machine;
   const { from, backup, notRunning } = record;
+  const note = (error: unknown): void => complain(messageOf(error));
   await service.leave();
   if (!isSame(record.applied, await applied())) {
     if (!isFile)
       throw new Error(
         `migrations ran on the database server, and the panel is stopped: restore the database with the means of the server, or link ${installation.root}/current to releases/${from}, start weir and run \`weir restore ${backup} --all-settings\``,
       );
-    const back = record.applied && (await putBack({ applied: record.applied, at: record.at, backup }));
+    const back =
+      record.applied &&
+      (await putBack({ applied: record.applied, at: record.at, backup }).catch((cause: unknown) => {
+        throw new Error(
+          `${messageOf(cause)}; the panel is stopped, and the core runs: remove the cause (a full disk, for example) and run the same command again`,
+          { cause },
+        );
+      }));
     if (!back)
       throw new Error(
         `migrations ran, and no copy of the database of before was found; the panel is stopped, and the core runs`,
@@ -179,10 +195,10 @@ export async function goBack(machine: Machine, record: UpgradeRecord): Promise<v
     say(`the database is that of ${back.copy} again; the migrated one is ${back.kept}`);
   }
   await installation.link('current', from);
-  await service.install(installation.folderOf(from));
-  await service.restart();
-  const problem = await whyNotReady(machine, from, notRunning);
-  await installation.write('upgrade.json', { ...record, state: 'failed' });
+  // On a full disk neither the unit nor the record can be written. The previous release can start without them.
+  await service.install(installation.folderOf(from)).catch(note);
+  const problem = await service.restart().then(() => whyNotReady(machine, from, notRunning), messageOf);
+  await installation.write('upgrade.json', { ...record, state: 'failed' }).catch(note);
   if (problem !== undefined) throw new Error(`Weir ${from} is back, but does not work either: ${problem}`);
   say(`Weir ${from} is back and works`);
 }

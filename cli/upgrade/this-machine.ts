@@ -16,6 +16,8 @@ const ENTRY = fileURLToPath(new URL('./put-back-process.js', import.meta.url));
 /** `<root>/releases/<version>/app/dist/cli/upgrade/` */
 const ROOT = fileURLToPath(new URL('../../../../../../', import.meta.url)).replace(/\/$/, '');
 const COMMAND_LIMIT_MS = 30 * 60_000;
+/** A panel that hangs must not hold up the way back. */
+const HEALTH_LIMIT_MS = 60_000;
 const START_LIMIT_MS = 5 * 60_000;
 const SETTLED_MS = 2_000;
 
@@ -60,7 +62,11 @@ export async function thisMachine({ env, directory, say, complain }: ProgramCont
     installation,
     service: systemd,
     weir: (release, argv) =>
-      runProgram(join(installation.folderOf(release), 'bin', 'weir'), argv, COMMAND_LIMIT_MS),
+      runProgram(
+        join(installation.folderOf(release), 'bin', 'weir'),
+        argv,
+        argv[0] === 'health' ? HEALTH_LIMIT_MS : COMMAND_LIMIT_MS,
+      ),
     applied: () => appliedMigrations(address, directory),
     putBack: (wanted) => putBackAsOwner(directory, wanted),
     isFile: address === undefined,

@@ -1,6 +1,13 @@
 // Entries that other plugins write without a hook.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, type Log, messageOf, type Principal, type Tx } from '../../kernel/index.js';
+import {
+  type Database,
+  type Log,
+  messageOf,
+  type Principal,
+  storageFailure,
+  type Tx,
+} from '../../kernel/index.js';
 import type { AuditTrailApi, DescribedChange } from './contract.js';
 import type { Recorder } from './recorder.js';
 
@@ -39,7 +46,9 @@ export class Trail implements AuditTrailApi {
       .write((tx) => this.#recorder.write(tx, area, who, [change]))
       .catch((error: unknown) => {
         const { kind, name: by, ip = '' } = who;
-        this.#log.error('an act is missing in the record of changes', {
+        // That the database fails is in the log already.
+        const level = storageFailure(error) ? 'warn' : 'error';
+        this.#log[level]('an act is missing in the record of changes', {
           ...{ area, act: name, who: by, whoKind: kind, ip },
           reason: messageOf(error),
         });

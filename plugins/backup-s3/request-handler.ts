@@ -23,6 +23,8 @@ interface HttpReply {
 
 /** The panel sets these itself; all but `host` are outside the signature, and that one is the same. */
 const SET_BY_PANEL = new Set(['host', 'content-length', 'expect', 'connection', 'transfer-encoding']);
+/** Replies that are no file are XML, which the client parses in one piece: 256 KiB take 50 ms. */
+const MOST_XML = 256 * 1024;
 /** Calls of one plugin are limited to 300 a minute. */
 const BUSY_MS = 2_000;
 const MOST_BUSY = 60;
@@ -62,21 +64,25 @@ export class GuardedHandler {
     const { protocol, hostname, port, path, method } = request;
     const place = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`;
     const headers = Object.entries(request.headers).filter(([name]) => !SET_BY_PANEL.has(name.toLowerCase()));
-    const body = bytesOf(request.body);
+    const sent = bytesOf(request.body);
     const url = `${place}${path}${queryOf(request.query)}`;
     const reply = await this.#whenFree(() =>
       fetch(url, {
         method,
         headers,
-        ...(body && { body }),
+        ...(sent && { body: sent }),
         signal,
         // The signature holds for one host only.
         redirect: 'manual',
         allowPrivate,
       }),
     );
-    const replied = reply.body ? Readable.fromWeb(reply.body as never) : Readable.from([]);
-    // Whoever reads it receives its errors; one that nobody reads any more must not end the process.
+    const body = reply.body ? Readable.fromWeb(reply.body as never) : Readable.from([]);
+    // One that nobody reads any more must not end the process.
+    body.on('error', () => undefined);
+    const isFile = method === 'GET' && request.query?.['x-id'] === 'GetObject' && reply.ok;
+    const replied = isFile ? body : Readable.from(limited(body));
+    // Whoever reads it receives its errors.
     replied.on('error', () => undefined);
     return {
       response: {
@@ -102,6 +108,15 @@ export class GuardedHandler {
   updateHttpClientConfig(): void {}
   httpHandlerConfigs(): Record<string, never> {
     return {};
+  }
+}
+
+async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > MOST_XML) throw new Error(`it answered with more than ${MOST_XML / 1024} KiB of XML`);
+    yield piece;
   }
 }
 

@@ -111,6 +111,8 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       errors.PLACE_OFF,
       errors.TARGET_FAILED,
       errors.NO_PROGRAM,
+      errors.WRONG_KEY,
+      errors.BUSY,
       errors.NOT_VERIFIED,
     ],
     handle: async (input) => {
@@ -132,20 +134,29 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     params: params(),
     query: shape({ place: Place() }),
     reply: stream('application/octet-stream'),
-    errors: [errors.UNKNOWN, errors.UNKNOWN_PLACE, errors.PLACE_OFF, errors.TARGET_FAILED],
+    errors: [
+      errors.UNKNOWN,
+      errors.UNKNOWN_PLACE,
+      errors.PLACE_OFF,
+      errors.TARGET_FAILED,
+      errors.CHANGED,
+      errors.BUSY,
+    ],
     handle: async (input) => {
       const { name } = input.params;
       const { place = LOCAL } = input.query;
-      if (input.method === 'HEAD') {
-        const { manifest } = await archive.find(name, place);
-        return { body: () => [] as never, fileName: name, length: manifest.bytes };
-      }
+      const { manifest, problem } = await whileConnected(input, archive.find(name, place));
+      if (problem !== '') throw errors.CHANGED(problem);
+      if (input.method === 'HEAD') return { body: () => [] as never, fileName: name, length: manifest.bytes };
       await audit?.act('download', input.who, { name: 'backup', facts: { file: name, place } });
       const opened = await whileConnected(input, archive.open(name, place));
       const body = createReadStream(opened.path);
       // The file system retains the content of a file that is open.
       body.once('open', () => void opened.close());
       body.once('close', () => void opened.close());
+      // Nobody reads the stream of a caller who has left meanwhile.
+      if (input.signal.aborted) body.destroy();
+      else input.signal.addEventListener('abort', () => body.destroy(), { once: true });
       return { body, fileName: name, length: opened.record.manifest.bytes };
     },
   }),
@@ -199,6 +210,8 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       errors.PLACE_OFF,
       errors.TARGET_FAILED,
       errors.NO_PROGRAM,
+      errors.CHANGED,
+      errors.BUSY,
       errors.RESTORING,
       errors.NEEDS_KEY,
       errors.NOT_RESTORED,
@@ -209,6 +222,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
       const work = async () => {
         const opened = await archive.open(input.params.name, place);
         try {
+          await archive.refuseChanged(opened);
           const { encryption } = opened.record.manifest;
           return await restore.restore({
             path: opened.path,

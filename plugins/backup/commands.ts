@@ -20,9 +20,12 @@ const MOST_IDENTITY_BYTES = 32_768;
 
 /** Lines of a file of keys. */
 async function linesIn(option: string, path: string, most: number): Promise<string[]> {
-  const file = await open(path);
+  const unreadable = (error: NodeJS.ErrnoException): never => {
+    throw new Refusal(`--${option}: ${path} cannot be read: ${error.code ?? error.message}`);
+  };
+  const file = await open(path).catch(unreadable);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(most + 1), 0, most + 1, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most + 1), 0, most + 1, 0).catch(unreadable);
     if (bytesRead > most) throw new Refusal(`--${option}: ${path} is too large for a file of keys`);
     return buffer.toString('latin1', 0, bytesRead).split(/\r?\n/);
   } finally {
@@ -50,9 +53,9 @@ async function encryptionFor(
   recipients: string | undefined,
 ): Promise<Encryption | undefined> {
   const keys = (recipients ?? '').split(/[\s,]+/).filter((key) => key !== '');
-  for (const key of keys) {
+  for (const [i, key] of keys.entries()) {
     const problem = await recipientProblem(key);
-    if (problem !== undefined) throw new Refusal(`--recipients: ${key.slice(0, 80)}: ${problem}`);
+    if (problem !== undefined) throw new Refusal(`--recipients: key number ${i + 1}: ${problem}`);
   }
   if (keys.length > 0) return { recipients: keys, passphrase: '' };
   if (recipients !== undefined) throw new Refusal('--recipients has no key');
@@ -70,15 +73,20 @@ function line({ manifest, verification, copies, problem }: ListedBackup): string
     copy.problem === '' ? target : `not at ${target}: ${copy.problem}`,
   );
   const state = problem !== '' ? problem : `${verification.state} ${verification.problem}`.trim();
-  return [
-    name,
-    state,
-    `${counts.clients} clients`,
-    `${counts.inbounds} inbounds`,
-    `${(bytes / 1_000_000).toFixed(1)} MB`,
-    ...(encryption === '' ? [] : [`encrypted with ${encryption}`]),
-    ...copied,
-  ].join('  ');
+  return (
+    [
+      name,
+      state,
+      `${counts.clients} clients`,
+      `${counts.inbounds} inbounds`,
+      `${(bytes / 1_000_000).toFixed(1)} MB`,
+      ...(encryption === '' ? [] : [`encrypted with ${encryption}`]),
+      ...copied,
+    ]
+      .join('  ')
+      // A record at a target may hold what moves the cursor of a terminal.
+      .replaceAll(/\p{Cc}/gu, '?')
+  );
 }
 
 interface Scope {

@@ -19,6 +19,14 @@ export const errors = defineErrors('backup', {
     409,
     'this is the newest verified backup in this place; make another one first, or send `force` to delete it',
   ],
+  WRONG_KEY: [
+    422,
+    'neither the identity nor the passphrase opens this backup; it was encrypted for another. Nothing was changed: the backup counts as before',
+  ],
+  CHANGED: [
+    422,
+    'the file is not the one that was backed up: its SHA-256 is not that of its record; nothing was changed',
+  ],
   NOT_VERIFIED: [507, 'the backup could not be verified now'],
   TARGET_FAILED: [502, 'the target failed'],
   TOO_LARGE: [413, 'the copy is too large for JSON; leave out `Accept: application/json` to get a file'],

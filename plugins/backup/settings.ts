@@ -33,6 +33,9 @@ export const backupSettings = {
         if (value !== '' && value.length < LEAST_PASSPHRASE)
           throw new Error(`it must have at least ${LEAST_PASSPHRASE} characters`);
         if (value !== value.trim()) throw new Error('it must not begin or end with a space');
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the file of --passphrase-file has one line
+        if (/[\u0000-\u001f\u007f]/.test(value))
+          throw new Error('it must be one line, without control characters');
         return value;
       }),
     '',

@@ -8,13 +8,14 @@ import type { Encryption } from './encryption/age-file.js';
 import { encryptInThread } from './encryption/encrypt-in-thread.js';
 import { errors } from './errors.js';
 import { stamp } from './file-name.js';
+import { makeFolder } from './make-folder.js';
 
 /** Each holds as much disk as the database, as long as its reader takes. */
 const MOST_AT_ONCE = 2;
 const PIECE = 192 * 1024;
 
 /** Names of what a backup that was killed leaves in its folder. */
-const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part$|^copy-[A-Za-z0-9]{6}$/;
+const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part$|^\.weir-copy-[A-Za-z0-9]{6}$/;
 /** Another panel may write into the same folder at the moment. */
 const LEFTOVER_AGE_MS = 6 * 3_600_000;
 
@@ -124,7 +125,7 @@ export class Snapshots {
 
   /** Writes a copy into a folder, by default `backups` of the data folder. Resolves with its path when it is complete and on the disk. */
   async writeTo(folder = this.#backups, encryption?: Encryption): Promise<string> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await removeLeftovers(folder);
     const name = `weir_${stamp(new Date())}`;
     const draft = join(folder, `.${name}.${process.pid}-${this.#count++}.part`);

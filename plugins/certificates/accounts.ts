@@ -15,6 +15,11 @@ export const accountKeys: SealedColumn = { table: 'acme_accounts', key: 'id', co
 /** Such an external account has a key that is no longer taken. */
 const UNKNOWN = 'accountDoesNotExist';
 
+/** Accounts that are tried beside the present one. */
+const MOST_OTHERS = 20;
+const isForOther = (error: unknown): boolean =>
+  error instanceof CaProblem && (error.type === 'unauthorized' || error.type === UNKNOWN);
+
 /** Empty until the authority has named it. */
 function urlOf(client: Client): string {
   try {
@@ -55,6 +60,26 @@ export class Accounts {
       // It was deleted there; the same key opens another one.
       await this.#note(account, '');
       return work(await this.#client(library, { ...account, url: '' }));
+    }
+  }
+
+  /** Like `with`, but where the account is not allowed to, others of this directory try: `acmeEmail` may have changed. */
+  async withAny<T>(library: Library, directory: string, work: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await this.with(library, directory, work);
+    } catch (refusal) {
+      if (!isForOther(refusal)) throw refusal;
+      const rows = await inDatabase(this.#rows.findAll({ order: [['createdAt', 'DESC']] }));
+      const all = rows.map((row) => row.get());
+      const { acmeEmail } = this.#settings.read();
+      const others = all.filter((one) => one.directory === directory && one.email !== acmeEmail);
+      for (const account of others.filter(({ url }) => url !== '').slice(0, MOST_OTHERS))
+        try {
+          return await work(await this.#client(library, account));
+        } catch (error) {
+          if (!isForOther(error)) throw error;
+        }
+      throw refusal;
     }
   }
 

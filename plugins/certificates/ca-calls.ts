@@ -1,6 +1,7 @@
 // Every call to an authority goes through the guarded `fetch`, whatever library composes it: bounded, to the server of the
 // directory only, and without the waits and retries of the library, which last as long as the authority says.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type LiveSettings, messageOf } from '../../kernel/index.js';
 import {
   CalledHosts,
@@ -17,6 +18,10 @@ import type { certificateSettings } from './settings.js';
 const LIMITS = { connectMs: 10_000, firstByteMs: 20_000, wholeMs: 30_000, maxBytes: 512 * 1024 };
 /** As many as the library repeats a call. */
 const MOST_BAD_NONCES = 5;
+/** All calls of an order together. */
+const LONGEST_ORDER_MS = 15 * 60_000;
+/** While there are too many calls, each is tried again so often, and so long. */
+const [PAUSE_MS, LONGEST_PAUSE_MS] = [500, 60_000];
 const CONTENT = /^application\/(?:json|problem\+json|pem-certificate-chain)\s*(?:;|$)/i;
 /** An authority that names a later time is asked again then. */
 const LONGEST_WAIT_MS = 7 * 86_400_000;
@@ -72,10 +77,21 @@ export class CaCalls {
     const { host } = new URL(directory);
     const library = await acmeLibrary(sendNow);
     const nonces = { refused: 0 };
+    const end = this.#clock.now() + LONGEST_ORDER_MS;
     try {
       return await this.#hosts.during(host, () =>
         current.run(
-          (asked) => this.#send(host, asked, signal, nonces),
+          (asked) => {
+            // Other certificates, and what admins change, wait for this one.
+            if (this.#clock.now() > end)
+              throw new CaProblem(
+                `${host} is too slow: it did not finish within ${LONGEST_ORDER_MS / 60_000} minutes`,
+                {
+                  isTemporary: true,
+                },
+              );
+            return this.#send(host, asked, signal, nonces);
+          },
           () => work(library),
         ),
       );
@@ -143,11 +159,15 @@ export class CaCalls {
       allowPrivate: acmeAllowPrivate,
       ...(acmeAuthorities !== '' && { authorities: acmeAuthorities }),
     };
-    try {
-      return await this.#fetch(url, options);
-    } catch (error) {
-      throw this.#unreachable(error);
-    }
+    for (const end = Date.now() + LONGEST_PAUSE_MS; ; )
+      try {
+        return await this.#fetch(url, options);
+      } catch (error) {
+        // An order for 100 names has more calls than a plugin may make in a minute.
+        if (!(error instanceof OutgoingError) || error.code !== 'busy' || Date.now() > end)
+          throw this.#unreachable(error);
+        await sleep(PAUSE_MS, undefined, { signal });
+      }
   }
 
   #unreachable(error: unknown): unknown {

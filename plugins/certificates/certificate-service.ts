@@ -161,9 +161,7 @@ export class CertificateService {
           `certificate ${id} is used by ${users.slice(0, 5).join(', ')}; give them another one first`,
         );
       if (revoke) await this.#revoke(certificate);
-      const open = this.#store.openOrder(id);
       await this.#store.remove(id, who);
-      if (open) await this.#store.end(open, 'failed', 'the certificate was removed', () => ({}));
       this.#served.forget(id);
       await this.#folders.remove(certificate.folder);
     });
@@ -175,7 +173,7 @@ export class CertificateService {
     if (!pair) throw errors.NOT_REVOKED('nothing was issued that could be revoked', { path: 'revoke' });
     try {
       await this.#calls.during(directory, this.#signal, (library) =>
-        this.#accounts.with(library, directory, (client) => client.revokeCertificate(pair.cert)),
+        this.#accounts.withAny(library, directory, (client) => client.revokeCertificate(pair.cert)),
       );
     } catch (cause) {
       this.#signal.throwIfAborted();

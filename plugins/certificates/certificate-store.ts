@@ -142,7 +142,12 @@ export class CertificateStore {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
-      tx.apply(this.memory, { deleted: id });
+      // In the same write: the database may give the id to another certificate, which must not find this order.
+      await this.#orders.update(
+        { state: 'failed', problem: 'the certificate was removed', endedAt: this.#clock.now() },
+        { where: { certificateId: id, state: 'open' }, transaction: tx.t },
+      );
+      tx.apply(this.memory, { deleted: id, closed: id });
       await tx.during(duringCertificateSave, {
         changes: [{ kind: 'deleted', before: factsOf(before), after: undefined }],
         who,

@@ -10,6 +10,7 @@ import {
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { type ListenersApi, type LiveSettings, messageOf } from '../../kernel/index.js';
+import type { PanelListenerApi } from '../settings/contract.js';
 import { CaProblem } from './ca-problem.js';
 import type { ChallengesApi } from './contract.js';
 import type { Challenge } from './fields.js';
@@ -18,6 +19,8 @@ import type { certificateSettings } from './settings.js';
 const PATH = '/.well-known/acme-challenge/';
 const LONGEST_MS = 10_000;
 const MOST_CONNECTIONS = 100;
+/** Listeners that ask `answer`. */
+const ANSWERING: ReadonlySet<string> = new Set(['panel', 'subscription']);
 const PROTOCOL = 'acme-tls/1';
 
 export interface Answerable {
@@ -31,14 +34,20 @@ export interface Answerable {
 
 export class ChallengeAnswers implements ChallengesApi {
   readonly #listeners: ListenersApi;
+  readonly #listener: PanelListenerApi | undefined;
   readonly #settings: LiveSettings<typeof certificateSettings>;
   /** by token */
   readonly #texts = new Map<string, string>();
   /** by name */
   readonly #proofs = new Map<string, SecureContext>();
 
-  constructor(needs: { listeners: ListenersApi; settings: LiveSettings<typeof certificateSettings> }) {
+  constructor(needs: {
+    listeners: ListenersApi;
+    listener: PanelListenerApi | undefined;
+    settings: LiveSettings<typeof certificateSettings>;
+  }) {
     this.#listeners = needs.listeners;
+    this.#listener = needs.listener;
     this.#settings = needs.settings;
   }
 
@@ -84,7 +93,15 @@ export class ChallengeAnswers implements ChallengesApi {
     const isHttp = challenge === 'http-01';
     const port = isHttp ? acmeHttpPort : acmeTlsPort;
     const own = this.#listeners.places().find((place) => place.port === port);
-    if (own && isHttp) return async () => undefined;
+    if (own && isHttp) {
+      // Else the authority would say only that it cannot connect.
+      const isSecure = own.name === 'panel' && (this.#listener?.certificateValidTo() ?? '') !== '';
+      if (isSecure || !ANSWERING.has(own.name))
+        throw new CaProblem(
+          `port ${port} cannot answer the challenge ${challenge}: the listener ${own.name} of the panel has it${isSecure ? ' and serves HTTPS' : ''}; give one of them another port, or use tls-alpn-01`,
+        );
+      return async () => undefined;
+    }
     const sockets = new Set<Socket>();
     const server = isHttp ? this.#http() : this.#tls();
     server.maxConnections = MOST_CONNECTIONS;

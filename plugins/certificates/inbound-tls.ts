@@ -22,8 +22,8 @@ export function certificatesOf(inbound: Inbound): readonly Entry[] | undefined {
 const isShown = ({ usage }: Entry): boolean => usage === undefined || usage === 'encipherment';
 
 /**
- * Returns the stream settings with this certificate as the one that is shown; undefined when it is already. Other keys of
- * the entry stay. The core reads the files again by itself: the entry must not say `oneTimeLoading`.
+ * Returns the stream settings with this certificate as the first that is shown; undefined when it is already. Other entries,
+ * such as those for other names, and other keys of the entry stay. The core reads the files again by itself: the entry must not say `oneTimeLoading`.
  */
 export function withCertificate(
   inbound: Inbound,
@@ -31,9 +31,10 @@ export function withCertificate(
 ): Record<string, unknown> | undefined {
   const entries = certificatesOf(inbound);
   if (!entries) throw new Error('it has no TLS any more; change the uses of the certificate');
-  const { certificate: _text, key: _key, oneTimeLoading: _once, ...rest } = entries.find(isShown) ?? {};
+  const at = entries.findIndex(isShown);
+  const { certificate: _text, key: _key, oneTimeLoading: _once, ...rest } = entries[at] ?? {};
   const own = { ...rest, certificateFile: certificate, keyFile: key };
-  const certificates = [own, ...entries.filter((entry) => !isShown(entry))];
+  const certificates = at === -1 ? [own, ...entries] : entries.with(at, own);
   if (isDeepStrictEqual(certificates, entries)) return undefined;
   return { ...inbound.streamSettings, tlsSettings: { ...tlsOf(inbound), certificates } };
 }

@@ -72,27 +72,36 @@ export class Issuer {
   }
 
   async #issue(certificate: Certificate, signal: AbortSignal): Promise<Certificate> {
-    const { store, log } = this.#needs;
+    const { store } = this.#needs;
     signal.throwIfAborted();
     const open = store.openOrder(certificate.id);
-    if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
-    if (!store.openOrder(certificate.id)) await this.#requireTime(certificate);
-    let order = store.openOrder(certificate.id);
     try {
-      order ??= await this.#begin(certificate);
+      if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
+    } catch (error) {
+      throw await this.#refused(certificate, error, signal);
+    }
+    await this.#requireTime(certificate);
+    try {
+      const order = store.openOrder(certificate.id) ?? (await this.#begin(certificate));
       const chain = await this.#run(certificate, order, signal);
       await this.#publish(certificate, store.openOrder(certificate.id) ?? order, chain);
       return store.find(certificate.id);
     } catch (error) {
-      // It goes on at the next start.
-      signal.throwIfAborted();
-      // A full disk, or a database that is away.
-      const problem =
-        error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
-      log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
-      await this.#failed(certificate, store.openOrder(certificate.id), problem);
-      throw errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
+      throw await this.#refused(certificate, error, signal);
     }
+  }
+
+  /** Notes why nothing was issued. */
+  async #refused(certificate: Certificate, error: unknown, signal: AbortSignal): Promise<Error> {
+    const { store, log } = this.#needs;
+    // It goes on at the next start.
+    signal.throwIfAborted();
+    // A full disk, or a database that is away.
+    const problem =
+      error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
+    log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
+    await this.#failed(certificate, store.openOrder(certificate.id), problem);
+    return errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
   }
 
   /** Whether an order that a crash left open was complete; ends one that cannot go on. */
@@ -133,6 +142,8 @@ export class Issuer {
     };
     if (certificate.isRefused && certificate.notBefore > now)
       throw refuse('the authority asked to wait', certificate.notBefore);
+    // An order that is open counted when it began.
+    if (store.openOrder(certificate.id)) return;
     const limit = limitOf(await store.orders(identityOf(certificate)), now);
     if (limit) throw refuse(limit.why, limit.until);
   }

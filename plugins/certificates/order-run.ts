@@ -1,6 +1,6 @@
 // One order at an authority, from the proof of the names to the chain. It begins wherever the order is, so that an order
 // that a crash interrupted goes on.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { Authorization, Client, Order as CaOrder } from 'acme-client';
 import type { Library } from './acme-library.js';
 import { CaProblem, oneLine, type ProblemDocument, sentenceOf, typeOf } from './ca-problem.js';
@@ -48,7 +48,6 @@ function checked(order: CaOrder, names: readonly string[]): CaOrder {
 export class OrderRun {
   readonly #parts: Parts;
   readonly #input: OrderInput;
-  readonly #end = Date.now() + MOST_MS;
 
   constructor(parts: Parts, input: OrderInput) {
     this.#parts = parts;
@@ -82,11 +81,13 @@ export class OrderRun {
   }
 
   async #prove(order: CaOrder): Promise<CaOrder> {
-    const { client, answers } = this.#parts;
+    const { client, library, answers } = this.#parts;
     const { challenge, signal } = this.#input;
     const open = (await client.getAuthorizations(order)).filter(({ status }) => status !== 'valid');
     const chosen = open.map((authorization) => this.#challengeOf(authorization));
-    const answerable = await Promise.all(open.map((one, i) => this.#answerOf(one, chosen[i])));
+    const key = challenge === 'tls-alpn-01' ? await library.crypto.createPrivateEcdsaKey('P-256') : undefined;
+    const answerable: Answerable[] = [];
+    for (const [i, one] of open.entries()) answerable.push(await this.#answerOf(one, chosen[i], key));
     return answers.during(challenge, answerable, signal, async () => {
       // One that an interrupted order began is being proved already.
       for (const [i, one] of chosen.entries())
@@ -111,28 +112,35 @@ export class OrderRun {
     return found;
   }
 
+  /** With the key of the certificates that prove names: by default the library makes RSA keys, and with 100 names files and the database would wait for them. */
   async #answerOf(
     authorization: Authorization,
     challenge: Authorization['challenges'][number] | undefined,
+    alpnKey: Buffer | undefined,
   ): Promise<Answerable> {
     const { client, library } = this.#parts;
     if (!challenge) throw lie('an authorization without a challenge');
     const name = String(authorization.identifier.value).toLowerCase();
     const keyAuthorization = await client.getChallengeKeyAuthorization(challenge);
     const base = { challenge: this.#input.challenge, name, token: challenge.token, keyAuthorization };
-    if (base.challenge === 'http-01') return base;
-    const [key, cert] = await library.crypto.createAlpnCertificate(authorization, keyAuthorization);
+    if (!alpnKey) return base;
+    await turn();
+    const { createAlpnCertificate } = library.crypto;
+    const [key, cert] = await createAlpnCertificate(authorization, keyAuthorization, alpnKey);
     return { ...base, proof: { key: String(key), cert: String(cert) } };
   }
 
   /** Asks again and again. */
   async #until(order: CaOrder, isDone: (status: string) => boolean): Promise<CaOrder> {
+    const end = Date.now() + MOST_MS;
     for (let asked = 0; ; asked++) {
       if (order.status === 'invalid') throw await this.#reason(order);
       if (isDone(order.status)) return order;
-      if (Date.now() > this.#end)
+      if (Date.now() > end)
         throw new CaProblem(
           `the authority did not finish within ${MOST_MS / 60_000} minutes; the order is ${oneLine(String(order.status))}`,
+          // It has the request and may still issue: the key must stay.
+          { isTemporary: order.status === 'processing' },
         );
       await sleep(PAUSES_MS[Math.min(asked, PAUSES_MS.length - 1)], undefined, {
         signal: this.#input.signal,

@@ -10,13 +10,15 @@ export interface Pem {
   readonly key: string;
 }
 
-/** Larger files hold no certificate. */
-const MOST_BYTES = 1024 * 1024;
+/** Larger files hold no certificate and its chain. Reading 1 MiB of certificates would block everything else for seconds. */
+const MOST_BYTES = 64 * 1024;
+/** Each costs time in which nothing else happens. */
+const MOST_BLOCKS = 32;
 /** A program that writes a file is given as long to finish. */
 const SETTLE_MS = 100;
 const ANY_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 /** The first characters of a block whose rest is not there yet; OpenSSL takes them as the end of the chain. */
-const BEGUN = /-----BEGIN|(?:^|\n)-{1,5}[A-Z ]*\s*$/;
+const BEGUN = /^-{1,5}[A-Z ]*$/;
 const BLOCK =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
@@ -55,8 +57,10 @@ async function textOf(part: PairProblem['part'], path: string): Promise<string> 
 /** Throws when a certificate of the chain is cut off or not valid: OpenSSL would serve those before it. */
 function requireWhole(path: string, chain: string): void {
   const blocks = chain.match(BLOCK) ?? [];
+  const rest = chain.replaceAll(ANY_BLOCK, '').trimEnd();
   if (
-    BEGUN.test(chain.replaceAll(ANY_BLOCK, '')) ||
+    rest.includes('-----BEGIN') ||
+    BEGUN.test(rest.slice(rest.lastIndexOf('\n') + 1)) ||
     blocks.some((block) => block.indexOf('-----BEGIN', 1) !== -1)
   )
     throw new PairProblem('certificate', `${path} is not a valid PEM certificate: it is cut off`);
@@ -72,10 +76,25 @@ function requireWhole(path: string, chain: string): void {
     }
 }
 
+async function textsOf(certFile: string, keyFile: string): Promise<Pem> {
+  const cert = await textOf('certificate', certFile);
+  return { cert, key: await textOf('key', keyFile) };
+}
+
 /** Reads both files and checks that they belong together. Rejects with a PairProblem. */
 export async function readPair(certFile: string, keyFile: string): Promise<Pem> {
-  const cert = await textOf('certificate', certFile);
-  const key = await textOf('key', keyFile);
+  const pem = await textsOf(certFile, keyFile);
+  requirePair(pem, certFile, keyFile);
+  return pem;
+}
+
+function requirePair({ cert, key }: Pem, certFile: string, keyFile: string): void {
+  const count = cert.split('-----BEGIN ').length - 1;
+  if (count > MOST_BLOCKS)
+    throw new PairProblem(
+      'certificate',
+      `${certFile} holds ${count} certificates; at most ${MOST_BLOCKS} belong to one`,
+    );
   try {
     createSecureContext({ cert });
   } catch (cause) {
@@ -92,7 +111,6 @@ export async function readPair(certFile: string, keyFile: string): Promise<Pem> 
       cause,
     );
   }
-  return { cert, key };
 }
 
 export const endOf = (cert: string): number => Date.parse(new X509Certificate(cert).validTo);
@@ -107,11 +125,11 @@ export async function readPairAgain(
   keyFile: string,
 ): Promise<Pem | undefined> {
   const same = (a: Pem, b: Pem): boolean => a.cert === b.cert && a.key === b.key;
-  const first = await readPair(certFile, keyFile);
-  if (same(first, served)) return undefined;
+  const pem = await textsOf(certFile, keyFile);
+  if (same(pem, served)) return undefined;
+  requirePair(pem, certFile, keyFile);
   await sleep(SETTLE_MS);
-  const pem = await readPair(certFile, keyFile);
-  if (!same(first, pem)) return undefined;
+  if (!same(pem, await textsOf(certFile, keyFile))) return undefined;
   const end = endOf(pem.cert);
   // Without a certificate, an expired one is better than none; and a later end is better than an earlier one.
   if (served.cert !== '' && end < Date.now() && end < endOf(served.cert))

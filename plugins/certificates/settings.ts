@@ -3,7 +3,7 @@ import { bool, custom, describedAs, port, setting, text, word } from '../../kern
 import { LETS_ENCRYPT, directoryProblem } from './names.js';
 
 const MOST_AUTHORITIES = 65_536;
-export const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const [BEGIN, END] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
 
 const Authorities = describedAs(
   custom<string>(
@@ -11,7 +11,11 @@ const Authorities = describedAs(
       .max(MOST_AUTHORITIES)
       .custom((value: string) => {
         if (value === '') return value;
-        const blocks = value.match(PEM_BLOCK) ?? [];
+        // Not by an expression, which would look for each end in all of the rest.
+        const blocks = value
+          .split(BEGIN)
+          .slice(1)
+          .map((text) => `${BEGIN}${text.split(END)[0]}${END}`);
         if (blocks.length === 0)
           throw new Error(
             'it must be blank, or certificates in PEM, which begin with -----BEGIN CERTIFICATE-----',

@@ -1,5 +1,5 @@
 // Puts a certificate where it is used, and tells everything that serves it of new files.
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Clock, type Log, messageOf, type PluginContext, type Principal } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { Inbound, InboundEditsApi, InboundsApi } from '../inbounds/contract.js';
@@ -116,11 +116,14 @@ export class CertificateUses {
 
   /** What serves these files, or will; empty when nothing does. */
   async usersOf({ folder }: Certificate): Promise<readonly string[]> {
-    const { folders, inbounds } = this.#needs;
-    const root = dirname(dirname(folders.paths(folder).certificate));
-    const isOurs = (path: string): boolean => path.startsWith(`${root}/`);
+    const { folders, inbounds, listener } = this.#needs;
+    const root = dirname(dirname(resolve(folders.paths(folder).certificate)));
+    // As admins write paths, with `//` and `..`.
+    const isOurs = (path: string): boolean => resolve(path).startsWith(`${root}/`);
+    const { certificate = '', key = '' } = listener?.certificateFiles ?? {};
+    const isPanel = (await folders.panel()) === folder || isOurs(certificate) || isOurs(key);
     return [
-      ...((await folders.panel()) === folder ? ['the panel'] : []),
+      ...(isPanel ? ['the panel'] : []),
       ...(isOurs(this.#user()?.value.files().certificate ?? '') ? ['the subscription server'] : []),
       ...inbounds
         .list()

@@ -57,6 +57,8 @@ async function read(path: string): Promise<InstanceRecord | undefined> {
   }
 }
 
+const newSecret = (): string => randomBytes(32).toString('hex');
+
 export class RecordFile {
   readonly #path: string;
   #record: InstanceRecord | undefined;
@@ -76,7 +78,7 @@ export class RecordFile {
     for (const name of ports) held[name] ??= await freePort();
     const wanted: InstanceRecord = {
       ports: Object.fromEntries(ports.map((name) => [name, held[name] as number])),
-      secret: last?.secret ?? randomBytes(32).toString('hex'),
+      secret: last?.secret ?? newSecret(),
       // Another program may be able to do more.
       readsUsersAtStart: last?.program === program && last.readsUsersAtStart,
       program,
@@ -92,6 +94,11 @@ export class RecordFile {
 
   async change(changes: Partial<InstanceRecord>): Promise<void> {
     if (this.#record) await this.#save({ ...this.#record, ...changes });
+  }
+
+  /** Another program may have taken a port, and have been sent the secret before that was seen. */
+  forgetPorts(): Promise<void> {
+    return this.change({ ports: {}, secret: newSecret() });
   }
 
   async remove(): Promise<void> {

@@ -273,7 +273,7 @@ export class Instance {
     this.#digest = `${this.#digest} failed`;
     this.#isUnapplied = true;
     try {
-      await this.#needs.record.change({ ports: {} });
+      await this.#needs.record.forgetPorts();
       await this.#applied();
     } catch (error) {
       this.#fail(NOT_STARTED, error);

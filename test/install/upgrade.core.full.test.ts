@@ -104,7 +104,10 @@ WEIR_ENGINE_PRIVATE=allow
     const current = () => readlink(join(container.root, 'opt/weir/current')).then((path) => basename(path));
     t.is((await container.run('command -v node npm gcc go')).said, '', 'the machine has none of these');
 
+    // As an installation that was cut off: the same command finishes it.
+    await done(`sh /packages/${basename(base)}/install.sh --no-start`);
     await done(`sh /packages/${basename(base)}/install.sh`);
+    await done('systemctl is-enabled weir');
     t.is(await current(), first);
     const panel = new InstalledPanel(port);
     await panel.login();
@@ -183,6 +186,8 @@ WEIR_ENGINE_PRIVATE=allow
     await done('systemctl restart weir && systemctl stop weir && sleep 1');
     t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'a stop right after a start');
     await done('systemctl start weir && until weir health; do sleep 0.2; done');
+    // A panel that hangs cannot stop its core.
+    await done('kill -STOP $(systemctl show -P MainPID weir)');
     await done(`sh /opt/weir/current/uninstall.sh`);
     t.is((await container.run('grep -lx xray /proc/[0-9]*/comm')).said, '', 'the core has stopped');
     await done('test ! -e /opt/weir && test -e /var/lib/weir/weir.sqlite');

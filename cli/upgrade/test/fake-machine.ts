@@ -18,6 +18,16 @@ export interface Behaviour {
   readonly backup?: Ended;
   /** its process exits at once */
   readonly exits?: boolean;
+  /** systemd cannot start it */
+  readonly refuses?: boolean;
+  /** `weir health` of it takes too long */
+  readonly hangs?: boolean;
+  /** its process exits after the first health check */
+  readonly dies?: boolean;
+  /** the previous process goes on */
+  readonly lingers?: boolean;
+  /** its unit cannot be written */
+  readonly noUnit?: boolean;
   /** migrations that its start runs */
   readonly migrates?: readonly string[];
 }
@@ -34,6 +44,7 @@ export class FakeMachine implements Machine {
   readonly behaviours: Record<string, Behaviour>;
   database: AppliedMigration[] = applied('0001');
   hasCopy = true;
+  isFull = false;
   #child: ChildProcess | undefined;
   #restarts = 0;
 
@@ -71,12 +82,18 @@ export class FakeMachine implements Machine {
   complain = (line: string): void => void this.complained.push(line);
 
   readonly service: Machine['service'] = {
-    install: async (release) => void this.events.push(`unit of ${release.split('/').at(-1)}`),
+    install: async (release) => {
+      const version = release.split('/').at(-1) ?? '';
+      this.events.push(`unit of ${version}`);
+      if (this.behaviours[version]?.noUnit) throw new Error('no space left on device');
+    },
     restart: async () => {
-      await this.#end();
       const version = (await this.installation.current()) ?? '';
       this.events.push(`start ${version}`);
-      const { exits = false, migrates = [] } = this.behaviours[version] ?? {};
+      if (this.behaviours[version]?.lingers) return;
+      await this.#end();
+      const { exits = false, refuses = false, migrates = [] } = this.behaviours[version] ?? {};
+      if (refuses) throw new Error('systemctl restart weir failed: code 1');
       this.database = [...this.database, ...applied(...migrates)];
       this.#restarts = exits ? 1 : 0;
       if (!exits) this.#child = spawn(join(this.installation.folderOf(version), 'bin', 'node'), ['1000']);
@@ -100,14 +117,17 @@ export class FakeMachine implements Machine {
 
   weir = async (release: string, argv: readonly string[]): Promise<Ended> => {
     this.events.push(`${release} ${argv.join(' ')}`);
-    const { check, health, backup } = this.behaviours[release] ?? {};
+    const { check, health, backup, hangs = false, dies = false } = this.behaviours[release] ?? {};
+    if (hangs && argv[0] === 'health') throw new Error('weir health was killed by SIGKILL');
     if (argv[0] === 'check') return check ?? OK;
     if (argv[0] === 'backup') return backup ?? { ...OK, said: '/backups/weir.db\n' };
+    if (dies) this.#restarts = 1;
     return health ?? OK;
   };
   applied = async (): Promise<AppliedMigration[]> => this.database;
   putBack: Machine['putBack'] = async ({ applied: before }) => {
     if (!this.hasCopy) return undefined;
+    if (this.isFull) throw new Error('the database could not be put back: no space left on device');
     this.events.push('put back');
     this.database = [...before];
     return { copy: '/backups/before.sqlite', kept: '/backups/after.sqlite' };

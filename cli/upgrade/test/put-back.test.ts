@@ -85,6 +85,20 @@ test('touches nothing while a panel has the folder', async (t) => {
   t.is((await appliedMigrations(undefined, folder))?.length, 2);
 });
 
+test('leaves no draft when it fails', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'backups'), 'not a folder');
+  await database(join(folder, 'weir.sqlite'), ['0001', '0002']);
+  await database(join(folder, 'copy.sqlite'), ['0001']);
+  await t.throwsAsync(putBack(folder, join(folder, 'copy.sqlite')), { message: /EEXIST/ });
+  t.deepEqual(
+    (await readdir(folder)).filter((name) => name.startsWith('restore-')),
+    [],
+  );
+  t.is((await appliedMigrations(undefined, folder))?.length, 2);
+});
+
 test('compares what has run, in any order', (t) => {
   t.true(isSame([migration('a'), migration('b')], [migration('b'), migration('a')]));
   t.false(isSame([migration('a')], [migration('b')]));

@@ -57,6 +57,11 @@ onLinux('changes nothing when the backup fails, unless none is wanted', async (t
 
 for (const [what, behaviour, problem] of [
   ['exits', { exits: true }, /it said why/],
+  ['cannot be started', { refuses: true }, /systemctl restart weir failed/],
+  ['exits after it worked', { dies: true }, /it said why/],
+  ['is not the one that answers', { lingers: true }, /the panel does not start \(after 1 s\)/],
+  ['hangs', { hangs: true }, /weir health was killed by SIGKILL \(after 1 s\)/],
+  ['has a unit that cannot be written', { noUnit: true }, /no space left/],
   ['answers no health check', { health: FAILED }, /it is broken \(after 1 s\)/],
   [
     'starts without a plugin',
@@ -69,9 +74,10 @@ for (const [what, behaviour, problem] of [
     const before = machine.database;
     t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
     t.regex(machine.complained.join(), problem);
-    t.deepEqual(machine.events.slice(-5), [
+    const ran = !['refuses', 'noUnit', 'lingers'].some((name) => name in behaviour);
+    t.deepEqual(machine.events.slice(ran ? -5 : -4), [
       'leave',
-      'put back',
+      ...(ran ? ['put back'] : []),
       'unit of 1.0.0',
       'start 1.0.0',
       '1.0.0 health',
@@ -133,6 +139,31 @@ onLinux('does not start the previous release on a migrated database', async (t) 
     message: /weir restore \/backups\/weir\.db/,
   });
   t.is(server.events.at(-1), 'leave');
+});
+
+onLinux('starts the previous release although neither unit nor record can be written', async (t) => {
+  const machine = await FakeMachine.make(t, { '1.0.0': { noUnit: true }, '2.0.0': { exits: true } });
+  machine.installation.write = async (name, record) => {
+    if (record.state === 'failed') throw new Error(`${name} cannot be written`);
+  };
+  t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
+  t.true(machine.events.includes('start 1.0.0'));
+  t.regex(machine.complained.join(), /no space left on device,upgrade\.json cannot be written/);
+  t.is(machine.said.at(-1), 'Weir 1.0.0 is back and works');
+});
+
+onLinux('says what to do when the database cannot be put back, and can do it later', async (t) => {
+  const machine = await FakeMachine.make(t, { '2.0.0': { exits: true, migrates: ['0002'] } });
+  const before = machine.database;
+  machine.isFull = true;
+  await t.throwsAsync(switchRelease(machine, '2.0.0', OPTIONS), {
+    message: /no space left on device; the panel is stopped.*run the same command again/,
+  });
+  t.is(machine.events.at(-1), 'leave', 'the previous release does not get the migrated database');
+  machine.isFull = false;
+  t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
+  t.is(await machine.installation.current(), '1.0.0');
+  t.deepEqual(machine.database, before);
 });
 
 onLinux('says when the previous release does not work either', async (t) => {

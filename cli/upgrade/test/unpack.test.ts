@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +10,7 @@ import test, { type ExecutionContext } from 'ava';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import { Installation } from '../installation.js';
 import { lastErrorIn } from '../service.js';
-import { unpack, verify } from '../unpack.js';
+import { refuseFullDisk, unpack, verify } from '../unpack.js';
 
 const run = promisify(execFile);
 const NAME = 'weir-1.2.3-linux-x64.tar.gz';
@@ -51,6 +53,86 @@ test('unpacks into the folder, and names a damaged file', async (t) => {
   await t.throwsAsync(unpack(path, to), { message: /weir-1\.2\.3-linux-x64\.tar\.gz cannot be unpacked: / });
 });
 
+const FOLDER = 'weir-1.2.3-linux-x64';
+
+for (const [what, make] of [
+  ['link', (folder: string) => symlink('/etc/shadow', join(folder, 'bin'))],
+  ['pipe', (folder: string) => run('mkfifo', [join(folder, 'VERSION')])],
+  [
+    'second name of a file',
+    async (folder: string) => {
+      await writeFile(join(folder, 'a'), '');
+      await link(join(folder, 'a'), join(folder, 'b'));
+    },
+  ],
+] as const)
+  test(`refuses an archive with a ${what}`, async (t) => {
+    const folder = await folderOf(t);
+    await mkdir(join(folder, FOLDER));
+    await make(join(folder, FOLDER));
+    const path = join(folder, NAME);
+    await run('tar', ['-czf', path, '-C', folder, FOLDER]);
+    const to = join(folder, 'to');
+    await mkdir(to);
+    await t.throwsAsync(unpack(path, to), { message: /in it is neither a file nor a folder/ });
+  });
+
+test('refuses an archive that leaves its folder, or that unpacks to more than a package has', async (t) => {
+  const folder = await folderOf(t);
+  const path = join(folder, NAME);
+  const to = join(folder, 'to');
+  await mkdir(to);
+  await writeFile(join(folder, 'x'), '');
+  await run('tar', ['-czf', path, '-C', folder, '--transform=s,^x$,a/../../escaped,', '-P', 'x']);
+  await t.throwsAsync(unpack(path, to), { message: /cannot be unpacked/ });
+  await run('sh', [
+    '-c',
+    `cd "${folder}" && head -c 100M /dev/zero | gzip -1 >part && cat ${'part '.repeat(11)} >"${path}" && rm part`,
+  ]);
+  await t.throwsAsync(unpack(path, to), { message: /it unpacks to more than a package has/ });
+  t.deepEqual((await readdir(folder)).sort(), ['to', NAME, 'x']);
+  t.deepEqual(await readdir(to), []);
+});
+
+test('refuses what is not a file, without waiting for its end', async (t) => {
+  const folder = await folderOf(t);
+  const path = join(folder, NAME);
+  await run('mkfifo', [path]);
+  await writeFile(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${NAME}\n`);
+  await t.throwsAsync(verify(path), { message: /is not a file/ });
+});
+
+test('names the space that an upgrade needs', async (t) => {
+  const folder = await folderOf(t);
+  await t.notThrowsAsync(refuseFullDisk(folder, 1));
+  await t.throwsAsync(refuseFullDisk(folder, 1024 ** 6), {
+    message: /needs 1099511627776 MiB of free space, and has \d+$/,
+  });
+});
+
+test('removes what a killed upgrade has unpacked', async (t) => {
+  const folder = await folderOf(t);
+  await mkdir(join(folder, '.unpacked-1', 'app'), { recursive: true });
+  const draft = await new Installation(folder).draft();
+  t.deepEqual(await readdir(folder), [`.unpacked-${process.pid}`]);
+  t.deepEqual(await readdir(draft), []);
+});
+
+test('weir health gives up on a panel that accepts and never answers', async (t) => {
+  const folder = await folderOf(t);
+  await writeFile(join(folder, 'panel.secret'), 'x');
+  const server = createServer((socket) => t.teardown(() => socket.destroy())).listen(
+    join(folder, 'panel.sock'),
+  );
+  await once(server, 'listening');
+  const started = Date.now();
+  const ended = await weirCommand(folder, ['health']);
+  t.is(ended.code, 1);
+  t.regex(ended.complained, /does not answer within 12 s/);
+  t.true(Date.now() - started < 45_000);
+  server.close();
+});
+
 test('commands of a package say what they need in a checkout', async (t) => {
   const folder = await folderOf(t);
   const outside = await weirCommand(folder, ['upgrade', NAME]);
@@ -68,7 +150,16 @@ test('a damaged record is reported, and is not taken for no upgrade', async (t) 
   const folder = await folderOf(t);
   const installation = new Installation(folder);
   t.is(await installation.record('upgrade.json'), undefined);
-  for (const text of ['{', '{"from":"../..","to":"1.0.0"}', 'null']) {
+  const whole = { from: '1.0.0', to: '1.0.1', at: 1, backup: '', notRunning: [] };
+  await writeFile(join(folder, 'upgrade.json'), JSON.stringify(whole));
+  t.like(await installation.record('upgrade.json'), whole);
+  for (const text of [
+    JSON.stringify({ ...whole, from: '../..' }),
+    '{',
+    '{"from":"../..","to":"1.0.0"}',
+    '{"from":"1.0.0","to":"1.0.1"}',
+    'null',
+  ]) {
     await writeFile(join(folder, 'upgrade.json'), text);
     await t.throwsAsync(installation.record('upgrade.json'), { message: /upgrade\.json is damaged/ }, text);
   }

@@ -131,6 +131,16 @@ for (const [title, behaviour, reason] of [
     t.deepEqual(await readdir(folder), [NAME], 'the local file stays');
   });
 
+test('a reply that is too large to be parsed is given up', async (t) => {
+  const { server, copies, copy } = await worldOf(t);
+  await copy();
+  server.behaviour = { list: 'huge' };
+  await t.throwsAsync(copies.list(), { message: /more than 256 KiB of XML/ });
+  server.behaviour = { get: 'huge error' };
+  await t.throwsAsync(copy(), { message: /no complete copy/ });
+  t.true(server.sent < 4 * MIB, `${server.sent} bytes were read`);
+});
+
 test('a target that hangs or breaks off while it stores is given up', async (t) => {
   const { server, copy } = await worldOf(t, { wholeMs: 1_000, silenceMs: 500 });
   server.behaviour = { put: 'hang' };
@@ -148,14 +158,15 @@ test('a target that has a problem for a moment is asked again', async (t) => {
 });
 
 test('a list with junk or without an end shows our backups only', async (t) => {
-  const { server, copies, copy } = await worldOf(t);
+  const { server, copies, copy } = await worldOf(t, { wholeMs: 60_000, silenceMs: 30_000 });
   await copy();
   server.behaviour = { list: 'endless' };
   t.deepEqual(
     (await copies.list()).map(({ manifest }) => manifest.name),
     [NAME],
   );
-  t.true(server.calls.filter((call) => call.includes('list-type=2')).length <= 20);
+  t.true(server.calls.filter((call) => call.includes('list-type=2')).length <= 100);
+  t.true(server.calls.every((call) => !call.includes('list-type=2') || call.includes('max-keys=100&')));
   server.behaviour = { list: 'junk' };
   server.objects.set(`p/${GUID}/weir_2026-01-01_000000.db.json`, Buffer.from('{'));
   t.deepEqual(

@@ -6,14 +6,16 @@ import type { ExecutionContext } from 'ava';
 export interface Behaviour {
   /** instead of storing: the status that a PUT gets */
   put?: number | 'hang' | 'nothing' | 'truncate' | 'other' | 'cut';
-  get?: number | 'hang' | 'endless' | 'other range';
-  list?: number | 'endless' | 'junk';
+  get?: number | 'hang' | 'endless' | 'other range' | 'huge error';
+  list?: number | 'endless' | 'junk' | 'huge';
 }
 
 export class LyingServer {
   readonly objects = new Map<string, Buffer>();
   readonly calls: string[] = [];
   behaviour: Behaviour = {};
+  /** bytes of replies without an end */
+  sent = 0;
   readonly #server: Server;
   #uploads = new Map<string, Map<number, Buffer>>();
 
@@ -91,6 +93,7 @@ export class LyingServer {
     const { get } = this.behaviour;
     if (get === 'hang') return;
     if (typeof get === 'number') return void error(response, get);
+    if (get === 'huge error') return void this.#endless(response, 403);
     if (get === 'endless') {
       response.writeHead(200);
       const more = (): void => {
@@ -109,9 +112,20 @@ export class LyingServer {
       .end(slice);
   }
 
+  /** Junk without an end; `sent` counts what the client took. */
+  #endless(response: ServerResponse, status: number): void {
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    const more = (): void => {
+      while (!response.destroyed && response.write('<a>b</a>'.repeat(8_192))) this.sent += 65_536;
+      response.once('drain', more);
+    };
+    more();
+  }
+
   #list(url: URL, response: ServerResponse): void {
     const { list } = this.behaviour;
     if (typeof list === 'number') return void error(response, list);
+    if (list === 'huge') return void this.#endless(response, 200);
     const prefix = url.searchParams.get('prefix') ?? '';
     const names = [...this.objects].filter(([key]) => key.startsWith(prefix));
     const contents = names.map(

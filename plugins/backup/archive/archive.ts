@@ -6,6 +6,7 @@ import {
   type Database,
   type Log,
   messageOf,
+  PanelError,
   type PluginContext,
   type Principal,
   storageFailure,
@@ -21,11 +22,14 @@ import {
 import { errors } from '../errors.js';
 import { TargetCopies } from '../targets/copies.js';
 import type { BackupMaker } from './backup-maker.js';
+import { digestOf } from './digest.js';
 import { isGood, type LocalFolder } from './local-folder.js';
 import type { BackupRecord, ListedBackup, Manifest } from './record.js';
 import { verify } from './verifier.js';
 
 export const LOCAL = 'local';
+/** Files of targets that are here at once: each takes as much disk as it has bytes. */
+const MOST_FETCHED = 2;
 
 /** Parts of a manifest that an audit shows. */
 export const facts = ({ manifest, verification }: BackupRecord): object => ({
@@ -35,6 +39,9 @@ export const facts = ({ manifest, verification }: BackupRecord): object => ({
   sha256: manifest.sha256,
   encryption: manifest.encryption,
   verification: verification.state,
+  // Differs each time, so that a verification with the same result has an entry too.
+  verifiedAt: verification.at,
+  method: verification.method,
   problem: verification.problem,
 });
 
@@ -63,6 +70,7 @@ export class Archive {
   #targets: readonly TargetCopies[] = [];
   #work: string | undefined;
   #count = 0;
+  #fetched = 0;
 
   constructor({
     localFolder,
@@ -173,6 +181,7 @@ export class Archive {
         signal,
       }).catch((error: unknown) => {
         signal.throwIfAborted();
+        if (error instanceof PanelError) throw error;
         throw errors.NOT_VERIFIED(`the backup could not be verified now: ${messageOf(error)}`, {
           cause: error,
         });
@@ -193,9 +202,40 @@ export class Archive {
       const path = this.#needs.localFolder.fileOf(name);
       return { path, record, close: () => Promise.resolve() };
     }
-    const path = await this.#scratchPath();
-    await this.targetOf(place).fetch(record, path);
-    return { path, record, close: () => rm(path, { force: true }) };
+    await this.#refuseOther(record, place);
+    if (this.#fetched >= MOST_FETCHED) throw errors.BUSY();
+    this.#fetched++;
+    let path: string | undefined;
+    let closed: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closed ??= (path === undefined ? Promise.resolve() : rm(path, { force: true })).finally(
+        () => void this.#fetched--,
+      );
+      return closed;
+    };
+    try {
+      path = await this.#scratchPath();
+      await this.targetOf(place).fetch(record, path);
+      return { path, record, close };
+    } catch (error) {
+      await close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A record at a target is as good as the target: whoever writes there can replace both. What is known here counts. */
+  async #refuseOther({ manifest }: BackupRecord, place: string): Promise<void> {
+    const own = await this.#needs.localFolder.find(manifest.name);
+    if (own && this.isOwn(own) && own.manifest.sha256 !== manifest.sha256)
+      throw errors.TARGET_FAILED(
+        `the target ${place} has another file than the backup ${manifest.name} that was copied to it: its SHA-256 differs`,
+      );
+  }
+
+  /** Rejects where the file is not the one of its record, as on a disk that fails: its database may still look sound. */
+  async refuseChanged({ path, record: { manifest } }: OpenedBackup): Promise<void> {
+    const found = await digestOf(path, this.#needs.signal);
+    if (found.sha256 !== manifest.sha256) throw errors.CHANGED();
   }
 
   /** Removed by the next start, whatever happens. */

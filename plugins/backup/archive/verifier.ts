@@ -1,6 +1,7 @@
 // Verifies a backup by restoring it: a rehearsal in a process of its own, on a scratch database that is thrown away.
 import type { Decryption, PanelDatabaseApi } from '../contract.js';
 import { NO_DECRYPTION } from '../encryption/age-file.js';
+import { errors } from '../errors.js';
 import { digestOf } from './digest.js';
 import type { Manifest, Verification } from './record.js';
 
@@ -8,6 +9,14 @@ const MOST_PROBLEM = 2_000;
 /** Says nothing about the backup: there was no room for the scratch database. */
 const NO_ROOM = /ENOSPC|EDQUOT|SQLITE_FULL|disk is full|no space left/i;
 export const isFullDisk = (problem: string): boolean => NO_ROOM.test(problem);
+/** Of sentences of a restore: the file is the one that was written, but the key of the caller is another one. */
+const WRONG_KEY = /it was encrypted for another/;
+/**
+ * The process was killed, as where memory runs out, or took too long; `secrets.key` was rotated since; another release or
+ * other plugins are here now.
+ */
+const NOT_ITS_FAULT =
+  /^the process of the rehearsal did not finish|secrets are sealed with the key|these migrations are unknown here/;
 
 type Checked = Pick<Manifest, 'bytes' | 'sha256' | 'encryption' | 'counts'>;
 
@@ -70,5 +79,8 @@ export async function verify(
   if (!canOpen) return { state: 'verified', at, method: 'digest', problem: '' };
   const problem = await restoreProblem(database, path, manifest.counts, signal, decryption);
   if (isFullDisk(problem)) throw new Error(`there is no room for the scratch database: ${problem}`);
+  // The file is as it was made, so none of these says anything about it: a backup that counts as failed would be deleted.
+  if (WRONG_KEY.test(problem)) throw errors.WRONG_KEY();
+  if (NOT_ITS_FAULT.test(problem)) throw new Error(problem);
   return { state: problem === '' ? 'verified' : 'failed', at, method: 'restored', problem };
 }

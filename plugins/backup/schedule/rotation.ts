@@ -14,6 +14,8 @@ export interface Rotated {
   readonly isGood: boolean;
 }
 
+/** Enough to find out why; a new one comes every hour while the cause lasts. */
+const FAILED_KEPT = 3;
 const DAY_MS = 86_400_000;
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
@@ -65,4 +67,18 @@ export function superfluous(
   return backups
     .filter(({ name, createdAt, isGood }) => (isGood ? !kept.has(name) : createdAt < newest.createdAt))
     .map(({ name }) => name);
+}
+
+/**
+ * Names of backups to delete that could not be restored: all but the newest three of those made since the newest good one.
+ * Otherwise a mistake in the database fills the disk within days, a copy of it each hour. A file that changed later is not
+ * one of them, as another disk or another program may still read it.
+ */
+export function superfluousFailed(backups: readonly (Rotated & { readonly hasFailed: boolean })[]): string[] {
+  const sinceGood: string[] = [];
+  for (const { name, isGood, hasFailed } of [...backups].sort((a, b) => b.createdAt - a.createdAt)) {
+    if (isGood) break;
+    if (hasFailed) sinceGood.push(name);
+  }
+  return sinceGood.slice(FAILED_KEPT);
 }

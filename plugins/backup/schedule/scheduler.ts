@@ -20,7 +20,7 @@ import { isGood, type LocalFolder } from '../archive/local-folder.js';
 import { type BackupRecord, isVerified, type ListedBackup, type Manifest } from '../archive/record.js';
 import type { backupSettings } from '../settings.js';
 import type { TargetCopies } from '../targets/copies.js';
-import { superfluous } from './rotation.js';
+import { superfluous, superfluousFailed } from './rotation.js';
 import { dueAt, RETRY_MS, type RunState, withoutFuture } from './timetable.js';
 
 const STATE_FILE = '.schedule.json';
@@ -156,7 +156,7 @@ export class Scheduler {
       if (isVerified(made)) {
         await this.#distribute(archive.targets());
         await this.#rotate(LOCAL);
-      }
+      } else await this.#rotate(LOCAL, true);
       return (await localFolder.find(made.manifest.name)) ?? { ...made, problem: '' };
     });
   }
@@ -201,8 +201,8 @@ export class Scheduler {
     }
   }
 
-  /** Deletes old backups of this panel in one place. */
-  async #rotate(place: string): Promise<void> {
+  /** Deletes old backups of this panel in one place; after a failed one, only earlier failed ones. */
+  async #rotate(place: string, hasFailed = false): Promise<void> {
     const { archive, settings, self, log, signal } = this.#needs;
     const { backupKeepLast, backupKeepDays, backupKeepWeeks, backupKeepMonths } = settings.read();
     try {
@@ -211,6 +211,7 @@ export class Scheduler {
         name: backup.manifest.name,
         createdAt: backup.manifest.createdAt,
         isGood: isGood(backup),
+        hasFailed: backup.verification.method === 'restored' && !isVerified(backup) && backup.problem === '',
       }));
       const kept = {
         last: backupKeepLast,
@@ -218,12 +219,12 @@ export class Scheduler {
         weeks: backupKeepWeeks,
         months: backupKeepMonths,
       };
-      const old = new Set(superfluous(rotated, kept, this.#zone));
+      const old = new Set(hasFailed ? superfluousFailed(rotated) : superfluous(rotated, kept, this.#zone));
       for (const backup of backups) {
         signal.throwIfAborted();
         if (old.has(backup.manifest.name)) await archive.delete(backup, place, self);
       }
-      await archive.removeRests(place);
+      if (!hasFailed) await archive.removeRests(place);
     } catch (error) {
       signal.throwIfAborted();
       log.warn('old backups could not be deleted', { place, reason: messageOf(error) });

@@ -18,6 +18,8 @@ const MOST_FILES = 10_000;
 /** Records that one list fetches. */
 const MOST_LISTED = 200;
 const AT_ONCE = 4;
+/** Bytes of all records of one list: they are one reply. */
+const MOST_LISTED_BYTES = 16 * 1024 * 1024;
 
 export interface CopyLimits {
   readonly wholeMs: number;
@@ -181,9 +183,10 @@ export class TargetCopies {
         .slice(0, MOST_LISTED)
         .values();
       const found: ListedBackup[] = [];
+      const budget = { left: MOST_LISTED_BYTES };
       const work = async (): Promise<void> => {
         for (const name of names) {
-          const record = await this.#recordOf(name);
+          const record = await this.#recordOf(name, budget);
           if (record) found.push(withSize(record, sizes.get(name) ?? 0));
         }
       };
@@ -194,9 +197,13 @@ export class TargetCopies {
     }
   }
 
-  async #recordOf(name: string): Promise<BackupRecord | undefined> {
+  async #recordOf(name: string, budget = { left: MOST_RECORD_BYTES }): Promise<BackupRecord | undefined> {
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.#read(recordNameOf(name), MOST_RECORD_BYTES)) pieces.push(piece);
+    for await (const piece of this.#read(recordNameOf(name), MOST_RECORD_BYTES)) {
+      budget.left -= piece.length;
+      if (budget.left < 0) throw new Error('its records are too large for a list');
+      pieces.push(piece);
+    }
     try {
       const record = readRecord(Buffer.concat(pieces).toString('utf8'), name);
       return record.manifest.guid === this.#guid ? record : undefined;

@@ -1,9 +1,10 @@
 // A folder as a target: another disk, or one of another machine that is mounted here.
 import { constants, createReadStream } from 'node:fs';
-import { copyFile, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { LiveSettings } from '../../../kernel/index.js';
 import type { BackupTarget, TargetFile } from '../contract.js';
+import { makeFolder } from '../make-folder.js';
 import type { backupSettings } from '../settings.js';
 
 /** `<guid>/<file>`; nothing that leads elsewhere. */
@@ -30,7 +31,7 @@ export class FolderTarget implements BackupTarget {
   /** A disk that is not mounted is an empty folder on the wrong disk, or none. */
   async #root(): Promise<string> {
     const { backupFolder: path, backupFolderRequired } = this.#settings.read();
-    if (!backupFolderRequired) await mkdir(path, { recursive: true, mode: 0o700 });
+    if (!backupFolderRequired) await makeFolder(path);
     const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT')
         throw new Error(`the folder ${path} does not exist; mount it, or create it`, { cause: error });
@@ -48,7 +49,7 @@ export class FolderTarget implements BackupTarget {
   async put(key: string, { path }: { readonly path: string }, signal: AbortSignal): Promise<void> {
     const target = await this.#pathOf(key);
     const folder = dirname(target);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     if ((await lstat(folder)).isSymbolicLink())
       throw new Error(`${folder} is a link, and backups are not written through links`);
     const draft = join(folder, `.${key.slice(key.indexOf('/') + 1)}.part`);

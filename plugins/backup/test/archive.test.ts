@@ -80,6 +80,9 @@ test.serial('a file that changed fails its verification, and does not count', as
   await appendFile(path, 'x');
   t.regex((await listOf())[0]?.problem ?? '', /^the file has \d+ bytes, and its record says \d+$/);
   t.regex((await verify()).verification.problem, /^the file has \d+ bytes/);
+  const refused = await panel.call(`/panel/api/x/backup/download/${manifest.name}`);
+  t.is(refused.body.code, 'BACKUP_CHANGED');
+  t.regex(refused.text, /the file has \d+ bytes, and its record says/);
   await writeFile(path, bytes);
   t.like((await verify()).verification, { state: 'verified', method: 'restored' });
 });
@@ -247,6 +250,7 @@ test.serial(
         'deleted 2 admin local',
         'deleted 1 admin local',
         'deleted 2 admin folder',
+        'updated 2 admin folder',
         'added 2 admin local',
         'updated 1 admin local',
         'updated 1 admin local',

@@ -1,8 +1,9 @@
 // A folder as a target: names that lead elsewhere, links, drafts of a process that was killed, and a disk that is not mounted.
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { makeFolder } from '../make-folder.js';
 import { FolderTarget } from '../targets/folder-target.js';
 
 const NAME = 'weir_2026-11-23_043000.db';
@@ -35,6 +36,21 @@ test('stores, reads, lists and deletes below one folder', async (t) => {
   t.deepEqual(await target.list('nothing', 10), []);
   await target.remove(`guid/${NAME}`);
   await target.remove(`guid/${NAME}`);
+});
+
+test('a folder that cannot be created is an error, and not a loop', async (t) => {
+  t.timeout(10_000);
+  for (const path of ['/proc/nothing', '/proc/nothing/below', '/dev/null/x'])
+    await t.throwsAsync(makeFolder(path), { message: /^the folder \S+ cannot be created: E[A-Z]+$/ }, path);
+  const { root } = await worldOf(t);
+  const path = join(root, 'a/b/c');
+  await Promise.all([makeFolder(path), makeFolder(path)]);
+  t.is((await stat(path)).mode & 0o777, 0o700);
+  const settings = { backupFolder: '/proc/nothing', backupFolderRequired: false };
+  const target = new FolderTarget({ settings: { read: () => settings } as never });
+  await t.throwsAsync(target.put(`guid/${NAME}`, { path: join(root, 'file'), bytes: 7 } as never, signal), {
+    message: /cannot be created/,
+  });
 });
 
 test('names that lead elsewhere are refused', async (t) => {

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { type Rotated, superfluous } from '../schedule/rotation.js';
+import { type Rotated, superfluous, superfluousFailed } from '../schedule/rotation.js';
 import { backupWorld, filesIn, NIGHT } from './backup-world.js';
 
 const DAY = 86_400_000;
@@ -48,6 +48,46 @@ test('one that is not good neither counts nor stands for a period', (t) => {
   t.deepEqual(kept(daily(5, [1, 3]), { ...NONE, last: 2 }), [0, 2]);
   t.deepEqual(kept(daily(3, [0, 1, 2]), NONE), [0, 1, 2], 'nothing is deleted while none is good');
   t.deepEqual(kept([], NONE), []);
+});
+
+test('of backups that cannot be restored, one after another, the newest three stay', async (t) => {
+  const world = await backupWorld(t);
+  await world.scheduler.look();
+  world.clock.tick(DAY);
+  await world.scheduler.look();
+  const [good = ''] = await world.names();
+  world.problem = 'the restored database has mistakes';
+  world.clock.tick(DAY);
+  for (let hour = 0; hour < 6; hour++) {
+    await world.scheduler.look();
+    world.clock.tick(3_600_000);
+  }
+  const names = await world.names();
+  t.is(names.length, 4);
+  t.is(names[3], good, 'and so does the one that was verified');
+  t.is(world.changes.filter(({ kind }) => kind === 'deleted').length, 3);
+  // Those before the last good one are none of its business.
+  const one = (n: number, isGood: boolean) => ({
+    name: `${n}`,
+    createdAt: NIGHT - n,
+    isGood,
+    hasFailed: !isGood,
+  });
+  t.deepEqual(superfluousFailed([0, 1, 2, 3, 4, 5].map((n) => one(n, n === 2))), []);
+  // A file that changed since is not one of them.
+  const world2 = await backupWorld(t);
+  for (let n = 0; n < 5; n++) {
+    await world2.scheduler.run('admin', { kind: 'session', name: 'admin' } as never);
+    world2.settings['backupKeepLast'] = 10;
+    world2.clock.tick(3_600_000);
+  }
+  for (const name of await world2.names()) {
+    await writeFile(join(world2.folder, 'backups', name), 'copy x');
+    await world2.archive.verify(name, 'local', { identities: [], passphrase: '' }, {} as never);
+  }
+  world2.problem = 'the restored database has mistakes';
+  await world2.scheduler.run('admin', { kind: 'session', name: 'admin' } as never);
+  t.is((await world2.names()).length, 6);
 });
 
 test('a gap or a jump of the clock deletes nothing more', (t) => {
@@ -128,7 +168,7 @@ test('what a kill leaves is removed at the start: drafts, and records without a 
   await writeFile(join(folder, '.weir_1795408200000.123-0.part'), 'half');
   await writeFile(join(folder, `${name}.json.0123456789ab`), record);
   await writeFile(join(folder, 'weir_2026-11-22_000000.db.json'), record);
-  await mkdir(join(folder, 'copy-abcDEF'));
+  await mkdir(join(folder, '.weir-copy-abcDEF'));
   const again = await backupWorld(t, { folder: world.folder, clock: world.clock });
   t.deepEqual(await filesIn(again), [name, `${name}.json`]);
   // Killed between the two deletions.

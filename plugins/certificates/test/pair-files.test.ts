@@ -52,7 +52,8 @@ test('a pair that cannot be served is refused, and says which file', async (t) =
       /cert\.pem is not a valid PEM certificate/,
     ],
     ['a page', '<html>', leaf.key, 'certificate', /cert\.pem is not a valid PEM certificate/],
-    ['too much', 'x'.repeat(2 ** 20 + 1), leaf.key, 'certificate', /it is larger than 1024 KiB/],
+    ['a bundle', leaf.cert.repeat(33), leaf.key, 'certificate', /holds 33 certificates; at most 32 belong/],
+    ['too much', 'x'.repeat(2 ** 16 + 1), leaf.key, 'certificate', /it is larger than 64 KiB/],
   ] as const) {
     await writePair(folder, { cert, key });
     for (const read of [readPair(certFile, keyFile), readPairAgain(served, certFile, keyFile)]) {
@@ -73,6 +74,24 @@ test('a pair that cannot be served is refused, and says which file', async (t) =
     [join(folder, 'none'), /cannot be read/],
   ] as const)
     await t.throwsAsync(readPair(path, keyFile), { instanceOf: PairProblem, message: problem });
+});
+
+test('files that are slow to read are read, and block nothing for long', async (t) => {
+  const folder = await folderOf(t);
+  const leaf = selfSigned();
+  const fill = (text: string) => leaf.cert + text.repeat((2 ** 16 - leaf.cert.length) / text.length);
+  for (const [what, cert] of [
+    ['many certificates', fill(leaf.cert)],
+    ['spaces after a dash', `${fill(' ').slice(0, leaf.cert.length)}-${' '.repeat(60_000)}x`],
+    ['dashes', fill('-')],
+    ['begins', fill('-----BEGIN A')],
+  ] as const) {
+    const { certFile, keyFile } = await writePair(folder, { cert, key: leaf.key });
+    const began = performance.now();
+    await readPair(certFile, keyFile).catch(() => undefined);
+    const took = performance.now() - began;
+    t.true(took < 500, `${what}: ${took} ms`);
+  }
 });
 
 test('an expired certificate takes the place of none that is better', async (t) => {
