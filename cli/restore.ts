@@ -66,7 +66,7 @@ export const restoreCommand = programCommand({
       { say, complain },
     );
     if (exit === undefined) {
-      const keys = keyFile === undefined ? [] : (await readFile(keyFile, 'utf8')).split(/\r?\n/);
+      const keys = keyFile === undefined ? [] : await linesOf(keyFile);
       const { rows, leftOut, isHostKept } = await restoreOffline({
         env,
         path,

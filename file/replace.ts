@@ -37,8 +37,8 @@ export async function replaceFile(path: string, text: string, mode?: number): Pr
   }
 }
 
-/** Without this a power cut can bring the previous file back. Not every file system offers it. */
-async function syncFolder(path: string): Promise<void> {
+/** Without this a power cut can bring the previous file of a folder back. Not every file system offers it. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {
     await folder.sync().catch(() => undefined);

@@ -36,7 +36,7 @@ export {
 } from './errors/errors.js';
 export type { ErrorDetails, ErrorFactory } from './errors/errors.js';
 export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';
-export { replaceFile } from '../file/replace.js';
+export { replaceFile, syncFolder } from '../file/replace.js';
 export type {
   Add,
   After,

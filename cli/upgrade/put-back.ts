@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { lockFolder } from '../../file/lock.js';
 import type { AppliedMigration } from '../../panel/inspect-data.js';
 import { SqliteFile } from '../../panel/restore/sqlite-file.js';
-import { foldLog, syncFolder } from '../../panel/restore/swap.js';
+import { syncFolder } from '../../file/replace.js';
+import { foldLog } from '../../panel/restore/swap.js';
 
 const COPY = /^before-migration-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.sqlite$/;
 

@@ -1,19 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Agent, request as send } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { FakeClock } from '../../test/harness/fake-clock.js';
 import { selfSigned, writePair } from '../../test/harness/self-signed.js';
 import { ConfigError } from '../../panel/variables.js';
 import { call, people, until, World } from './world.js';
-
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-tls-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { folderFor } from '../../test/harness/folder-for.js';
 
 interface Secure {
   readonly status: number;
@@ -62,7 +56,7 @@ function ask(
 
 test('serves HTTPS with certificate and key, logs it, and sets secure cookies', async (t) => {
   const pair = selfSigned();
-  const { certFile, keyFile } = await writePair(await folderOf(t), pair);
+  const { certFile, keyFile } = await writePair(await folderFor(t), pair);
   await using world = await World.boot([people], {
     env: { WEIR_TLS_CERT: certFile, WEIR_TLS_KEY: keyFile, WEIR_HOST: '0.0.0.0' },
   });
@@ -75,7 +69,7 @@ test('serves HTTPS with certificate and key, logs it, and sets secure cookies', 
 });
 
 test('uses a renewed certificate while open connections continue', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const [old, renewed] = [selfSigned('old.example'), selfSigned('renewed.example')];
   const { certFile, keyFile } = await writePair(folder, old);
   const clock = new FakeClock();
@@ -107,7 +101,7 @@ test('uses a renewed certificate while open connections continue', async (t) => 
 });
 
 test('fails the start if a file is missing, has other content, or does not match the other', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const { certFile, keyFile } = await writePair(folder, selfSigned());
   const other = join(folder, 'other.pem');
   await writeFile(other, selfSigned().key);

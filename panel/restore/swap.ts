@@ -1,9 +1,9 @@
 // Puts a rehearsed SQLite database in the place of the panel's own. The file is replaced by one `rename`, so a crash at any
 // moment leaves the previous database or the new one, and a record says what was going on.
-import { access, link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, link, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder } from '../../file/lock.js';
-import { replaceFile } from '../../file/replace.js';
+import { replaceFile, syncFolder } from '../../file/replace.js';
 import type { LastRestore } from '../../plugins/backup/contract.js';
 import { SqliteFile } from './sqlite-file.js';
 
@@ -44,15 +44,6 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync().catch(() => undefined);
-  } finally {
-    await folder.close();
-  }
-}
 
 const write = (directory: string, record: Swapping): Promise<void> =>
   replaceFile(join(directory, RECORD), `${JSON.stringify(record)}\n`, 0o600);

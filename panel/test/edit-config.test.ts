@@ -1,18 +1,13 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { editPlugins } from '../edit-config.js';
+import { folderFor } from '../../test/harness/folder-for.js';
 
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-edit-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 const on = (name: string) => (plugins: Readonly<Record<string, unknown>>) => ({ ...plugins, [name]: true });
 
 test('changes only what is asked for: other keys, their order, the indent and the mode stay; and undoes it', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, 'weir.json');
   const before =
     '{\n\t"host": "::1",\n\t"plugins": { "a": { "config": { "x": 1 } } },\n\t"nobodyKnows": [1]\n}';
@@ -32,7 +27,7 @@ test('changes only what is asked for: other keys, their order, the indent and th
 });
 
 test('creates a missing file for its owner only, and removes it when it undoes that', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, 'deep', 'weir.json');
   const edited = await editPlugins(path, on('b'));
   t.deepEqual(JSON.parse(await readFile(path, 'utf8')), { plugins: { b: true } });
@@ -42,7 +37,7 @@ test('creates a missing file for its owner only, and removes it when it undoes t
 });
 
 test('does not write an unchanged value', async (t) => {
-  const path = join(await folderOf(t), 'weir.json');
+  const path = join(await folderFor(t), 'weir.json');
   await writeFile(path, '{ "plugins": {"b":true} }');
   const edited = await editPlugins(path, on('b'));
   t.true(edited.unchanged);
@@ -51,7 +46,7 @@ test('does not write an unchanged value', async (t) => {
 });
 
 test('a link stays a link', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   await writeFile(join(folder, 'real.json'), '{}');
   await symlink('real.json', join(folder, 'weir.json'));
   await editPlugins(join(folder, 'weir.json'), on('b'));
@@ -60,7 +55,7 @@ test('a link stays a link', async (t) => {
 });
 
 test('leaves a broken file unchanged, with a message that does not quote it', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, 'weir.json');
   for (const text of ['{ "password": "hunter2", ', '[1]', '{"plugins": []}', '{"plugins": "hunter2"}']) {
     await writeFile(path, text);

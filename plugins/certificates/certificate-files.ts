@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../kernel/index.js';
+import { replaceFile, syncFolder } from '../../kernel/index.js';
 import { CERTIFICATE_FOLDER, type CertificatePaths } from './contract.js';
 import type { Pem } from './pair-files.js';
 
@@ -14,15 +14,6 @@ const MOST_BYTES = 1024 * 1024;
 
 export const newFolder = (begin: string): string =>
   `${begin.slice(0, 100).replace(/[^a-z0-9]+$/, '')}-${randomBytes(6).toString('hex')}`;
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync().catch(() => undefined);
-  } finally {
-    await folder.close();
-  }
-}
 
 /** Moves a symbolic link, in one step. */
 async function link(target: string, path: string): Promise<void> {

@@ -20,7 +20,7 @@ import { ExternalEntries } from './entries.js';
 import { errors } from './errors.js';
 import { LinkStore } from './link-store.js';
 import { externalLinks } from './recorded.js';
-import { checkedLinks, checkedList, type NewLink, ReplaceLinks } from './sent-links.js';
+import { checkedLinks, checkedList, type NewLink, ReplaceLinks, sentPart } from './sent-links.js';
 import { linkSettings } from './settings.js';
 import { SourceFetcher } from './source-fetcher.js';
 import { SourceStore } from './source-store.js';
@@ -55,7 +55,7 @@ export default definePlugin({
         new Map(
           clientIds.flatMap((id) => {
             const links = store.of(id);
-            return links.length === 0 ? [] : [[id, links.map(exportOf)] as const];
+            return links.length === 0 ? [] : [[id, links.map(sentPart)] as const];
           }),
         ),
     }),
@@ -96,13 +96,4 @@ export default definePlugin({
       },
     }),
   ],
-});
-
-const exportOf = ({ kind, value, remark, enable, expiryTime, namePrefix }: NewLink): NewLink => ({
-  kind,
-  value,
-  remark,
-  enable,
-  expiryTime,
-  namePrefix,
 });

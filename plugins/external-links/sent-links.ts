@@ -57,6 +57,16 @@ const NAME = 'externalLinks';
 const refuse = (issues: readonly Issue[]) =>
   errors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
 
+/** What a caller sends of a link, without what the panel adds. */
+export const sentPart = ({ kind, value, remark, enable, expiryTime, namePrefix }: NewLink): NewLink => ({
+  kind,
+  value,
+  remark,
+  enable,
+  expiryTime,
+  namePrefix,
+});
+
 /** The links that are stored: blank ones are left out, the others must be valid. Errors name the index as it was sent. */
 export function checkedLinks(sent: Static<typeof SentLinks>): NewLink[] {
   const issues: Issue[] = [];

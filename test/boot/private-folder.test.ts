@@ -1,22 +1,17 @@
 // A data folder that other users can open is made private at the start, and the log says so.
-import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { createLog } from '../../panel/log.js';
 import { makePrivate } from '../../panel/private-folder.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { ProgramPanel } from '../harness/program-panel.js';
+import { folderFor } from '../harness/folder-for.js';
 
 const NO_CORE = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off' };
 const MADE_PRIVATE = 'other users could open this path; it is private now';
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-async function folder(t: ExecutionContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 /** Lines of the log about it. */
 async function madePrivate(dataDirectory: string): Promise<string[]> {
   const log: string[] = [];
@@ -26,7 +21,7 @@ async function madePrivate(dataDirectory: string): Promise<string[]> {
 }
 
 test('folder, database and other files are made private, and nothing is logged where nothing was open', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   // A process of its own, for its umask.
   const first = await PanelProcess.start({ dataDirectory, env: NO_CORE, anonymous: true });
   t.teardown(() => first.kill('SIGKILL'));
@@ -62,7 +57,7 @@ test('folder, database and other files are made private, and nothing is logged w
 });
 
 test("a folder that holds more than the panel keeps its mode; what is the panel's in it is private", async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   await mkdir(join(dataDirectory, 'backups'));
   for (const name of ['weir.sqlite', 'diary.txt', 'backups/of-others.tar']) {
     await writeFile(join(dataDirectory, name), '');

@@ -1,19 +1,14 @@
 // Where the tests find the programs of users, and what a download must be.
 import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { sourceRoot } from '../harness/source-root.js';
+import { folderFor } from '../harness/folder-for.js';
 
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 const SCRIPT = '#!/bin/sh\nexit 0\n';
 async function program(folder: string, name: string): Promise<string> {
   const path = join(folder, name);

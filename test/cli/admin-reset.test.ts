@@ -1,7 +1,6 @@
 // `weir admin reset` for an admin who cannot log in any more: while the panel runs, and while it does not.
 import { randomBytes } from 'node:crypto';
-import { access, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Secret, TOTP } from 'otpauth';
@@ -9,15 +8,11 @@ import { ADMIN, type PanelApi } from '../harness/api.js';
 import { TestPanel } from '../harness/panel.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { type Ended, weirCommand, weirProcess } from '../harness/weir-command.js';
+import { folderFor } from '../harness/folder-for.js';
 
 /** A core is not needed here, so none is looked for. */
 const env = { WEIR_ENGINE_BIN: '/nowhere/xray', WEIR_ENGINE_INSTALL: 'off', WEIR_PRESET: 'minimal' };
 
-async function folder(t: ExecutionContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 async function start(t: ExecutionContext, dataDirectory: string): Promise<TestPanel> {
   const panel = await TestPanel.boot({ dataDirectory, env, anonymous: true });
   t.teardown(() => panel.stop());
@@ -36,7 +31,7 @@ const isThere = (path: string) =>
   );
 
 test('while the panel runs: sessions end at once, two-factor is off, blocks are lifted, and nothing of it is in the log', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const panel = await start(t, dataDirectory);
   await panel.login();
   const secret = new Secret({ buffer: Uint8Array.from(randomBytes(20)).buffer });
@@ -65,7 +60,7 @@ test('while the panel runs: sessions end at once, two-factor is off, blocks are 
 });
 
 test('while no panel runs, after an orderly end', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const socket = join(dataDirectory, 'panel.sock');
   const panel = await start(t, dataDirectory);
   t.is((await stat(socket)).mode & 0o777, 0o600, 'only its owner can open the way in');
@@ -85,7 +80,7 @@ test('while no panel runs, after an orderly end', async (t) => {
 });
 
 test('after a crash, with real processes', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const panel = await PanelProcess.start({ dataDirectory, env, anonymous: true });
   t.teardown(() => panel.kill('SIGKILL'));
   await panel.kill('SIGKILL');
@@ -103,7 +98,7 @@ test('after a crash, with real processes', async (t) => {
 });
 
 test('it removes the file with the first login, which is no longer valid', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const panel = await TestPanel.boot({
     dataDirectory,
     env: { ...env, WEIR_ADMIN_USERNAME: '', WEIR_ADMIN_PASSWORD: '' },
@@ -117,7 +112,7 @@ test('it removes the file with the first login, which is no longer valid', async
 });
 
 test('a command line that cannot be understood ends with 2, one that cannot be carried out with 1, and neither leaves a file', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const wrong: readonly (readonly [string[], RegExp])[] = [
     [['frobnicate'], /^there is no command "frobnicate"; weir --help/],
     [['admin', 'reset', '--nmae', 'x'], /--nmae.*weir admin reset --help/],
@@ -139,7 +134,7 @@ test('a command line that cannot be understood ends with 2, one that cannot be c
 });
 
 test('help and version are on the standard output and end with 0', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   for (const [argv, part] of [
     [['--help'], 'admin reset'],
     [['--version'], '0.'],

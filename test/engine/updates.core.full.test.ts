@@ -1,11 +1,11 @@
 // An update of a plugin or of the panel leaves the core alone: what runs through it goes on, and is counted once.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { PanelProcess } from '../harness/panel-process.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { connect, counted, engineBinary, MIB, openServer, spawnPanel, within } from './user.js';
+import { folderFor } from '../harness/folder-for.js';
 
 /** Writes the plugin `acme-note` of this version into a folder; returns a reference to it. */
 async function writePlugin(folder: string, version: string): Promise<string> {
@@ -35,14 +35,8 @@ interface Listed {
 const plugin = async (panel: PanelProcess) =>
   (await panel.get<Listed[]>('/panel/api/system/plugins')).find(({ name }) => name === 'acme-note');
 
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('a transfer goes on while a plugin is added, and while plugin and panel are updated with a new process', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const server = await openServer(t);
   const first = await spawnPanel(t);
   await first.addClient('a', [await first.addInbound()]);

@@ -1,11 +1,11 @@
 // What gets into the package, checked without building it.
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { sourceRoot } from '../harness/source-root.js';
+import { folderFor } from '../harness/folder-for.js';
 
 const run = promisify(execFile);
 interface Lock {
@@ -15,12 +15,6 @@ const load = async <T>(path: string): Promise<T> =>
   (await import(new URL(path, await sourceRoot()).href)) as T;
 const read = async (path: string): Promise<string> => readFile(new URL(path, await sourceRoot()), 'utf8');
 const lockOf = async (): Promise<Lock> => JSON.parse(await read('package-lock.json')) as Lock;
-
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test('the package has the packages of npm that the panel loads, and none for development or for an installation', async (t) => {
   const { reached } = await load<{ reached: (lock: Lock) => Set<string> }>('bin/package/modules.mjs');
@@ -91,7 +85,7 @@ test('an archive of the same files has the same bytes, whenever and by whomever 
     [['b', 'a'], 0o600],
     [['a', 'b'], 0o664],
   ] as const) {
-    const parent = await folderOf(t);
+    const parent = await folderFor(t);
     const folder = join(parent, 'weir-1.0.0-linux-x64');
     await mkdir(join(folder, 'bin'), { recursive: true });
     for (const name of names) {

@@ -1,11 +1,9 @@
 // A package on a machine that has only systemd: installed, upgraded, rolled back and removed, while a user downloads.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readlink, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ExecutionContext } from 'ava';
 import { ADMIN, PanelApi } from '../harness/api.js';
 import { freePort } from '../harness/free-port.js';
 import { testUnless } from '../harness/left-out.js';
@@ -15,6 +13,7 @@ import { connect, counted, MIB } from '../engine/user.js';
 import { openPatientServer } from './patient-server.js';
 import { Container, missingForContainers } from './container.js';
 import { packVariant, writeVariant } from './package-variant.js';
+import { folderFor } from '../harness/folder-for.js';
 
 const run = promisify(execFile);
 const BUILD_OUTPUT = 16 * 1024 * 1024;
@@ -47,17 +46,11 @@ async function packageIn(parent: string): Promise<string> {
   return stdout.trim().split('\n').at(-1) ?? '';
 }
 
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 testUnless(await missingForContainers())(
   'a package installs, upgrades and goes back under systemd, and a download goes on and is counted once',
   async (t) => {
     t.timeout(15 * 60_000);
-    const packages = await folderOf(t);
+    const packages = await folderFor(t);
     const base = await packageIn(packages);
     const first = /^weir-(.+)-linux-/.exec(basename(base))?.[1] ?? '';
     const table = 'CREATE TABLE upgrade_probe (id INTEGER PRIMARY KEY)';

@@ -1,28 +1,22 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import { Installation } from '../installation.js';
 import { lastErrorIn } from '../service.js';
 import { refuseFullDisk, unpack, verify } from '../unpack.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const run = promisify(execFile);
 const NAME = 'weir-1.2.3-linux-x64.tar.gz';
 
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('a package is compared with SHA256SUMS beside it', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, NAME);
   await writeFile(path, 'bytes');
   t.false(await verify(path), 'nothing says what it must be');
@@ -40,7 +34,7 @@ test('a package is compared with SHA256SUMS beside it', async (t) => {
 });
 
 test('unpacks into the folder, and names a damaged file', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   await mkdir(join(folder, 'weir-1.2.3-linux-x64', 'bin'), { recursive: true });
   await writeFile(join(folder, 'weir-1.2.3-linux-x64', 'VERSION'), '{}');
   const path = join(folder, NAME);
@@ -67,7 +61,7 @@ for (const [what, make] of [
   ],
 ] as const)
   test(`refuses an archive with a ${what}`, async (t) => {
-    const folder = await folderOf(t);
+    const folder = await folderFor(t);
     await mkdir(join(folder, FOLDER));
     await make(join(folder, FOLDER));
     const path = join(folder, NAME);
@@ -78,7 +72,7 @@ for (const [what, make] of [
   });
 
 test('refuses an archive that leaves its folder, or that unpacks to more than a package has', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, NAME);
   const to = join(folder, 'to');
   await mkdir(to);
@@ -95,7 +89,7 @@ test('refuses an archive that leaves its folder, or that unpacks to more than a 
 });
 
 test('refuses what is not a file, without waiting for its end', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const path = join(folder, NAME);
   await run('mkfifo', [path]);
   await writeFile(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${NAME}\n`);
@@ -103,7 +97,7 @@ test('refuses what is not a file, without waiting for its end', async (t) => {
 });
 
 test('names the space that an upgrade needs', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   await t.notThrowsAsync(refuseFullDisk(folder, 1));
   await t.throwsAsync(refuseFullDisk(folder, 1024 ** 6), {
     message: /needs 1099511627776 MiB of free space, and has \d+$/,
@@ -111,7 +105,7 @@ test('names the space that an upgrade needs', async (t) => {
 });
 
 test('removes what a killed upgrade has unpacked', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   await mkdir(join(folder, '.unpacked-1', 'app'), { recursive: true });
   const draft = await new Installation(folder).draft();
   t.deepEqual(await readdir(folder), [`.unpacked-${process.pid}`]);
@@ -119,7 +113,7 @@ test('removes what a killed upgrade has unpacked', async (t) => {
 });
 
 test('weir health gives up on a panel that accepts and never answers', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   await writeFile(join(folder, 'panel.secret'), 'x');
   const server = createServer((socket) => t.teardown(() => socket.destroy())).listen(
     join(folder, 'panel.sock'),
@@ -134,7 +128,7 @@ test('weir health gives up on a panel that accepts and never answers', async (t)
 });
 
 test('commands of a package say what they need in a checkout', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const outside = await weirCommand(folder, ['upgrade', NAME]);
   t.is(outside.code, 1);
   t.regex(outside.complained, /does not come from an installed package/);
@@ -147,7 +141,7 @@ test('commands of a package say what they need in a checkout', async (t) => {
 });
 
 test('a damaged record is reported, and is not taken for no upgrade', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const installation = new Installation(folder);
   t.is(await installation.record('upgrade.json'), undefined);
   const whole = { from: '1.0.0', to: '1.0.1', at: 1, backup: '', notRunning: [] };

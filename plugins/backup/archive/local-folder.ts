@@ -1,8 +1,8 @@
 // The backups in the data folder. A backup is a file and its record; the record is written first, so a file with a backup's
 // name but without a record is one that somebody made with `weir backup`, and is left alone.
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Log, messageOf, replaceFile } from '../../../kernel/index.js';
+import { type Log, messageOf, replaceFile, syncFolder } from '../../../kernel/index.js';
 import { backupName, describedBy, isBackupName, recordNameOf } from './backup-name.js';
 import { type BackupRecord, isVerified, type ListedBackup, MOST_RECORD_BYTES, readRecord } from './record.js';
 
@@ -17,12 +17,6 @@ const AT_ONCE = 4;
 export const isGood = (backup: ListedBackup): boolean => isVerified(backup) && backup.problem === '';
 export const newestFirst = (a: BackupRecord, b: BackupRecord): number =>
   b.manifest.createdAt - a.manifest.createdAt || (a.manifest.name < b.manifest.name ? 1 : -1);
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  await folder.sync().catch(() => undefined);
-  await folder.close();
-}
 
 export class LocalFolder {
   readonly path: string;

@@ -1,9 +1,8 @@
 // Runs age. Files are encrypted so that Debian's age opens them, and the other way round.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { testUnless } from '../../../test/harness/left-out.js';
 import {
   decryptFile,
@@ -14,15 +13,10 @@ import {
 } from '../encryption/age-file.js';
 import { encryptInThread } from '../encryption/encrypt-in-thread.js';
 import { ageObstacle, newIdentity, runAge, runAgeWithPassphrase } from './age-program.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const withAge = testUnless(ageObstacle());
 const IDENTITY = 'AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX';
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 withAge('age opens what is encrypted for a public key, whatever its size', async (t) => {
   const folder = await folderFor(t);

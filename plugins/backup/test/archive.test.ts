@@ -1,12 +1,12 @@
 // Backups that the panel makes by itself: verified, listed, downloaded, deleted, and what an audit says of it.
 import { createHash } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { TestPanel } from '../../../test/harness/index.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import type { ListedBackup } from '../archive/record.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 /** Each backup costs seconds, as it is restored: the tests follow each other on one panel. */
 let panel: TestPanel;
@@ -18,12 +18,6 @@ const set = (values: object) => panel.call('/panel/api/setting/update', { body: 
 const listOf = (place = 'local') => panel.get<ListedBackup[]>(`/panel/api/x/backup/list?place=${place}`);
 const run = () => panel.get<ListedBackup>('/panel/api/x/backup/run', { method: 'POST' });
 const backups = () => join(panel.dataDirectory, 'backups');
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test.serial('a backup is verified by a restore, has a manifest, and can be downloaded', async (t) => {
   const id = await panel.addInbound();

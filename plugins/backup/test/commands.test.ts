@@ -1,21 +1,16 @@
 // `weir restore`, with a panel that runs and without one, and a panel that does not start with the restored database.
 import { onlyOn } from '../../../test/harness/left-out.js';
-import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const run = onlyOn(onSqlite, 'SQLite', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 async function start(t: ExecutionContext, dataDirectory: string): Promise<ProgramPanel> {
   const panel = await ProgramPanel.start({ dataDirectory, env: ENV });
   t.teardown(() => panel.stop());

@@ -1,23 +1,17 @@
 // Encrypted backups of a panel, from the settings to the restore.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { onlyOn } from '../../../test/harness/left-out.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import type { ListedBackup } from '../archive/record.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const run = onlyOn(onSqlite, 'SQLite', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function keys(): Promise<{ identity: string; recipient: string }> {
   const { generateIdentity, identityToRecipient } = await import('age-encryption');

@@ -1,22 +1,16 @@
 // What many or large records cost, how many files are fetched at once, and what is never taken for ours.
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import { TestPanel } from '../../../test/harness/index.js';
 import type { ListedBackup } from '../archive/record.js';
 import type { BackupTarget } from '../contract.js';
 import { backupWorld } from './backup-world.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 const WHO = { kind: 'session', name: 'admin' } as never;
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A target in memory. */
 class Memory implements BackupTarget {

@@ -1,21 +1,15 @@
 // Verifications that say nothing about the backup, and backups that are not the ones that were made.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { TestPanel } from '../../../test/harness/index.js';
 import type { ListedBackup } from '../archive/record.js';
 import { backupWorld } from './backup-world.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
 const WHO = { kind: 'session', name: 'admin' } as never;
 const NO_KEY = { identities: [], passphrase: '' };
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test('a wrong key, or a process that was killed, does not make a backup a failed one', async (t) => {
   const world = await backupWorld(t);

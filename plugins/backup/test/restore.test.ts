@@ -1,22 +1,16 @@
 // A restore through the API: what comes back, what stays, and what is refused before anything changes.
 import { onlyOn } from '../../../test/harness/left-out.js';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import sqlite3 from 'sqlite3';
 import { onSqlite } from '../../../test/harness/database.js';
 import { ProgramPanel } from '../../../test/harness/program-panel.js';
 import type { LastRestore } from '../contract.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 const run = onlyOn(onSqlite, 'SQLite', test.serial);
 const ENV = { WEIR_ENGINE_BIN: '/nowhere/core', WEIR_ENGINE_INSTALL: 'off' };
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function start(t: ExecutionContext, dataDirectory: string): Promise<ProgramPanel> {
   const panel = await ProgramPanel.start({ dataDirectory, env: ENV });

@@ -1,19 +1,13 @@
 // Files of a certificate that change: whatever is wrong with the new ones, the served ones stay.
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { issue as sign, selfSigned, writePair } from '../../../test/harness/self-signed.js';
 import { PairProblem, readPair, readPairAgain } from '../pair-files.js';
-
-async function folderOf(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-pair-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 test('a pair that cannot be served is refused, and says which file', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const root = sign({ name: 'root', isAuthority: true });
   const leaf = sign({ name: 'leaf', hosts: ['leaf.example'], issuer: root });
   const { certFile, keyFile } = await writePair(folder, leaf);
@@ -77,7 +71,7 @@ test('a pair that cannot be served is refused, and says which file', async (t) =
 });
 
 test('files that are slow to read are read, and block nothing for long', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const leaf = selfSigned();
   const fill = (text: string) => leaf.cert + text.repeat((2 ** 16 - leaf.cert.length) / text.length);
   for (const [what, cert] of [
@@ -95,7 +89,7 @@ test('files that are slow to read are read, and block nothing for long', async (
 });
 
 test('an expired certificate takes the place of none that is better', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const make = (until: number) => sign({ name: 'a', hosts: ['a.example'], from: -90, until });
   const [good, old, older] = [make(30), make(-1), make(-30)];
   const { certFile, keyFile } = await writePair(folder, old);
@@ -109,7 +103,7 @@ test('an expired certificate takes the place of none that is better', async (t) 
 });
 
 test('files that are being written are left for the next time', async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderFor(t);
   const root = sign({ name: 'root', isAuthority: true });
   const [before, leaf] = [selfSigned(), sign({ name: 'leaf', hosts: ['leaf.example'], issuer: root })];
   const { certFile, keyFile } = await writePair(folder, leaf);

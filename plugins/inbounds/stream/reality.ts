@@ -1,6 +1,7 @@
 // REALITY under a transport. Settings: xtls.github.io, RealityObject, and XTLS/REALITY.
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { anything, list, openObject, optional, shape, text, word } from '../../../kernel/index.js';
+import { x25519PublicKey } from '../../keygen/contract.js';
 import type { ByClient, ClientIdentity, FieldsByClient } from '../entry/entry.js';
 import type { Reality } from '../entry/security.js';
 import { objectOf, type Settings, textOf, textsOf } from './transport.js';
@@ -24,18 +25,9 @@ export const RealitySettings = shape({
   .or('target', 'dest')
   .unknown(true);
 
-/** PKCS #8 of an X25519 key (RFC 8410) is this and the 32 bytes of the key. */
-const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
-
 /** Base64url, as the private key is. */
-function publicKeyOf(privateKey: string): string {
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8, Buffer.from(privateKey, 'base64url')]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  return (createPublicKey(key).export({ format: 'jwk' }) as { x: string }).x;
-}
+const publicKeyOf = (privateKey: string): string =>
+  x25519PublicKey(Buffer.from(privateKey, 'base64url')).toString('base64url');
 
 const keyOf = ({ subId, email }: ClientIdentity): string => subId || email;
 

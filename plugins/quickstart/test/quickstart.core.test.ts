@@ -1,21 +1,14 @@
 // `weir quickstart` with a real core; the command runs in the process of the test, the panel in its own.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { engineBinary, engineOf, openPanel } from '../../../test/engine/user.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { type Ended, weirCommand } from '../../../test/harness/weir-command.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
 
-async function folder(t: ExecutionContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 const linkIn = ({ said }: Ended): string => /^link +(\S+)$/m.exec(said)?.[1] ?? '';
 
 test('on a machine without a panel it makes one; the panel that starts then serves what was printed', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const first = await weirCommand(dataDirectory, ['quickstart', '--host', 'vpn.example.com']);
   t.deepEqual([first.code, first.complained], [0, '']);
   const link = new URL(linkIn(first));
@@ -60,7 +53,7 @@ test('while the panel runs the core has it at once, and a link to this machine i
 });
 
 test('a port that a disabled inbound holds is left to it', async (t) => {
-  const dataDirectory = await folder(t);
+  const dataDirectory = await folderFor(t);
   const panel = await TestPanel.boot({ dataDirectory, env: { WEIR_ENGINE_BIN: engineBinary() } });
   t.teardown(() => panel.stop());
   for (const port of [443, 8443]) await panel.addInbound({ port, enable: false });

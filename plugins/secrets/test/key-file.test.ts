@@ -1,19 +1,13 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { execFileSync } from 'node:child_process';
 import { keyFileIn, readKeyFile, writeKeyFile } from '../key-file.js';
 import { newKey } from '../sealed-text.js';
-
-async function folder(t: ExecutionContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'weir-test-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
+import { folderFor } from '../../../test/harness/folder-for.js';
 
 test('keys are kept in a file for its owner only, and nothing else is left in the folder', async (t) => {
-  const directory = await folder(t);
+  const directory = await folderFor(t);
   const path = keyFileIn(directory);
   t.deepEqual(await readKeyFile(path), []);
   const [first, second] = [newKey(), newKey()];
@@ -25,7 +19,7 @@ test('keys are kept in a file for its owner only, and nothing else is left in th
 });
 
 test('a file that others may read is closed to them', async (t) => {
-  const path = keyFileIn(await folder(t));
+  const path = keyFileIn(await folderFor(t));
   await writeKeyFile(path, [newKey()]);
   await chmod(path, 0o644);
   t.is((await readKeyFile(path)).length, 1);
@@ -33,7 +27,7 @@ test('a file that others may read is closed to them', async (t) => {
 });
 
 test('a file of another size, or with something else in it, is named and left as it is', async (t) => {
-  const path = keyFileIn(await folder(t));
+  const path = keyFileIn(await folderFor(t));
   const key = newKey().text;
   for (const [text, expected] of [
     ['', /there is no key in it/],
@@ -55,7 +49,7 @@ test('a file of another size, or with something else in it, is named and left as
 });
 
 test('neither a link, a folder nor a pipe is taken for the file', async (t) => {
-  const directory = await folder(t);
+  const directory = await folderFor(t);
   const real = join(directory, 'real');
   await writeKeyFile(real, [newKey()]);
   const path = keyFileIn(directory);

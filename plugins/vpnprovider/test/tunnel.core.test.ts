@@ -1,26 +1,19 @@
 // Through a real tunnel: a user of a panel with a real core reaches a server by the outbound of a provider's server.
-import { createPrivateKey, createPublicKey } from 'node:crypto';
 import test from 'ava';
 import { ownIPv4 } from '../../engine/xray/test/traffic.js';
 import { connect, MIB, openPanel, openServer } from '../../../test/engine/user.js';
 import { openFarEnd } from '../../../test/engine/wireguard-far-end.js';
+import { x25519PublicKey } from '../../keygen/contract.js';
 import { NordApi, serverOf, TOKEN } from './nord-api.js';
 
-const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const ENGINE = '/panel/api/engine';
 /** The port of the provider is fixed, so the address is one that no other test has. */
 const STATION = '127.53.20.81';
 
 test('a user is led through the server that is applied', async (t) => {
   const api = new NordApi();
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8, Buffer.from(api.key, 'base64')]),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   const farEnd = await openFarEnd(t, {
-    peer: Buffer.from(x, 'base64url').toString('base64'),
+    peer: x25519PublicKey(Buffer.from(api.key, 'base64')).toString('base64'),
     addresses: ['10.5.0.2/32'],
     host: STATION,
     port: 51_820,
