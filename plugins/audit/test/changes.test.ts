@@ -30,7 +30,7 @@ async function boot(t: ExecutionContext, options: PanelOptions = {}) {
   return { panel, changes };
 }
 
-test('each change is recorded once, with who asked and from where', async (t) => {
+test.serial('each change is recorded once, with who asked and from where', async (t) => {
   const { panel, changes } = await boot(t);
   const before = Date.now();
   const inbound = await panel.addInbound({ remark: 'one' });
@@ -91,7 +91,7 @@ test('each change is recorded once, with who asked and from where', async (t) =>
   );
 });
 
-test('fallbacks, links of elsewhere and balancers are recorded, and who signed in', async (t) => {
+test.serial('fallbacks, links of elsewhere and balancers are recorded, and who signed in', async (t) => {
   const { panel, changes } = await boot(t);
   const tls = { network: 'tcp', security: 'none' };
   const inbound = await panel.addInbound({ protocol: 'vless', streamSettings: tls });
@@ -137,7 +137,7 @@ test('fallbacks, links of elsewhere and balancers are recorded, and who signed i
   t.is((await changes('&area=session')).length, 1);
 });
 
-test('the list is filtered and paged', async (t) => {
+test.serial('the list is filtered and paged', async (t) => {
   const { panel, changes } = await boot(t);
   const inbound = await panel.addInbound();
   for (const email of ['a', 'b', 'c']) await panel.addClient(email, [inbound]);
@@ -158,7 +158,7 @@ test('the list is filtered and paged', async (t) => {
     t.is((await panel.call(`${API}/changes?${query}`)).status, 400, query);
 });
 
-test('a clock that went back hides no change from the list', async (t) => {
+test.serial('a clock that went back hides no change from the list', async (t) => {
   const clock = new FakeClock();
   const { panel, changes } = await boot(t, { clock });
   const inbound = await panel.addInbound();
@@ -176,7 +176,7 @@ test('a clock that went back hides no change from the list', async (t) => {
   t.deepEqual(await names(`&from=${begun + 1}&to=${middle}`), ['b']);
 });
 
-test('the log has the newest entry once a day, as a verification takes it', async (t) => {
+test.serial('the log has the newest entry once a day, as a verification takes it', async (t) => {
   const clock = new FakeClock();
   const { panel } = await boot(t, { clock });
   await panel.addInbound();
@@ -190,7 +190,7 @@ test('the log has the newest entry once a day, as a verification takes it', asyn
   t.deepEqual((await verify({ head })).problems, []);
 });
 
-test('no secret is recorded, only that it changed', async (t) => {
+test.serial('no secret is recorded, only that it changed', async (t) => {
   const { panel, changes } = await boot(t);
   const secrets: string[] = [];
   const secret = (name: string): string => {
@@ -253,7 +253,7 @@ test('no secret is recorded, only that it changed', async (t) => {
   for (const value of secrets) t.false(stored.includes(value), value);
 });
 
-test('a call that changes thousands is one entry with a change for each', async (t) => {
+test.serial('a call that changes thousands is one entry with a change for each', async (t) => {
   const { panel, changes } = await boot(t);
   const inbound = await panel.addInbound();
   const items = Array.from({ length: 2500 }, (_, i) => ({
@@ -334,31 +334,37 @@ const shelf = (describe: (change: Shelf) => never = (() => undefined) as never) 
     ],
   });
 
-test('a third-party plugin has its changes recorded; one that cannot describe them is named, and nothing is lost', async (t) => {
-  const { panel, changes } = await boot(t, { outside: [shelf()] });
-  await panel.get('/panel/api/x/shelf/put', { body: { place: 'left' } });
-  t.like((await changes('&area=shelf'))[0], {
-    name: 'books',
-    who: 'admin',
-    fields: { books: [2, 1], place: ['(secret)', '(secret)'] },
-  });
-  const { problems } = await panel.get<{ problems: string[] }>(`${API}/verify`, { method: 'POST' });
-  t.deepEqual(problems, []);
-  const broken = await boot(t, {
-    outside: [
-      shelf(() => {
-        throw new Error('no idea');
-      }),
-    ],
-  });
-  t.is((await broken.panel.call('/panel/api/x/shelf/put', { body: { place: 'left' } })).status, 200);
-  t.like((await broken.changes('&area=shelf'))[0], { name: '', who: 'admin', fields: {} });
-  t.true(broken.panel.log.some((line) => line.includes('no idea') && line.includes('shelf')));
-});
+test.serial(
+  'a third-party plugin has its changes recorded; one that cannot describe them is named, and nothing is lost',
+  async (t) => {
+    const { panel, changes } = await boot(t, { outside: [shelf()] });
+    await panel.get('/panel/api/x/shelf/put', { body: { place: 'left' } });
+    t.like((await changes('&area=shelf'))[0], {
+      name: 'books',
+      who: 'admin',
+      fields: { books: [2, 1], place: ['(secret)', '(secret)'] },
+    });
+    const { problems } = await panel.get<{ problems: string[] }>(`${API}/verify`, { method: 'POST' });
+    t.deepEqual(problems, []);
+    const broken = await boot(t, {
+      outside: [
+        shelf(() => {
+          throw new Error('no idea');
+        }),
+      ],
+    });
+    t.is((await broken.panel.call('/panel/api/x/shelf/put', { body: { place: 'left' } })).status, 200);
+    t.like((await broken.changes('&area=shelf'))[0], { name: '', who: 'admin', fields: {} });
+    t.true(broken.panel.log.some((line) => line.includes('no idea') && line.includes('shelf')));
+  },
+);
 
-test('a hook that its plugin does not declare leaves that plugin out, and not the audit', async (t) => {
-  const { panel, changes } = await boot(t, { outside: [{ ...shelf(), hooks: [] }], partial: true });
-  t.true(panel.log.some((line) => line.includes('must be one that its plugin declares')));
-  await panel.addInbound();
-  t.is((await changes('&area=inbound')).length, 1);
-});
+test.serial(
+  'a hook that its plugin does not declare leaves that plugin out, and not the audit',
+  async (t) => {
+    const { panel, changes } = await boot(t, { outside: [{ ...shelf(), hooks: [] }], partial: true });
+    t.true(panel.log.some((line) => line.includes('must be one that its plugin declares')));
+    await panel.addInbound();
+    t.is((await changes('&area=inbound')).length, 1);
+  },
+);
