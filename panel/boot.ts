@@ -90,10 +90,12 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const { host, port, databaseUrl, trustedProxies = [] } = panel;
   let kernel: Kernel | undefined;
   const listener: PanelListenerApi = {
+    host: { value: host, source: sources.host },
     port: { value: port, source: sources.port },
     trustedProxies: { value: trustedProxies, source: sources.trustedProxies },
     certificateValidTo: () => certificate?.validTo ?? '',
     certificateFiles,
+    certificateSource: sources.tlsCert,
     readCertificate: async () => kernel?.listeners.renewCertificate(),
   };
   kernel = await Kernel.boot({

@@ -29,7 +29,7 @@ export interface Configuration {
   readonly known: readonly string[];
 }
 
-/** The files that the plugin `certificates` has put there for the panel; without them it serves plain HTTP. */
+/** The files to which the plugin `certificates` leads the panel; without them it serves plain HTTP. */
 async function issuedFiles(dataDirectory: string): Promise<CertificatePaths | undefined> {
   const files = panelFiles(resolve(dataDirectory));
   // The link is what counts: a panel that was told to serve HTTPS does not fall back to plain HTTP when a file is gone.
@@ -48,7 +48,7 @@ async function certificateOf(
     if (!issued) return undefined;
     return CertificateFiles.read(issued.certificate, issued.key).catch((error: unknown) => {
       problems.push(
-        `the issued certificate of the panel: ${messageOf(error)}; to start without HTTPS, remove ${dirname(issued.certificate)}`,
+        `the certificate of the panel: ${messageOf(error)}; to start without HTTPS, remove ${dirname(issued.certificate)}`,
       );
       return undefined;
     });

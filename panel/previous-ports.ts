@@ -1,9 +1,10 @@
-// After a restart that failed: the ports that the panel had. Those of the settings may be what keeps it from starting.
+// After a restart that failed: where the panel listened. What the settings say may be what keeps it from starting.
 import { definePlugin, KERNEL_API, type Plugin } from '../kernel/plugin/define.js';
 import { Listeners } from '../kernel/http/listeners.js';
 
 export interface Place {
   readonly name: string;
+  readonly host: string;
   readonly port: number;
 }
 
@@ -13,9 +14,9 @@ export const previousPorts = (places: readonly Place[]): Plugin =>
     name: 'previous-ports',
     version: '0.0.0',
     api: KERNEL_API,
-    about: 'Keeps the ports from before a restart that failed, until the next restart.',
+    about: 'Keeps addresses and ports from before a restart that failed, until the next restart.',
     uses: { listeners: Listeners },
     start: ({ listeners }) => {
-      for (const { name, port } of places) listeners.setPort(name, port);
+      for (const { name, port, host } of places) listeners.setPort(name, port, host);
     },
   });

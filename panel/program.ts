@@ -282,7 +282,7 @@ export class Program implements PanelProgramApi {
     });
   }
 
-  /** `places`: ports to use in place of those of the settings. */
+  /** `places`: where to listen in place of what the settings say. */
   async #boot(file: ConfigFile, places: readonly PortOf[] = []): Promise<Kernel> {
     const { env, readable, write, logBuffer, limits = {}, selfChecks } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {

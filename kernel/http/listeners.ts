@@ -60,12 +60,12 @@ export interface ListenersApi {
   remount(): void;
   /** The port that a listener is bound to; 0 before it is open. */
   port(name: string): number;
-  /** Every listener with its port: the bound one, or the configured one before it is open. */
-  places(): readonly { readonly name: string; readonly port: number }[];
+  /** Every listener with its host and port: the bound port, or the configured one before it is open. */
+  places(): readonly { readonly name: string; readonly host: string; readonly port: number }[];
   /** Whom the panel trusts with forwarded headers, and what a request asked for through them. */
   readonly proxies: Proxies;
-  /** Gives a listener another port, before it opens. */
-  setPort(name: string, port: number): void;
+  /** Gives a listener another port, and another host if there is one, before it opens. */
+  setPort(name: string, port: number, host?: string): void;
   /** Restricts the panel to these hosts, besides its own host and loopback; an empty list allows all. `wayOut` is the end of the refusal's sentence: how to add a host. */
   allowHosts(hosts: readonly string[], wayOut: string): void;
   /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
@@ -151,7 +151,7 @@ export class ListenerSet implements ListenersApi {
 
   /** The address of the panel for an admin, base path included. */
   get panelUrl(): string {
-    const { host, certificate } = this.#place;
+    const { host, certificate } = this.#open.get(PANEL) ?? this.#place;
     return `${certificate ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${this.panel.port}${this.panel.basePath}`;
   }
 
@@ -219,13 +219,17 @@ export class ListenerSet implements ListenersApi {
     return this.#open.get(name)?.listener.port ?? 0;
   }
 
-  setPort(name: string, port: number): void {
+  setPort(name: string, port: number, host?: string): void {
     const listener = this.#open.get(name);
-    if (listener) this.#open.set(name, { ...listener, port });
+    if (listener) this.#open.set(name, { ...listener, port, host: host ?? listener.host });
   }
 
-  places(): { name: string; port: number }[] {
-    return [...this.#open].map(([name, { listener, port }]) => ({ name, port: listener.port || port }));
+  places(): { name: string; host: string; port: number }[] {
+    return [...this.#open].map(([name, { listener, host, port }]) => ({
+      name,
+      host,
+      port: listener.port || port,
+    }));
   }
 
   allowHosts(hosts: readonly string[], wayOut: string): void {

@@ -16,7 +16,7 @@ export type HostRows = readonly {
 /** Settings that belong to a machine, and not to the data. */
 export const HOST_SETTINGS: readonly string[] = [
   'webListen',
-  'webDomain',
+  'allowedHosts',
   'webPort',
   'webCertFile',
   'webKeyFile',

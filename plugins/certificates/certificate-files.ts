@@ -8,6 +8,8 @@ import { CERTIFICATE_FOLDER, type CertificatePaths } from './contract.js';
 import type { Pem } from './pair-files.js';
 
 const [CHAIN, KEY, CURRENT, PANEL] = ['fullchain.pem', 'privkey.pem', 'current', 'panel'];
+/** Links to an admin's own files, in a folder for each pair. No certificate's folder has this name: theirs end with digits. */
+const PANEL_FILES = 'panel-files';
 /** Names of folders are made here; anything else in a row of the database is not followed. */
 const FOLDER = /^[a-z0-9][a-z0-9.-]{0,120}$/;
 const MOST_BYTES = 1024 * 1024;
@@ -110,6 +112,33 @@ export class CertificateFolders {
       return (await readlink(join(this.#root, PANEL))).split('/')[0] ?? '';
     } catch {
       return '';
+    }
+  }
+
+  /** Serves the panel with an admin's own files from its next start on. */
+  async usePanelFiles({ certificate, key }: CertificatePaths): Promise<void> {
+    const pair = join(PANEL_FILES, randomBytes(6).toString('hex'));
+    const folder = join(this.#root, pair);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await symlink(certificate, join(folder, CHAIN));
+    await symlink(key, join(folder, KEY));
+    await syncFolder(folder);
+    await link(pair, join(this.#root, PANEL));
+    await syncFolder(this.#root);
+    for (const name of await readdir(join(this.#root, PANEL_FILES)))
+      if (join(PANEL_FILES, name) !== pair)
+        await rm(join(this.#root, PANEL_FILES, name), { recursive: true, force: true });
+  }
+
+  /** The own files that the panel uses at its next start; undefined when it uses none, or another certificate. */
+  async panelFiles(): Promise<CertificatePaths | undefined> {
+    if ((await this.panel()) !== PANEL_FILES) return undefined;
+    try {
+      const folder = join(this.#root, PANEL);
+      return { certificate: await readlink(join(folder, CHAIN)), key: await readlink(join(folder, KEY)) };
+    } catch {
+      // Somebody has removed them by hand.
+      return { certificate: '', key: '' };
     }
   }
 

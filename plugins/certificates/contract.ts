@@ -4,10 +4,11 @@ import { during, extensionPoint, type ListenersApi, type Principal, token } from
 import type { StoredUses } from './fields.js';
 
 export { PairProblem, type Pem, endOf, readPair, readPairAgain } from './pair-files.js';
+export { pairFile, refuseBadPair, withSetting } from './pair-settings.js';
 
 /** Folder of all certificates, in the data folder. */
 export const CERTIFICATE_FOLDER = 'certificates';
-/** Files of the certificate that the panel serves when no variable names one; present once it was issued. */
+/** Files of the certificate that the panel serves when no variable names one; present once it was issued, or settings name one. */
 export const panelFiles = (dataDirectory: string): CertificatePaths => ({
   certificate: join(dataDirectory, CERTIFICATE_FOLDER, 'panel', 'fullchain.pem'),
   key: join(dataDirectory, CERTIFICATE_FOLDER, 'panel', 'privkey.pem'),

@@ -9,6 +9,7 @@ export const errors = defineErrors('certificates', {
     'agreeToTerms must be true: the authority issues only to those who accept its terms of service',
   ],
   USE: [400, 'the certificate cannot be used there'],
+  FILES: [400, 'webCertFile and webKeyFile cannot be served'],
   TAKEN: [409, 'another certificate is used there already'],
   IN_USE: [409, 'the certificate is in use'],
   TOO_MANY: [409, 'there are as many certificates as there can be; remove one first'],

@@ -1,11 +1,27 @@
-import { contribute, definePlugin, job, Listeners, maybe, provide, singleton } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  Listeners,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { Engine } from '../engine/contract.js';
 import { InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
-import { PanelListener } from '../settings/contract.js';
+import {
+  afterSettingsSave,
+  beforeSettingsSave,
+  PanelListener,
+  type PanelListenerApi,
+  SettingGroups,
+  Settings,
+} from '../settings/contract.js';
 import { accountKeys, Accounts } from './accounts.js';
 import { CaCalls } from './ca-calls.js';
 import { CertificateFolders } from './certificate-files.js';
@@ -19,9 +35,24 @@ import { certificates } from './recorded.js';
 import { routes } from './routes.js';
 import { RenewalSchedule } from './schedule.js';
 import { ServedCertificates } from './served.js';
-import { certificateSettings } from './settings.js';
+import { PanelFiles } from './panel-files.js';
+import { certificateSettings, panelFileSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
 import { CertificateUses } from './uses.js';
+
+/** What environment and config file say of the certificate of the panel. */
+function filesOf(listener: PanelListenerApi | undefined) {
+  if (!listener || listener.certificateSource === 'default') return {};
+  const { certificateSource: source, certificateFiles: files } = listener;
+  const values = { webCertFile: files.certificate, webKeyFile: files.key };
+  if (source === 'file') return { defaults: values };
+  return {
+    pinned: {
+      webCertFile: { value: values.webCertFile, variable: 'WEIR_TLS_CERT' },
+      webKeyFile: { value: values.webKeyFile, variable: 'WEIR_TLS_KEY' },
+    },
+  };
+}
 
 export default definePlugin({
   name: 'certificates',
@@ -35,6 +66,7 @@ export default definePlugin({
     outgoing: Outgoing,
     secrets: Secrets,
     listeners: Listeners,
+    allSettings: Settings,
     listener: maybe(PanelListener),
   },
   hooks: [duringCertificateSave],
@@ -50,11 +82,13 @@ export default definePlugin({
     answers: singleton(ChallengeAnswers),
     issuer: singleton(Issuer),
     uses: singleton(CertificateUses),
+    panelFiles: singleton(PanelFiles),
     service: singleton(CertificateService),
     schedule: singleton(RenewalSchedule),
   },
   provides: ({ answers }) => [provide(Challenges, answers)],
-  contributes: ({ calls, store, served }) => [
+  contributes: ({ calls, store, served, listener }) => [
+    contribute(SettingGroups, { group: panelFileSettings, ...filesOf(listener) }),
     contribute(AuditedHooks, certificates),
     contribute(OutgoingHosts, calls.access),
     contribute(SealedColumns, accountKeys),
@@ -70,11 +104,18 @@ export default definePlugin({
       },
     }),
   ],
+  taps: ({ panelFiles }) => [
+    tap(beforeSettingsSave, (save) => panelFiles.check(save), { strict: true }),
+    tap(afterSettingsSave, async ({ keys }) => {
+      if (keys.has('webCertFile') || keys.has('webKeyFile')) await panelFiles.apply();
+    }),
+  ],
   routes,
   commands,
   jobs: ({ schedule }) => [job('orders', { every: '1m', jitter: '10s' }, (signal) => schedule.run(signal))],
-  start: async ({ served, listeners, answers }) => {
+  start: async ({ served, listeners, answers, panelFiles }) => {
     await served.start();
+    await panelFiles.apply();
     const { panel } = listeners;
     const { intercept } = panel;
     panel.intercept = (request, response) =>

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { bool, custom, describedAs, port, setting, text, word } from '../../kernel/index.js';
 import { LETS_ENCRYPT, directoryProblem } from './names.js';
+import { pairFile } from './pair-settings.js';
 
 const MOST_AUTHORITIES = 65_536;
 const [BEGIN, END] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
@@ -46,6 +47,16 @@ const Directory = describedAs(
 );
 
 const EMAIL = /^(?:[^\s@,?&<>]{1,64}@[^\s@,?&<>/]{1,255})?$/;
+
+/** The environment may set them. */
+export const panelFileSettings = {
+  webCertFile: setting(
+    pairFile(),
+    '',
+    'certificate of the panel, in PEM with its chain; from HTTP to HTTPS and back at the next start of the panel',
+  ),
+  webKeyFile: setting(pairFile(), '', 'private key of that certificate, in PEM'),
+} as const;
 
 export const certificateSettings = {
   acmeDirectory: setting(

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type Clock, type Log, messageOf, type PluginContext, type Principal } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { Inbound, InboundEditsApi, InboundsApi } from '../inbounds/contract.js';
-import type { PanelListenerApi } from '../settings/contract.js';
+import type { PanelListenerApi, SettingsApi } from '../settings/contract.js';
 import type { CertificateFolders } from './certificate-files.js';
 import type { Certificate, CertificateStore } from './certificate-store.js';
 import { type CertificatePaths, CertificateUsers, panelFiles } from './contract.js';
@@ -11,6 +11,7 @@ import { errors } from './errors.js';
 import { NOT_USED, type SentUses, type StoredUses } from './fields.js';
 import { certificatesOf, withCertificate } from './inbound-tls.js';
 import type { ServedCertificates } from './served.js';
+import { panelFileSettings } from './settings.js';
 
 const RESTART = 'it serves HTTPS from its next start on';
 
@@ -27,6 +28,7 @@ interface Needs {
   readonly inboundEdits: InboundEditsApi;
   readonly engine: EngineApi;
   readonly listener: PanelListenerApi | undefined;
+  readonly allSettings: SettingsApi;
 }
 
 export class CertificateUses {
@@ -36,7 +38,7 @@ export class CertificateUses {
 
   constructor(needs: Needs) {
     const { clock, log, self, dataDirectory, contributions, store, folders } = needs;
-    const { served, inbounds, inboundEdits, engine, listener } = needs;
+    const { served, inbounds, inboundEdits, engine, listener, allSettings } = needs;
     this.#needs = {
       clock,
       log,
@@ -50,6 +52,7 @@ export class CertificateUses {
       inboundEdits,
       engine,
       listener,
+      allSettings,
     };
   }
 
@@ -75,6 +78,9 @@ export class CertificateUses {
     const { listener, dataDirectory } = this.#needs;
     if (!listener) return 'the panel runs inside another program, which serves its pages';
     const { certificate } = listener.certificateFiles;
+    const { webCertFile } = this.#needs.allSettings.read(panelFileSettings);
+    if (listener.certificateSource === 'default' && webCertFile !== '')
+      return `the setting webCertFile names the certificate of the panel, ${webCertFile}; empty it and webKeyFile first`;
     return certificate === '' || certificate === panelFiles(dataDirectory).certificate
       ? undefined
       : `WEIR_TLS_CERT names the certificate of the panel, ${certificate}; remove it and WEIR_TLS_KEY first`;
@@ -116,12 +122,14 @@ export class CertificateUses {
 
   /** What serves these files, or will; empty when nothing does. */
   async usersOf({ folder }: Certificate): Promise<readonly string[]> {
-    const { folders, inbounds, listener } = this.#needs;
+    const { folders, inbounds, listener, allSettings } = this.#needs;
     const root = dirname(dirname(resolve(folders.paths(folder).certificate)));
     // As admins write paths, with `//` and `..`.
     const isOurs = (path: string): boolean => resolve(path).startsWith(`${root}/`);
     const { certificate = '', key = '' } = listener?.certificateFiles ?? {};
-    const isPanel = (await folders.panel()) === folder || isOurs(certificate) || isOurs(key);
+    const { webCertFile } = allSettings.read(panelFileSettings);
+    const isPanel =
+      (await folders.panel()) === folder || isOurs(certificate) || isOurs(key) || isOurs(webCertFile);
     return [
       ...(isPanel ? ['the panel'] : []),
       ...(isOurs(this.#user()?.value.files().certificate ?? '') ? ['the subscription server'] : []),

@@ -56,9 +56,15 @@ const ALSO_READ: readonly (readonly [ours: string, theirs: string])[] = [['altFo
 type Values = Readonly<Record<string, unknown>>;
 const pairs = Object.entries(SETTING_NAMES);
 
+/** The one host that older panels permit, of those that this one permits. */
+const firstHost = ({ allowedHosts }: Values): unknown =>
+  (typeof allowedHosts === 'string' ? allowedHosts.split(',') : (allowedHosts as readonly unknown[]))[0] ??
+  '';
+
 /** Adds the other names to what is there. */
 export const withOldNames = (settings: Values): Values => ({
   ...settings,
+  ...('allowedHosts' in settings && { webDomain: firstHost(settings) }),
   ...Object.fromEntries(
     pairs.flatMap(([ours, theirs]) => (ours in settings ? [[theirs, settings[ours]]] : [])),
   ),
@@ -66,7 +72,10 @@ export const withOldNames = (settings: Values): Values => ({
 
 /** Their names become ours. Programs send back everything that they got, and change only what they know. */
 export function withOurNames(settings: Values): Values {
-  const renamed: Record<string, unknown> = { ...settings };
+  const { webDomain, ...renamed }: Record<string, unknown> = settings;
+  // A program that sends everything back means no change.
+  if (typeof webDomain === 'string' && !('allowedHosts' in settings && firstHost(settings) === webDomain))
+    renamed['allowedHosts'] = webDomain.trim() === '' ? [] : [webDomain];
   for (const [ours, theirs] of [...pairs, ...ALSO_READ])
     if (theirs in settings) {
       renamed[ours] = settings[theirs];

@@ -37,30 +37,36 @@ export interface Configured<T> {
 }
 /** What environment and config file say about the panel's listener; provided by the program around the kernel. */
 export interface PanelListenerApi {
+  readonly host: Configured<string>;
   readonly port: Configured<number>;
   readonly trustedProxies: Configured<readonly string[]>;
   /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
   readonly certificateValidTo: () => string;
   /** Absolute paths of the certificate and its key; blank when it serves plain HTTP. */
   readonly certificateFiles: { readonly certificate: string; readonly key: string };
+  /** Where these paths come from; `default` is the certificate of the settings, or one that the panel has ordered. */
+  readonly certificateSource: Configured<string>['source'];
   /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
   readCertificate(): Promise<void>;
 }
 export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 
-/** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
+/** A listener whose port and address are settings. They are checked when they change, and used from the next start on. */
 export interface ListenerPort {
   readonly listener: string;
+  /** name of the setting with the port */
   readonly setting: string;
+  /** name of the setting with the address, which is empty for all */
+  readonly addressSetting?: string;
 }
-/** The listeners whose ports are settings. */
+/** The listeners whose ports and addresses are settings. */
 export const ListenerPorts = extensionPoint<ListenerPort>(
   'settings',
   'ListenerPorts',
-  ({ listener, setting }) =>
-    typeof listener === 'string' && typeof setting === 'string'
+  ({ listener, setting, addressSetting = '' }) =>
+    [listener, setting, addressSetting].every((name) => typeof name === 'string')
       ? undefined
-      : 'it needs the names of a listener and a setting',
+      : 'it needs the names of a listener and its settings',
 );
 
 /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */

@@ -3,11 +3,13 @@ import {
   definePlugin,
   contribute,
   hostOfHeader,
+  isLoopback,
   Jobs,
   type JobsApi,
   Listeners,
   maybe,
   type ListenersApi,
+  type Log,
   mapOf,
   nullable,
   openObject,
@@ -39,6 +41,7 @@ import {
   ListenerPorts,
   PanelListener,
   type PanelListenerApi,
+  PanelHosts,
   PanelIdentity as Identity,
   settingChanges,
   SettingGroups,
@@ -62,6 +65,7 @@ import { transferRoutes } from './transfer-routes.js';
 import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
+const ALL_ADDRESSES = '0.0.0.0';
 
 /** Applies the panel's settings to the kernel. */
 function apply(
@@ -80,19 +84,35 @@ function apply(
   kernel.jobs.useZone(timeZoneOf(timeLocation));
 }
 
+/** The program around the kernel warns of the address in the environment; here it is that of the setting. */
+function warnOfPlainHttp(
+  { panelListener, log }: { readonly panelListener: PanelListenerApi | undefined; readonly log: Log },
+  host: string,
+): void {
+  if (!panelListener || panelListener.host.value === host || isLoopback(host)) return;
+  if (panelListener.certificateFiles.certificate === '')
+    log.warn(
+      'the panel sends passwords and cookies unencrypted: set webCertFile and webKeyFile, or put a proxy with TLS before it and webListen on 127.0.0.1',
+      { host },
+    );
+}
+
 /** The settings that the environment and the config file of the panel itself set. */
 function ofPanel(panel: PanelListenerApi | undefined) {
   if (!panel) return { pinned: {}, defaults: {} };
-  const { port, trustedProxies } = panel;
+  const { host, port, trustedProxies } = panel;
+  const address = host.value === ALL_ADDRESSES ? '' : host.value;
   const proxies = trustedProxies.value.join(',');
   return {
     pinned: {
+      ...(host.source === 'environment' && { webListen: { value: address, variable: 'WEIR_HOST' } }),
       ...(port.source === 'environment' && { webPort: { value: port.value, variable: 'WEIR_PANEL_PORT' } }),
       ...(trustedProxies.source === 'environment' && {
         trustedProxyCIDRs: { value: proxies, variable: 'WEIR_TRUSTED_PROXIES' },
       }),
     },
     defaults: {
+      ...(host.source === 'file' && { webListen: address }),
       ...(port.source === 'file' && { webPort: port.value }),
       ...(trustedProxies.source === 'file' && { trustedProxyCIDRs: proxies }),
     },
@@ -153,7 +173,12 @@ export default definePlugin({
   contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
     contribute(AuditedHooks, settings),
     contribute(SealedColumns, sealedSettings),
-    contribute(ListenerPorts, { listener: 'panel', setting: 'webPort' satisfies keyof typeof panelSettings }),
+    contribute(ListenerPorts, {
+      listener: 'panel',
+      setting: 'webPort' satisfies keyof typeof panelSettings,
+      addressSetting: 'webListen' satisfies keyof typeof panelSettings,
+    }),
+    contribute(PanelHosts, { settings: ['webListen' satisfies keyof typeof panelSettings] }),
     contribute(SettingGroups, {
       group: panelSettings,
       pinned: {
@@ -204,7 +229,7 @@ export default definePlugin({
         doc: 'Changes the settings that are sent and leaves the others as they are.',
         body: update,
         reply: payload(nullable(openObject())),
-        errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN],
+        errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN, errors.ADDRESS],
         handle: async ({ body, who, ip, host, headers }) => {
           const { changed, reply } = await service.update(body, {
             ...who,
@@ -251,7 +276,9 @@ export default definePlugin({
   start: async ({ values, store, allowedHosts, identity, ...scope }) => {
     await identity.start();
     await values.start();
-    scope.listeners.setPort('panel', store.read(panelSettings).webPort);
+    const { webPort, webListen } = store.read(panelSettings);
+    scope.listeners.setPort('panel', webPort, webListen || ALL_ADDRESSES);
+    warnOfPlainHttp(scope, webListen || ALL_ADDRESSES);
     apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },

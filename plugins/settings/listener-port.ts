@@ -1,4 +1,4 @@
-// Ports of listeners that are settings: checked when they change, used from the next start on.
+// Ports and addresses of listeners that are settings: checked when they change, used from the next start on.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
@@ -8,11 +8,11 @@ import type { SettingsStore } from './store.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Why nobody could listen there; undefined when the port is free on all addresses. */
-async function obstacleAt(port: number): Promise<string | undefined> {
+/** Why nobody could listen there; undefined when the port is free, without an address on all. */
+async function obstacleAt(port: number, address?: string): Promise<string | undefined> {
   const server = createServer();
   try {
-    server.listen(port);
+    server.listen(port, address);
     await once(server, 'listening');
     return undefined;
   } catch (error) {
@@ -50,14 +50,22 @@ export class ListenerPortSettings implements ListenerPlacesApi {
     return [...this.#listeners.places(), ...next.filter(({ port }) => port > 0)];
   }
 
-  /** Of these settings, those that are ports of listeners. */
+  /** Of these settings, those that are ports and addresses of listeners. */
   among(names: Iterable<string>): string[] {
     const wanted = new Set(names);
-    return this.#all.filter(({ setting }) => wanted.has(setting)).map(({ setting }) => setting);
+    return this.#all
+      .flatMap(({ setting, addressSetting = '' }) => [setting, addressSetting])
+      .filter((name) => wanted.has(name));
   }
 
-  /** Refuses a port with which the panel could not start again. */
+  /** Refuses a port or an address with which the panel could not start again. */
   async check({ changes, values }: { readonly changes: Values; readonly values: Values }): Promise<void> {
+    for (const { addressSetting: path = '' } of this.#all) {
+      const address = String(values[path] ?? '');
+      const obstacle = path in changes && address !== '' ? await obstacleAt(0, address) : undefined;
+      if (obstacle !== undefined)
+        throw errors.ADDRESS(`${path}: the panel could not listen on ${address}: ${obstacle}`, { path });
+    }
     const ports = new Map(this.#all.map(({ listener, setting }) => [listener, values[setting]]));
     const places = this.#listeners.places();
     for (const { listener, setting } of this.#all) {

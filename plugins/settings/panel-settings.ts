@@ -1,5 +1,5 @@
 // Settings of the panel as a whole.
-import { int, isTimeZone, oneOf, setting, text, urlPath } from '../../kernel/index.js';
+import { hostName, int, isTimeZone, oneOf, setting, text, urlPath } from '../../kernel/index.js';
 import { randomBytes } from 'node:crypto';
 import { hostList } from './host-list.js';
 import { proxyList } from './proxy-list.js';
@@ -16,7 +16,24 @@ const timeZone = () =>
       : state.error('any.custom', { error: new Error('it is not an IANA time zone, like Europe/Berlin') });
   });
 
+/** An address of this machine, or its name; empty for all. */
+const listenHost = () =>
+  text().custom((value: string, state) =>
+    value === '' || hostName(value) !== undefined
+      ? value
+      : state.error('any.custom', {
+          error: new Error(
+            'it must be an address or a name of this machine, without a port, or empty for all',
+          ),
+        }),
+  );
+
 export const panelSettings = {
+  webListen: setting(
+    listenHost(),
+    '127.0.0.1',
+    'address of the panel, from its next start on; empty for all addresses',
+  ),
   webBasePath: setting(
     urlPath().max(255),
     () => `/${randomBytes(9).toString('base64url').replaceAll(/[-_]/g, 'x')}/`,

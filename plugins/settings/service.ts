@@ -14,7 +14,7 @@ import type { SettingsStore } from './store.js';
 /** What a fresh panel generates, in the list of its values. */
 const RANDOM = '<random>';
 /** Settings that every page needs, whichever plugin declares them. */
-const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'webDomain', 'subDomain', 'subTitle'];
+const SHOWN = ['pageSize', 'expireDiff', 'trafficDiff', 'datepicker', 'subDomain', 'subTitle'];
 
 export interface SettingsUpdate {
   /** names of the settings that have another value now */

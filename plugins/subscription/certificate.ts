@@ -7,23 +7,13 @@ import {
   type Log,
   messageOf,
 } from '../../kernel/index.js';
-import { PairProblem, readPair, readPairAgain } from '../certificates/contract.js';
+import { readPair, readPairAgain, withSetting } from '../certificates/contract.js';
 import { errors } from './errors.js';
 import type { subscriptionSettings } from './settings.js';
 
 type Certificate = NonNullable<ListenerPlace['certificate']>;
-const SETTINGS = { certificate: 'subCertFile', key: 'subKeyFile' } as const;
-
-/** Rejects with the setting whose file is unusable. */
-async function withSetting<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (cause) {
-    if (!(cause instanceof PairProblem)) throw cause;
-    const path = SETTINGS[cause.part];
-    throw errors.CERTIFICATE(`${path}: ${cause.message}`, { path, cause });
-  }
-}
+/** Settings that name the files. */
+export const CERTIFICATE_SETTINGS = { certificate: 'subCertFile', key: 'subKeyFile' } as const;
 
 export class OwnCertificate implements Certificate {
   readonly #settings: LiveSettings<typeof subscriptionSettings>;
@@ -59,6 +49,8 @@ export class OwnCertificate implements Certificate {
     // Both blank: from the next start on without encryption, and until then with what there is.
     if (subCertFile === '' || subKeyFile === '') return false;
     const pem = await withSetting(
+      CERTIFICATE_SETTINGS,
+      errors.CERTIFICATE,
       this.pem.cert === ''
         ? readPair(subCertFile, subKeyFile)
         : readPairAgain(this.pem, subCertFile, subKeyFile),
@@ -88,19 +80,4 @@ export class OwnCertificate implements Certificate {
       this.#problem = problem;
     }
   }
-}
-
-/** Refuses files that are no pair, before they are saved. */
-export async function refuseBadPair(
-  changes: Readonly<Record<string, unknown>>,
-  values: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  if (!('subCertFile' in changes) && !('subKeyFile' in changes)) return;
-  const [certFile, keyFile] = [String(values['subCertFile'] ?? ''), String(values['subKeyFile'] ?? '')];
-  if (certFile === '' && keyFile === '') return;
-  if (certFile === '' || keyFile === '') {
-    const path = certFile === '' ? 'subCertFile' : 'subKeyFile';
-    throw errors.CERTIFICATE(`${path} is missing: a certificate and its key belong together`, { path });
-  }
-  await withSetting(readPair(certFile, keyFile));
 }

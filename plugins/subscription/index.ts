@@ -26,8 +26,9 @@ import {
 import { AgentChoices } from './agents/choices.js';
 import { reachableHost } from './address.js';
 import { ServedCertificates } from '../alarms/contract.js';
-import { CertificateUsers, Challenges } from '../certificates/contract.js';
-import { OwnCertificate, refuseBadPair } from './certificate.js';
+import { CertificateUsers, Challenges, refuseBadPair } from '../certificates/contract.js';
+import { errors } from './errors.js';
+import { CERTIFICATE_SETTINGS, OwnCertificate } from './certificate.js';
 import { Chooser } from './choice.js';
 import { OwnEntries } from './client-entries.js';
 import { Compiled } from './compiled.js';
@@ -124,6 +125,7 @@ export default definePlugin({
     contribute(ListenerPorts, {
       listener: 'subscription',
       setting: 'subPort' satisfies keyof typeof listenerSettings,
+      addressSetting: 'subListen' satisfies keyof typeof listenerSettings,
     }),
     contribute(PanelHosts, {
       hosts: publicHost === undefined ? [] : [publicHost],
@@ -153,7 +155,9 @@ export default definePlugin({
     tap(beforeSettingsSave, ({ changes, values }) => refuseSharedPath(compiled.formats, changes, values), {
       strict: true,
     }),
-    tap(beforeSettingsSave, ({ changes, values }) => refuseBadPair(changes, values), { strict: true }),
+    tap(beforeSettingsSave, (save) => refuseBadPair(CERTIFICATE_SETTINGS, save, errors.CERTIFICATE), {
+      strict: true,
+    }),
     tap(afterSettingsSave, async ({ keys }) => {
       if (keys.has('subMissLimit')) misses.clear();
       if (keys.has('subCertFile') || keys.has('subKeyFile')) await certificate.follow();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
-  bool,
   canonicalAddress,
+  bool,
   hostName,
   int,
   oneOf,
@@ -12,6 +12,7 @@ import {
   word,
   setting,
 } from '../../kernel/index.js';
+import { pairFile } from '../certificates/contract.js';
 import { orRemote } from '../remote-texts/contract.js';
 import { agentSettings } from './agents/settings.js';
 import { publicUrl } from './setting-texts.js';
@@ -70,11 +71,6 @@ const template = () =>
   text()
     .max(1024)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
-const path = () =>
-  text()
-    .max(4096)
-    .pattern(/^(?:\/[^\p{Cc}]*)?$/u, 'an absolute path');
-
 /** Settings that the environment may set. */
 export const listenerSettings = {
   subEnable: setting(bool(), true, 'serve subscriptions; otherwise every fetch is answered with 404'),
@@ -115,8 +111,8 @@ export const subscriptionSettings = {
     '',
     'the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one',
   ),
-  subCertFile: setting(path(), '', 'PEM certificate of the subscription server, which then serves HTTPS'),
-  subKeyFile: setting(path(), '', 'PEM key of that certificate'),
+  subCertFile: setting(pairFile(), '', 'PEM certificate of the subscription server, which then serves HTTPS'),
+  subKeyFile: setting(pairFile(), '', 'PEM key of that certificate'),
   subMissLimit: setting(
     int().min(0).max(1_000_000),
     100,

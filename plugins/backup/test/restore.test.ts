@@ -64,7 +64,7 @@ run(
     const id = await panel.addInbound();
     await panel.addClient('ann', [id]);
     await panel.get('/panel/api/setting/update', {
-      body: { webDomain: '', subURI: 'https://old.example/sub/', pageSize: 33 },
+      body: { subURI: 'https://old.example/sub/', pageSize: 33 },
     });
     const backup = await download(panel, join(folder, 'backup.db'));
     await panel.addClient('bob', [id]);

@@ -1,6 +1,5 @@
 // Runs a certificate authority. The panel and the subscription server get certificates, and renewed ones, while connections stay open.
-import { Agent, request } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import { Agent } from 'node:https';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,57 +9,11 @@ import { ADMIN } from '../../../test/harness/api.js';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { selfSigned, writePair } from '../../../test/harness/self-signed.js';
 import type { CertificateReply } from '../fields.js';
+import { ask } from './ask.js';
 import { OrderingPanel, PATH } from './ordering-panel.js';
 import { authorityMissing, Pebble } from './pebble.js';
 
 const issuing = testUnless(authorityMissing());
-
-interface Asked {
-  readonly port: number;
-  readonly path: string;
-  readonly agent?: Agent;
-  readonly headers?: Record<string, string>;
-  readonly body?: object;
-}
-interface Answered {
-  readonly status: number;
-  /** of the certificate */
-  readonly serial: string;
-  readonly cookies: readonly string[];
-  readonly obj: never;
-  readonly msg: string;
-}
-/** One call over TLS, whatever the certificate. */
-const ask = ({ port, path, agent, headers, body }: Asked): Promise<Answered> =>
-  new Promise((resolve, reject) => {
-    const sent = request(
-      {
-        host: '127.0.0.1',
-        port,
-        path,
-        method: body ? 'POST' : 'GET',
-        rejectUnauthorized: false,
-        agent: agent ?? false,
-        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-      },
-      (answer) => {
-        const serial = (answer.socket as TLSSocket).getPeerCertificate().serialNumber.toLowerCase();
-        let text = '';
-        answer.on('data', (chunk: Buffer) => (text += String(chunk)));
-        answer.on('end', () =>
-          resolve({
-            status: answer.statusCode ?? 0,
-            serial,
-            cookies: answer.headers['set-cookie'] ?? [],
-            ...(text.startsWith('{')
-              ? (JSON.parse(text) as { obj: never; msg: string })
-              : { obj: undefined as never, msg: text }),
-          }),
-        );
-      },
-    );
-    sent.on('error', reject).end(body && JSON.stringify(body));
-  });
 
 issuing(
   'the subscription server gets a certificate, and a renewed one at once, while connections stay open',
@@ -157,7 +110,7 @@ issuing(
     const failed = await t.throwsAsync(TestPanel.boot(options));
     t.regex(
       String(failed?.message),
-      /the issued certificate of the panel: .*privkey\.pem cannot be read.*; to start without HTTPS, remove /,
+      /the certificate of the panel: .*privkey\.pem cannot be read.*; to start without HTTPS, remove /,
     );
   },
 );

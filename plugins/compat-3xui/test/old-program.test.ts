@@ -83,3 +83,16 @@ test('each setting of the other panel has one name here, and comes back under it
   t.deepEqual(withOurNames(shown), ours);
   t.deepEqual(withOurNames({ ...shown, tgLang: 'fa' }), { ...ours, msgBotLang: 'fa' });
 });
+
+test('the one host of the other panel is the first of those that this one permits', (t) => {
+  const hosts = ['a.example', 'b.example'];
+  t.is(withOldNames({ allowedHosts: hosts })['webDomain'], 'a.example');
+  t.is(withOldNames({ allowedHosts: [] })['webDomain'], '');
+  t.deepEqual(withOurNames(withOldNames({ allowedHosts: hosts })), { allowedHosts: hosts }, 'no change');
+  t.deepEqual(withOurNames({ allowedHosts: 'a.example,b.example', webDomain: 'a.example' }), {
+    allowedHosts: 'a.example,b.example',
+  });
+  t.deepEqual(withOurNames({ webDomain: 'c.example' }), { allowedHosts: ['c.example'] });
+  t.deepEqual(withOurNames({ allowedHosts: hosts, webDomain: '' }), { allowedHosts: [] });
+  t.deepEqual(withOurNames({ pageSize: 10 }), { pageSize: 10 });
+});

@@ -63,7 +63,9 @@ export function callsOf(world: World = {}): { calls: OutgoingCalls; access: Outg
   const fault = (where: string, error: unknown) => world.faults?.push([where, error]);
   const calls = new OutgoingCalls(
     {
-      listeners: { places: () => (world.ownPorts ?? []).map((port) => ({ name: 'panel', port })) },
+      listeners: {
+        places: () => (world.ownPorts ?? []).map((port) => ({ name: 'panel', host: '127.0.0.1', port })),
+      },
       contributions: (() => [{ plugin: 'acme', value: access, fault }]) as never,
       clock: world.clock ?? new FakeClock(0),
       signal: world.stop ?? new AbortController().signal,

@@ -58,12 +58,74 @@ test('the environment sets the ports and the proxies, and says so', async (t) =>
 
 test('the address of the subscription is a setting, used from the next start on', async (t) => {
   const first = await boot(t, { WEIR_SUB_HOST: '' });
-  t.is(await say(first, { subListen: '127.0.0.2' }), 'settings saved');
+  t.is(
+    await say(first, { subListen: '127.0.0.2' }),
+    'settings saved; subListen: from the next start of the panel on',
+  );
   await first.stop();
   const panel = await boot(t, { WEIR_SUB_HOST: '' }, first.dataDirectory);
   const port = new URL(panel.subscriptionUrl).port;
   t.is((await fetch(`http://127.0.0.2:${port}/`)).status, 404);
   await t.throwsAsync(fetch(`http://127.0.0.1:${port}/`));
+});
+
+test('the address of the panel is a setting, used from the next start on', async (t) => {
+  const first = await boot(t, { WEIR_HOST: '' });
+  t.is((await all(first))['webListen'], '127.0.0.1');
+  t.is(
+    await say(first, { webListen: '127.0.0.2' }),
+    'settings saved; webListen: from the next start of the panel on',
+  );
+  await first.stop();
+  const panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin],
+    env: { WEIR_HOST: '' },
+    dataDirectory: first.dataDirectory,
+    anonymous: true,
+  });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  const { port } = new URL(panel.url);
+  t.is((await fetch(`http://127.0.0.2:${port}/healthz`)).status, 200);
+  await t.throwsAsync(fetch(`http://127.0.0.1:${port}/healthz`));
+  t.is(panel.kernel.listeners.panelUrl.split('/')[2], `127.0.0.2:${port}`);
+});
+
+test('an empty address is all addresses, and the log warns of passwords without encryption', async (t) => {
+  const first = await boot(t, { WEIR_HOST: '' });
+  t.false(first.log.some((line) => line.includes('unencrypted')));
+  await say(first, { webListen: '' });
+  await first.stop();
+  const panel = await boot(t, { WEIR_HOST: '' }, first.dataDirectory);
+  const { port } = new URL(panel.url);
+  for (const host of ['127.0.0.1', '127.0.0.2'])
+    t.is((await fetch(`http://${host}:${port}/healthz`)).status, 200);
+  t.true(panel.log.some((line) => line.includes('the panel sends passwords and cookies unencrypted')));
+});
+
+test('an address on which the panel could not start again is refused, and so is one beside the environment', async (t) => {
+  const panel = await boot(t, { WEIR_HOST: '', WEIR_SUB_HOST: '' });
+  for (const field of ['webListen', 'subListen']) {
+    const body = { [field]: '192.0.2.1' };
+    const says = `${field}: the panel could not listen on 192.0.2.1`;
+    await refused(t, panel, UPDATE, { body }, { status: 409, code: 'SETTINGS_ADDRESS', field, says });
+    for (const wrong of ['127.0.0.1:80', 'http://x', ' ', 7])
+      await refused(
+        t,
+        panel,
+        UPDATE,
+        { body: { [field]: wrong } },
+        { status: 400, code: 'KERNEL_INVALID', field },
+      );
+  }
+  const pinned = await boot(t, { WEIR_HOST: 'localhost' });
+  t.is((await all(pinned)).pinned['webListen'], 'WEIR_HOST');
+  await refused(
+    t,
+    pinned,
+    UPDATE,
+    { body: { webListen: '' } },
+    { status: 409, code: 'SETTINGS_PINNED', field: 'webListen' },
+  );
 });
 
 test('the ports of panel and subscription are settings, used from the next start on', async (t) => {

@@ -21,7 +21,7 @@ async function start(t: ExecutionContext) {
   await editDatabase(dataDirectory, [
     `INSERT INTO settings VALUES ('webPort', '${webPort}', 0), ('subPort', '${subPort}', 0)`,
   ]);
-  const env = { ...ENV, WEIR_PANEL_PORT: '', WEIR_SUB_PORT: '' };
+  const env = { ...ENV, WEIR_HOST: '', WEIR_PANEL_PORT: '', WEIR_SUB_PORT: '' };
   const panel = await ProgramPanel.start({ dataDirectory, env });
   t.teardown(() => panel.stop());
   const restart = () => panel.call('/panel/api/setting/restartPanel', { method: 'POST' });
@@ -68,6 +68,16 @@ for (const setting of ['webPort', 'subPort'] as const)
     await panel.until(() => ready() === 3, 'the panel started again');
     t.is(await serves(setting === 'webPort' ? next.port : webPort), 200);
   });
+
+test('an address that is gone when the panel restarts: it keeps the previous one', async (t) => {
+  const { panel, webPort, restart, serves, dataDirectory } = await start(t);
+  await editDatabase(dataDirectory, [`INSERT INTO settings VALUES ('webListen', '"192.0.2.1"', 0)`]);
+  t.is((await restart()).status, 202);
+  await panel.until(() => panel.log.filter(({ msg }) => msg === 'ready').length === 2, 'it serves again');
+  t.is(panel.lost, undefined);
+  t.is(await serves(webPort), 200);
+  t.true(panel.log.some(({ msg }) => msg.startsWith('the restart failed')));
+});
 
 test('a certificate that is not there is refused before the restart, and the panel serves on', async (t) => {
   const { restart, serves, webPort, dataDirectory } = await start(t);
