@@ -3244,6 +3244,8 @@ export type SettingsAllReply = {
   outboundDownThreshold: number;
   /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
   outboundTestEgress: boolean;
+  /** tag of the outbound through which the panel itself calls other machines; empty for directly */
+  panelOutbound: string;
   /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
   realityScanCandidates: string;
   /** serve subscriptions as YAML of mihomo, too */
@@ -3300,6 +3302,8 @@ export type SettingsAllReply = {
   vpnproviderSecret: '';
   /** whether vpnproviderSecret is set */
   hasVpnproviderSecret: boolean;
+  /** address of the panel, from its next start on; empty for all addresses */
+  webListen: string;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3318,6 +3322,10 @@ export type SettingsAllReply = {
   pageSize: number;
   /** calendar that pages show */
   datepicker: 'gregorian' | 'jalalian';
+  /** certificate of the panel, in PEM with its chain; from HTTP to HTTPS and back at the next start of the panel */
+  webCertFile: string;
+  /** private key of that certificate, in PEM */
+  webKeyFile: string;
   /** serve subscriptions; otherwise every fetch is answered with 404 */
   subEnable: boolean;
   /** address of the subscription server, from the next start of the panel on; empty for all addresses */
@@ -3676,6 +3684,8 @@ export type SettingsUpdateInput = {
     outboundDownThreshold?: number;
     /** whether a test in mode http also asks Cloudflare under which address the outbound is seen; not on the schedule */
     outboundTestEgress?: boolean;
+    /** tag of the outbound through which the panel itself calls other machines; empty for directly */
+    panelOutbound?: string;
     /** servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list */
     realityScanCandidates?: string;
     /** serve subscriptions as YAML of mihomo, too */
@@ -3732,6 +3742,8 @@ export type SettingsUpdateInput = {
     vpnproviderSecret?: string;
     /** true clears vpnproviderSecret */
     clearVpnproviderSecret?: boolean;
+    /** address of the panel, from its next start on; empty for all addresses */
+    webListen?: string;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3750,6 +3762,10 @@ export type SettingsUpdateInput = {
     pageSize?: number;
     /** calendar that pages show */
     datepicker?: 'gregorian' | 'jalalian';
+    /** certificate of the panel, in PEM with its chain; from HTTP to HTTPS and back at the next start of the panel */
+    webCertFile?: string;
+    /** private key of that certificate, in PEM */
+    webKeyFile?: string;
     /** serve subscriptions; otherwise every fetch is answered with 404 */
     subEnable?: boolean;
     /** address of the subscription server, from the next start of the panel on; empty for all addresses */

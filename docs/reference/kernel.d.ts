@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 16 names
-//   @weir-panel/weir/plugins/certificates: 15 names
+//   @weir-panel/weir/plugins/certificates: 18 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
@@ -25,7 +25,7 @@
 //   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
-//   @weir-panel/weir/plugins/outgoing: 12 names
+//   @weir-panel/weir/plugins/outgoing: 15 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 6 names
@@ -568,15 +568,16 @@ declare module '@weir-panel/weir/kernel' {
     remount(): void;
     /** The port that a listener is bound to; 0 before it is open. */
     port(name: string): number;
-    /** Every listener with its port: the bound one, or the configured one before it is open. */
+    /** Every listener with its host and port: the bound port, or the configured one before it is open. */
     places(): readonly {
       readonly name: string;
+      readonly host: string;
       readonly port: number;
     }[];
     /** Whom the panel trusts with forwarded headers, and what a request asked for through them. */
     readonly proxies: Proxies;
-    /** Gives a listener another port, before it opens. */
-    setPort(name: string, port: number): void;
+    /** Gives a listener another port, and another host if there is one, before it opens. */
+    setPort(name: string, port: number, host?: string): void;
     /** Restricts the panel to these hosts, besides its own host and loopback; an empty list allows all. `wayOut` is the end of the refusal's sentence: how to add a host. */
     allowHosts(hosts: readonly string[], wayOut: string): void;
     /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
@@ -1900,7 +1901,8 @@ declare module '@weir-panel/weir/plugins/backup' {
 }
 
 declare module '@weir-panel/weir/plugins/certificates' {
-  import type { During, ExtensionPoint, ListenersApi, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { During, ExtensionPoint, ListenersApi, Principal, Token, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
 
   // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
   export interface Pem {
@@ -1923,10 +1925,28 @@ declare module '@weir-panel/weir/plugins/certificates' {
    */
   export function readPairAgain(served: Pem, certFile: string, keyFile: string): Promise<Pem | undefined>;
 
+  // Two settings that name a certificate and its key: checked before they are saved.
+  /** Path of such a file; empty for none. */
+  export const pairFile: () => Joi.StringSchema<string> & Typed<string>;
+  /** Names of the settings. */
+  interface PairSettings {
+    readonly certificate: string;
+    readonly key: string;
+  }
+  /** Makes the error for a setting; `message` begins with its name. */
+  type Refusal = (message: string, more: {
+    readonly path: string;
+    readonly cause?: unknown;
+  }) => Error;
+  /** Rejects with the refusal for the setting whose file is unusable. */
+  export function withSetting<T>(names: PairSettings, refusal: Refusal, work: Promise<T>): Promise<T>;
+  /** Refuses files that are no pair, and one without the other. Two empty settings are fine. */
+  export function refuseBadPair(names: PairSettings, { changes, values }: Record<'changes' | 'values', Readonly<Record<string, unknown>>>, refusal: Refusal): Promise<void>;
+
   // Certificates: issued by an authority or an admin's own, and where they are used.
   /** Folder of all certificates, in the data folder. */
   export const CERTIFICATE_FOLDER = "certificates";
-  /** Files of the certificate that the panel serves when no variable names one; present once it was issued. */
+  /** Files of the certificate that the panel serves when no variable names one; present once it was issued, or settings name one. */
   export const panelFiles: (dataDirectory: string) => CertificatePaths;
   export interface CertificatePaths {
     /** absolute; PEM with its chain */
@@ -4930,6 +4950,20 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   }
   /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;
+  /** A SOCKS 5 server on this machine that looks names up itself. */
+  export interface LocalProxy {
+    readonly host: string;
+    readonly port: number;
+    readonly username: string;
+    readonly password: string;
+  }
+  /** A way for the calls of all plugins. It is not asked for calls that may reach private addresses, nor for handshakes. */
+  export interface WayOut {
+    /** Returns undefined for a direct call. Called before each call, so answer from memory. */
+    proxy(): LocalProxy | undefined;
+  }
+  /** Ways for the calls of plugins; the first that has a proxy is used. `WEIR_OUTGOING_PROXY` takes precedence. */
+  export const WaysOut: ExtensionPoint<WayOut>;
   export interface CallOptions {
     readonly method?: string;
     readonly headers?: ConstructorParameters<typeof Headers>[0];
@@ -5499,6 +5533,7 @@ declare module '@weir-panel/weir/plugins/settings' {
   /** Returns the IANA time zone that `timeLocation` names; undefined is the zone of the machine. */
   export const timeZoneOf: (timeLocation: string) => string | undefined;
   export const panelSettings: {
+    readonly webListen: Setting<Joi.StringSchema<string> & Typed<string>>;
     readonly webBasePath: Setting<Joi.StringSchema<string> & Typed<string>>;
     readonly webPort: Setting<Joi.NumberSchema<number> & Typed<number>>;
     readonly trustedProxyCIDRs: Setting<Joi.StringSchema<string> & Typed<string>>;
@@ -5530,6 +5565,7 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** What environment and config file say about the panel's listener; provided by the program around the kernel. */
   export interface PanelListenerApi {
+    readonly host: Configured<string>;
     readonly port: Configured<number>;
     readonly trustedProxies: Configured<readonly string[]>;
     /** The date until which the certificate of the panel's listener is valid, as text of RFC 3339; blank when it serves plain HTTP. */
@@ -5539,16 +5575,21 @@ declare module '@weir-panel/weir/plugins/settings' {
       readonly certificate: string;
       readonly key: string;
     };
+    /** Where these paths come from; `default` is the certificate of the settings, or one that the panel has ordered. */
+    readonly certificateSource: Configured<string>['source'];
     /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
     readCertificate(): Promise<void>;
   }
   export const PanelListener: Token<PanelListenerApi>;
-  /** A listener whose port is a setting. It is checked when it changes, and used from the next start on. */
+  /** A listener whose port and address are settings. They are checked when they change, and used from the next start on. */
   export interface ListenerPort {
     readonly listener: string;
+    /** name of the setting with the port */
     readonly setting: string;
+    /** name of the setting with the address, which is empty for all */
+    readonly addressSetting?: string;
   }
-  /** The listeners whose ports are settings. */
+  /** The listeners whose ports and addresses are settings. */
   export const ListenerPorts: ExtensionPoint<ListenerPort>;
   /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
   export interface ListenerPlacesApi {
@@ -6839,9 +6880,10 @@ declare module '@weir-panel/weir/testing' {
     mount(routes: readonly Owned[]): void;
     remount(): void;
     port(name: string): number;
-    setPort(name: string, port: number): void;
+    setPort(name: string, port: number, host?: string): void;
     places(): {
       name: string;
+      host: string;
       port: number;
     }[];
     allowHosts(hosts: readonly string[], wayOut: string): void;

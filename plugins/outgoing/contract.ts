@@ -33,6 +33,23 @@ export interface OutgoingAccess {
 /** The hosts that plugins call. */
 export const OutgoingHosts = extensionPoint<OutgoingAccess>('outgoing', 'OutgoingHosts', accessProblem);
 
+/** A SOCKS 5 server on this machine that looks names up itself. */
+export interface LocalProxy {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  readonly password: string;
+}
+/** A way for the calls of all plugins. It is not asked for calls that may reach private addresses, nor for handshakes. */
+export interface WayOut {
+  /** Returns undefined for a direct call. Called before each call, so answer from memory. */
+  proxy(): LocalProxy | undefined;
+}
+/** Ways for the calls of plugins; the first that has a proxy is used. `WEIR_OUTGOING_PROXY` takes precedence. */
+export const WaysOut = extensionPoint<WayOut>('outgoing', 'WaysOut', ({ proxy }) =>
+  typeof proxy === 'function' ? undefined : 'it needs the function proxy',
+);
+
 export interface CallOptions {
   readonly method?: string;
   readonly headers?: ConstructorParameters<typeof Headers>[0];

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock, Contributed, ListenersApi, PluginContext } from '../../kernel/index.js';
+import { reachOf } from '../core-guard/contract.js';
 import { hostProblem, isHost } from './access-problem.js';
 import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
 import {
@@ -13,6 +14,7 @@ import {
   OutgoingError,
   type OutgoingFetch,
   OutgoingHosts,
+  WaysOut,
 } from './contract.js';
 import { type Destination, fits, hostPatternOf, nameOf } from './destination.js';
 import { exchange, type Sent, type Way } from './exchange.js';
@@ -82,13 +84,35 @@ export class OutgoingCalls implements OutgoingApi {
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
-    const { way, over } = await this.#admit(entry, destination, options);
+    const { way, over } = await this.#admit(
+      entry,
+      destination,
+      options,
+      this.#proxyFor(destination, options),
+    );
     try {
       return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
     } catch (error) {
       over();
       throw error;
     }
+  }
+
+  #proxyFor(
+    { host, isAddress }: Destination,
+    { allowPrivate = false }: Pick<CallOptions, 'allowPrivate'>,
+  ): ProxyServer | undefined {
+    const { config, contributions } = this.#needs;
+    // Outbounds of the core lead to public addresses only.
+    if (config.proxy || allowPrivate || (isAddress && reachOf(host) !== 'public')) return config.proxy;
+    for (const { value, fault } of contributions(WaysOut))
+      try {
+        const proxy = value.proxy();
+        if (proxy) return { kind: 'socks5h', ...proxy };
+      } catch (error) {
+        fault('proxy of a WayOut', error);
+      }
+    return undefined;
   }
 
   #entryOf(access: OutgoingAccess): Contributed<OutgoingAccess> {
@@ -105,6 +129,7 @@ export class OutgoingCalls implements OutgoingApi {
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
     options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities'>,
+    proxy = this.#needs.config.proxy,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -129,7 +154,7 @@ export class OutgoingCalls implements OutgoingApi {
     };
     try {
       giveBack = await this.#quotaOf(plugin).take(signal);
-      const { allow, proxy } = this.#needs.config;
+      const { allow } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
       const { allowInsecure = false, authorities = '' } = options;
       const { resolve } = this.#lookups;

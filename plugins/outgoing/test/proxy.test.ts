@@ -161,3 +161,44 @@ test('the address of a proxy is read whole or not at all', (t) => {
   ])
     t.is(proxyOf(text), undefined, text);
 });
+
+test('a way of another plugin is used for public hosts, and the proxy of the environment before it', async (t) => {
+  const { port } = await serve(t, (_, response) => response.end('here'));
+  const [asked, other]: Buffer[][] = [[], []];
+  const way = {
+    host: '127.0.0.1',
+    port: await socksProxy(t, port, asked ?? [], 2),
+    username: 'ada',
+    password: 'p',
+  };
+  const ways = [{ proxy: () => undefined }, { proxy: () => way }];
+  const server = nameServer({});
+  const fetch = fetchOf({ hosts: HOSTS, allow: [`127.0.0.1:${port}`], ways, resolve: server.resolve });
+  t.is(await (await fetch('http://example.com/')).text(), 'here');
+  t.deepEqual(server.asked, [], 'the way looks names up');
+  t.is(String(asked?.[1]?.subarray(2)), 'ada\x01p');
+  const before = asked?.length;
+  t.is(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'here');
+  t.is(asked?.length, before, 'an address that is not public is called directly');
+  await t.throwsAsync(async () => fetch('http://example.com/', { allowPrivate: true }), {
+    message: /ENOTFOUND/,
+  });
+
+  const proxy = `socks5h://127.0.0.1:${await socksProxy(t, port, other ?? [])}`;
+  t.is(await (await fetchOf({ hosts: HOSTS, ways, proxy })('http://example.com/')).text(), 'here');
+  t.is(asked?.length, before);
+});
+
+test('a way that fails is a fault of its plugin, and the call is direct', async (t) => {
+  const faults: unknown[] = [];
+  const ways = [
+    {
+      proxy: () => {
+        throw new Error('no way');
+      },
+    },
+  ];
+  const fetch = fetchOf({ hosts: HOSTS, ways, faults, resolve: nameServer({}).resolve });
+  await t.throwsAsync(async () => fetch('http://example.com/'), { message: /ENOTFOUND/ });
+  t.is(faults.length, 1);
+});

@@ -7,8 +7,8 @@ import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import type { Resolve } from '../address-guard.js';
-import type { OutgoingAccess, OutgoingFetch } from '../contract.js';
-import { OutgoingError } from '../contract.js';
+import type { OutgoingAccess, OutgoingFetch, WayOut } from '../contract.js';
+import { OutgoingError, WaysOut } from '../contract.js';
 import { patternOf } from '../destination.js';
 import { proxyOf } from '../proxy.js';
 import { OutgoingCalls } from '../service.js';
@@ -24,6 +24,7 @@ export interface World {
   readonly clock?: Clock;
   readonly stop?: AbortSignal;
   readonly faults?: unknown[];
+  readonly ways?: readonly WayOut[];
 }
 
 /** A name server that answers as the test says, and writes down how often it was asked. */
@@ -66,7 +67,10 @@ export function callsOf(world: World = {}): { calls: OutgoingCalls; access: Outg
       listeners: {
         places: () => (world.ownPorts ?? []).map((port) => ({ name: 'panel', host: '127.0.0.1', port })),
       },
-      contributions: (() => [{ plugin: 'acme', value: access, fault }]) as never,
+      contributions: ((point: unknown) =>
+        point === WaysOut
+          ? (world.ways ?? []).map((value) => ({ plugin: 'way', value, fault }))
+          : [{ plugin: 'acme', value: access, fault }]) as never,
       clock: world.clock ?? new FakeClock(0),
       signal: world.stop ?? new AbortController().signal,
       config: { allow, ...(world.proxy && { proxy: proxyOf(world.proxy) }) },

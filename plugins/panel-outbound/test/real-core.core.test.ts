@@ -1,0 +1,116 @@
+// Calls of the panel through an outbound of a real core, which leads to a SOCKS server of the test.
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { contribute, definePlugin, tap } from '../../../kernel/index.js';
+import { refused, TestPanel, until } from '../../../test/harness/index.js';
+import { composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
+import { Outgoing, type OutgoingAccess, type OutgoingFetch, OutgoingHosts } from '../../outgoing/contract.js';
+
+const UPDATE = '/panel/api/setting/update';
+const HOST = 'public.example.com';
+
+/** Answers each request as the host that it was asked for, and remembers what it was asked. */
+async function socksServer(t: ExecutionContext): Promise<{ port: number; asked: string[] }> {
+  const asked: string[] = [];
+  const talk = async (socket: Socket): Promise<void> => {
+    const next = async (): Promise<Buffer> => (await once(socket, 'data'))[0] as Buffer;
+    await next();
+    socket.write(Buffer.from([5, 0]));
+    const request = await next();
+    const length = request[4] ?? 0;
+    const host = request[3] === 3 ? request.subarray(5, 5 + length).toString() : 'an address';
+    asked.push(`${host}:${request.readUInt16BE(request.length - 2)}`);
+    socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+    await next();
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nthrough');
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    void talk(socket).catch(() => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+/** A plugin that calls, and one outbound that can be removed. */
+function caller(port: number) {
+  const access: OutgoingAccess = { hosts: [HOST, '127.0.0.1'], limits: { wholeMs: 8_000 } };
+  const world = {
+    hasOutbound: true,
+    fetch: undefined as OutgoingFetch | undefined,
+    engine: undefined as EngineApi | undefined,
+  };
+  const plugin = definePlugin({
+    name: 'caller',
+    version: '1.0.0',
+    api: 1,
+    about: 'Calls.',
+    uses: { outgoing: Outgoing, engine: Engine },
+    contributes: () => [contribute(OutgoingHosts, access)],
+    taps: () => [
+      tap(composeCoreConfig, (add) => {
+        const servers = [{ address: '127.0.0.1', port }];
+        if (world.hasOutbound) add({ outbound: { tag: 'far', protocol: 'socks', settings: { servers } } });
+      }),
+    ],
+    start: ({ outgoing, engine }) => {
+      world.fetch = outgoing.for(access);
+      world.engine = engine;
+    },
+  });
+  const call = async (host = HOST): Promise<string> => {
+    try {
+      return (await (await world.fetch?.(`http://${host}/`))?.text()) ?? '';
+    } catch (error) {
+      return `failed: ${(error as Error).message}`;
+    }
+  };
+  return { plugin, world, call };
+}
+
+test('calls of plugins leave by the outbound, by name, and by no other way when it is removed', async (t) => {
+  const { port, asked } = await socksServer(t);
+  const { plugin, world, call } = caller(port);
+  await using panel = await TestPanel.boot({ plugins: [plugin], env: { WEIR_ENGINE_PRIVATE: 'allow' } });
+  await until(() => world.engine?.status().state === 'running', 'the core runs');
+  t.regex(await call(), /^failed: .*public\.example\.com/, 'directly it is not there');
+  t.deepEqual(asked, []);
+
+  await panel.get(UPDATE, { body: { panelOutbound: 'far' } });
+  t.is(await call(), 'through');
+  t.deepEqual(asked, [`${HOST}:80`]);
+  await refused(
+    t,
+    panel,
+    UPDATE,
+    { body: { panelOutbound: 'fra' } },
+    { status: 400, code: 'PANEL_OUTBOUND_NO_OUTBOUND', field: 'panelOutbound', says: 'there are ' },
+  );
+
+  // Nothing at an address of this machine is looked for elsewhere.
+  t.regex(await call('127.0.0.1'), /WEIR_OUTGOING_ALLOW/);
+  t.is(asked.length, 1);
+
+  // Neither the inbound nor its port is open to others.
+  const config = await panel.get<{ inbounds: { tag: string; port: number; listen: string }[] }>(
+    '/panel/api/server/getConfigJson',
+  );
+  const own = config.inbounds.find(({ tag }) => tag === 'panel-outbound');
+  t.is(own?.listen, '127.0.0.1');
+
+  world.hasOutbound = false;
+  await world.engine?.reconcileConfig();
+  t.regex(await call(), /^failed: /);
+  t.is(asked.length, 1);
+
+  // Without a core there is only the direct way.
+  await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
+  t.regex(await call(), /ENOTFOUND|EAI_AGAIN/);
+  t.true(panel.log.some((line) => line.includes('calls other machines directly')));
+
+  await panel.get(UPDATE, { body: { panelOutbound: '' } });
+  t.regex(await call(), /ENOTFOUND|EAI_AGAIN/);
+});
