@@ -225,11 +225,8 @@ export class ListenerSet implements ListenersApi {
   }
 
   places(): { name: string; host: string; port: number }[] {
-    return [...this.#open].map(([name, { listener, host, port }]) => ({
-      name,
-      host,
-      port: listener.port || port,
-    }));
+    const all = [...this.#open];
+    return all.map(([name, { listener, host, port }]) => ({ name, host, port: listener.port || port }));
   }
 
   allowHosts(hosts: readonly string[], wayOut: string): void {

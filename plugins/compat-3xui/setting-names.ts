@@ -7,6 +7,7 @@ const OF_APP =
   ColorProfile PingType AutoConnect AutoConnectType PerAppMode PerAppList`.split(/\s+/);
 
 export const SETTING_NAMES: Readonly<Record<string, string>> = {
+  engineRestartToCut: 'restartXrayOnClientDisable',
   appLinkEnable: 'happLinkEnable',
   edgetunnelUpdateInterval: 'warpUpdateInterval',
   hasEdgetunnelSecret: 'hasWarpSecret',
@@ -26,7 +27,6 @@ export const SETTING_NAMES: Readonly<Record<string, string>> = {
   msgBotToken: 'tgBotToken',
   hasMsgBotToken: 'hasTgBotToken',
   clearMsgBotToken: 'clearTgBotToken',
-  restartEngineOnClientDisable: 'restartXrayOnClientDisable',
   subAltAutoDetect: 'subClashAutoDetect',
   subAltEnable: 'subClashEnable',
   subAltEnableRouting: 'subClashEnableRouting',
