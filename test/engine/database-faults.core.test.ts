@@ -166,6 +166,8 @@ async function passes(t: ExecutionContext, fault: Fault): Promise<void> {
   t.true((await usageOf(panel, 'dan')).enable);
   t.false((await panel.get<{ enable: boolean }>(`/panel/api/inbounds/get/${small}`)).enable);
   for (const user of users) t.false(await user.served());
+  await panel.call('/panel/api/system/jobs/usage-by-day/move', { method: 'POST' });
+  await recordsAgree(t, panel);
   t.true(await ann.served());
   await panel.get('/panel/api/clients/resetTraffic/bob', { method: 'POST' });
   t.true(await bob.served(), 'a client that was withheld comes back');
@@ -176,6 +178,34 @@ async function passes(t: ExecutionContext, fault: Fault): Promise<void> {
     panel.log.filter(({ level }) => level === 'error').map(({ msg }) => msg),
     [BEGINS],
   );
+}
+
+/** Names of all clients that the audit says were added. */
+async function addedByAudit(panel: LoggedPanel): Promise<string[]> {
+  interface Change {
+    readonly id: number;
+    readonly name: string;
+  }
+  const names: string[] = [];
+  for (let before = ''; ; ) {
+    const path = `/panel/api/x/audit/changes?area=client&kind=added&limit=200${before}`;
+    const page = await panel.get<Change[]>(path);
+    names.push(...page.map(({ name }) => name));
+    if (page.length < 200) return names;
+    before = `&before=${page.at(-1)?.id}`;
+  }
+}
+
+/** Audit and days agree with the accounts, whatever the database did. */
+async function recordsAgree(t: ExecutionContext, panel: LoggedPanel): Promise<void> {
+  const clients = await panel.get<{ email: string }[]>('/panel/api/clients/list');
+  t.deepEqual((await addedByAudit(panel)).sort(), clients.map(({ email }) => email).sort());
+  const { problems } = await panel.get<{ problems: string[] }>('/panel/api/x/audit/verify', { body: {} });
+  t.deepEqual(problems, []);
+  const { up, down } = await usageOf(panel, 'ann');
+  const days = await panel.get<{ up: number; down: number }[]>('/panel/api/x/usage-by-day/clients/ann');
+  const sum = (of: 'up' | 'down') => days.reduce((all, day) => all + day[of], 0);
+  t.deepEqual([sum('up'), sum('down')], [up, down]);
 }
 
 /** The panel is killed in the middle of a fault; its core serves on. */
