@@ -2133,6 +2133,8 @@ export type InboundsAddInput = {
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
     sniffing?: Record<string, unknown> | string;
+    /** id of the node that runs it; null: this machine. 0 and blank are as if it was not sent */
+    nodeId?: number | null;
   };
 };
 
@@ -2166,11 +2168,12 @@ export type InboundsAddReply = {
   lastTrafficResetTime: number;
   /** the limit that disabled it; null when none did */
   depletedCause: 'quota' | 'expiry' | null;
+  nodeId: number | null;
   up: number;
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
-  nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;
@@ -2233,11 +2236,12 @@ export type InboundsGetReply = {
   lastTrafficResetTime: number;
   /** the limit that disabled it; null when none did */
   depletedCause: 'quota' | 'expiry' | null;
+  nodeId: number | null;
   up: number;
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
-  nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;
@@ -2286,11 +2290,12 @@ export type InboundsListReply = {
   lastTrafficResetTime: number;
   /** the limit that disabled it; null when none did */
   depletedCause: 'quota' | 'expiry' | null;
+  nodeId: number | null;
   up: number;
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
-  nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;
@@ -2333,11 +2338,12 @@ export type InboundsListSlimReply = {
   lastTrafficResetTime: number;
   /** the limit that disabled it; null when none did */
   depletedCause: 'quota' | 'expiry' | null;
+  nodeId: number | null;
   up: number;
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
-  nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;
@@ -2357,11 +2363,12 @@ export type InboundsOptionsReply = {
   /** address */
   shareAddr: string;
   shareAddrStrategy: 'node' | 'listen' | 'custom';
+  nodeId: number | null;
   network: string;
   security: string;
   tlsFlowCapable: boolean;
   ssMethod: string;
-  nodeId: number | null;
+  /** host of its node, for links; empty for this machine */
   nodeAddress: string;
   awgServer: Record<string, unknown> | null;
   tuicServer: Record<string, unknown> | null;
@@ -2420,6 +2427,8 @@ export type InboundsUpdateInput = {
     settings?: Record<string, unknown> | string;
     streamSettings?: Record<string, unknown> | string;
     sniffing?: Record<string, unknown> | string;
+    /** id of the node that runs it; null: this machine. 0 and blank are as if it was not sent */
+    nodeId?: number | null;
   };
 };
 
@@ -2453,11 +2462,12 @@ export type InboundsUpdateReply = {
   lastTrafficResetTime: number;
   /** the limit that disabled it; null when none did */
   depletedCause: 'quota' | 'expiry' | null;
+  nodeId: number | null;
   up: number;
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
-  nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
   state: string;

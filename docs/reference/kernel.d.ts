@@ -18,7 +18,7 @@
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 104 names
+//   @weir-panel/weir/plugins/inbounds: 109 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
@@ -2667,8 +2667,10 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   }
   /** Other inbounds, for the check of one's destinations. */
   export interface Beside {
-    /** all inbounds of the panel, with disabled ones marked */
+    /** all inbounds of this machine, with disabled ones marked */
     readonly inbounds: readonly ListeningPlace[];
+    /** another machine runs it: the panel there checks its files, sockets and destinations */
+    readonly elsewhere?: boolean;
   }
   export interface CoreGuardApi {
     /** Resolves with all reasons against saving this inbound; resolves host names. */
@@ -3831,6 +3833,13 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly value: Schema<Cause | null>;
       readonly initial: null;
     };
+    nodeId: {
+      readonly column: Column<number | null>;
+      readonly schema: Schema<number | null>;
+      readonly value: Joi.Schema<any> & Typed<number | null>;
+      readonly initial: null;
+      readonly option: true;
+    };
     countedSince: {
       readonly column: Column<number>;
       readonly value: Joi.NumberSchema<number> & Typed<number>;
@@ -3860,6 +3869,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     id: number;
     lastTrafficResetTime: number;
     listen: string;
+    nodeId: number | null;
     port: number;
     protocol: string;
     remark: string;
@@ -3879,6 +3889,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     enable?: boolean;
     expiryTime?: number;
     listen?: string;
+    nodeId?: number | null;
     port: number;
     protocol: string;
     remark?: string;
@@ -3900,6 +3911,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     enable?: boolean;
     expiryTime?: number;
     listen?: string;
+    nodeId?: number | null;
     port?: number;
     protocol?: string;
     remark?: string;
@@ -4427,6 +4439,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly NOT_FOUND: ErrorFactory;
     readonly PORT_TAKEN: ErrorFactory;
     readonly PORT_IN_USE: ErrorFactory;
+    readonly UNKNOWN_NODE: ErrorFactory;
     readonly TAG_TAKEN: ErrorFactory;
     readonly UNKNOWN_PROTOCOL: ErrorFactory;
     readonly POOL_FULL: ErrorFactory;
@@ -4507,6 +4520,34 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** Returns the limit that an inbound has reached, enabled or not. */
   export function inboundDepletion({ total, expiryTime }: Pick<Inbound, 'total' | 'expiryTime'>, { up, down }: Used, now: number): InboundDepletion;
 
+  // Other machines that run inbounds: who knows them says here what they are called and where they are reached.
+  /** A machine that runs inbounds: a node, or this one. */
+  export interface InboundPlace {
+    /** guid of its panel; empty when it is not known yet */
+    readonly guid: string;
+    /** name for people; empty for this machine */
+    readonly name: string;
+    /** host for links; empty when it is not known, and for this machine */
+    readonly address: string;
+  }
+  /** Knows nodes. */
+  export interface InboundPlacesApi {
+    /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
+    place(nodeId: number): InboundPlace | undefined;
+  }
+  /** Who knows other machines that run inbounds. The first that knows a node answers. */
+  export const InboundPlaces: ExtensionPoint<InboundPlacesApi>;
+
+  // The inbounds that this machine runs: the one list for all that starts, opens, counts or closes something here.
+  /** The inbounds of this machine, which the core and the programs beside it run. Those of nodes are not among them: use it for everything that runs, and `Inbounds` for what is shown and edited. */
+  export interface LocalInboundsApi {
+    /** Returns undefined for an unknown inbound, and for one that another machine runs. */
+    get(id: number): Inbound | undefined;
+    /** Ordered by id. */
+    list(): readonly Inbound[];
+  }
+  export const LocalInbounds: Token<LocalInboundsApi>;
+
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
   /** A transport protocol of the operating system: a port of one is free for the other. */
   export type L4 = 'tcp' | 'udp';
@@ -4583,14 +4624,17 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly down: number;
   }
   export interface InboundsApi {
+    /** Returns inbounds of this machine and of nodes; `LocalInbounds` returns those of this machine. */
     get(id: number): Inbound | undefined;
-    /** All inbounds, ordered by id. */
+    /** All inbounds, also those of nodes, ordered by id. */
     list(): readonly Inbound[];
     protocol(name: string): Protocol | undefined;
     /** Returns the plugin that adds this protocol; empty if there is none. */
     pluginOf(protocol: string): string;
     /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
+    /** Returns the machine that runs the inbound. */
+    placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
@@ -4640,6 +4684,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     enable?: boolean;
     expiryTime?: number;
     listen?: string;
+    nodeId?: number | null;
     port?: number;
     protocol?: string;
     remark?: string;
@@ -4680,8 +4725,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly clientStats: readonly unknown[];
     /** the inbound whose fallback this one is; null without one */
     readonly fallbackParent: unknown;
-    /** null: this machine */
-    readonly nodeId: number | null;
+    /** guid of the panel on the machine that runs it; empty while it is not known */
     readonly originNodeGuid: string;
     /** how the program that runs it is doing; empty where the core runs it */
     readonly state: string;

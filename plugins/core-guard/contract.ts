@@ -28,8 +28,10 @@ export interface ListeningPlace {
 }
 /** Other inbounds, for the check of one's destinations. */
 export interface Beside {
-  /** all inbounds of the panel, with disabled ones marked */
+  /** all inbounds of this machine, with disabled ones marked */
   readonly inbounds: readonly ListeningPlace[];
+  /** another machine runs it: the panel there checks its files, sockets and destinations */
+  readonly elsewhere?: boolean;
 }
 
 export interface CoreGuardApi {

@@ -88,14 +88,15 @@ export class Guard implements CoreGuardApi {
     const { value, twin } = place;
     const texts = [
       twin === undefined ? undefined : 'the core takes this key and another one of this object for the same',
-      await this.#fileProblem(place, lookups !== undefined),
-      await this.#listenProblem(place),
+      beside.elsewhere ? undefined : await this.#fileProblem(place, lookups !== undefined),
+      beside.elsewhere ? undefined : await this.#listenProblem(place),
       // Only inbounds listen.
       'listen' in part ? serverProblem(place) : crashProblem(place),
       ownTagProblem(place),
       costlyProblem(place),
     ];
     const objections: Objection[] = texts.flatMap((text) => (text === undefined ? [] : [{ text }]));
+    if (beside.elsewhere) return objections;
     for (const { as, to } of dialed(place)) {
       const objection =
         as === 'relay'

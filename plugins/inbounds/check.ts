@@ -31,6 +31,8 @@ import type { KnownProtocols } from './contributed/known-protocols.js';
 import { l4Of, overlaps, placeKey } from './ports/listening.js';
 import { normalForm } from './normal-form.js';
 import { refusePanelPort, refusePortInUse, refuseSocketInUse, refuseTakenPort } from './ports/taken-ports.js';
+import { localOf, type LocalInboundsApi } from './places/local-inbounds.js';
+import { type Places, runsHere } from './places/places.js';
 import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
@@ -55,6 +57,8 @@ export class InboundCheck {
   readonly #engine: EngineApi;
   readonly #guard: CoreGuardApi;
   readonly #listeners: ListenerPlacesApi;
+  readonly #places: Places;
+  readonly #local: LocalInboundsApi;
 
   constructor(needs: {
     hooks: Hooks;
@@ -63,6 +67,7 @@ export class InboundCheck {
     engine: EngineApi;
     guard: CoreGuardApi;
     listeners: ListenerPlacesApi;
+    places: Places;
   }) {
     this.#protocols = needs.protocols;
     this.#hooks = needs.hooks;
@@ -70,6 +75,8 @@ export class InboundCheck {
     this.#engine = needs.engine;
     this.#guard = needs.guard;
     this.#listeners = needs.listeners;
+    this.#places = needs.places;
+    this.#local = localOf(needs.store);
   }
 
   /** Resolves with the inbound to write, and with the destinations that only `options` allow. Rejects with the errors of `add`. */
@@ -88,6 +95,10 @@ export class InboundCheck {
           path: 'protocol',
         },
       );
+    this.#places.require(wanted, before);
+    const isHere = runsHere(wanted);
+    /** What another machine had says nothing about this one. */
+    const hereBefore = before && runsHere(before) ? before : undefined;
     if (wanted.remark !== before?.remark) refuseHidden('remark', wanted.remark, 'label');
     if (wanted.tag !== before?.tag) {
       refuseHidden('tag', wanted.tag, 'name');
@@ -104,15 +115,18 @@ export class InboundCheck {
     const stored = before?.protocol === wanted.protocol ? before.settings : undefined;
     const own = protocol.complete?.(sentSettings, stored) ?? sentSettings;
     const settings = inspect(protocol.settings, own);
-    const others = this.#store.list().filter(({ id }) => id !== before?.id);
+    const others = this.#local.list().filter(({ id }) => id !== before?.id);
     // Includes what the panel adds: the core may read another key in its place, and that key would win.
     const part = {
       ...wanted,
       settings: 'value' in settings ? settings.value : own,
       streamSettings: { security: 'none', ...coreStream(wanted.streamSettings) },
     };
-    const found = await this.#guard.examine(freeParts(part), { inbounds: others });
-    const kept = this.#kept(found, before, keepDestinations);
+    const found = await this.#guard.examine(freeParts(part), {
+      inbounds: others,
+      elsewhere: !isHere,
+    });
+    const kept = this.#kept(found, hereBefore, keepDestinations);
     const refused = found.filter(
       ({ destination }) => destination === undefined || !kept.includes(destination),
     );
@@ -123,7 +137,10 @@ export class InboundCheck {
     // It opens certificates: a refused file would be reported twice.
     if (refused.length === 0)
       issues.push(
-        ...(await streamIssues(wanted.streamSettings, (path) => this.#guard.readCertificate(path))),
+        ...(await streamIssues(
+          wanted.streamSettings,
+          isHere ? (path) => this.#guard.readCertificate(path) : undefined,
+        )),
       );
     // What the core has dropped is refused with its own words.
     const ofCore = ['streamSettings.network', 'streamSettings.security'];
@@ -134,7 +151,7 @@ export class InboundCheck {
       throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
     const valid = {
       ...wanted,
-      settings: await this.#reserved('value' in settings ? settings.value : {}, wanted, before, protocol),
+      settings: await this.#reserved('value' in settings ? settings.value : {}, wanted, hereBefore, protocol),
     };
     const l4 = l4Of(protocol, valid);
     const l4Before = before ? l4Of(this.#protocols.get(before.protocol), before) : [];
@@ -150,8 +167,8 @@ export class InboundCheck {
     // Where this inbound listens already, our own core holds the port.
     const isSame = before?.enable === true && overlaps(before, draft);
     const held = isSame ? l4Before : [];
-    if (draft.enable && isSocket(draft.listen) && !isSame) await refuseSocketInUse(draft.listen);
-    if (draft.enable)
+    if (isHere && draft.enable && isSocket(draft.listen) && !isSame) await refuseSocketInUse(draft.listen);
+    if (isHere && draft.enable)
       await refusePortInUse(
         draft,
         l4.filter((one) => !held.includes(one)),
@@ -180,7 +197,7 @@ export class InboundCheck {
       draft,
       l4,
     );
-    refusePanelPort(this.#listeners, draft, l4);
+    if (runsHere(draft)) refusePanelPort(this.#listeners, draft, l4);
   }
 
   /** Destinations that stay although the setting does not name them: those the inbound has already, or with `all` every one. */
@@ -190,7 +207,7 @@ export class InboundCheck {
     return [...new Set(unnamed)].filter((destination) => all || had.has(destination));
   }
 
-  /** Has the core test the inbound with changed settings. */
+  /** Has the core test the inbound with changed settings; one of a node is not tested. */
   async test(inbound: Inbound, change: (settings: JsonObject) => JsonObject): Promise<void> {
     const protocol = this.#protocols.get(inbound.protocol);
     if (protocol) await this.#examine(inbound, protocol, change);
@@ -203,8 +220,8 @@ export class InboundCheck {
     before: Inbound | undefined,
     protocol: Protocol,
   ): Promise<Draft['settings']> {
-    if (!protocol.reserve) return settings;
-    const ports = new Set(this.#store.list().map(({ port }) => port));
+    if (!protocol.reserve || !runsHere(wanted)) return settings;
+    const ports = new Set(this.#local.list().map(({ port }) => port));
     return protocol.reserve(settings, {
       before: before?.protocol === wanted.protocol ? before.settings : undefined,
       isTaken: (port) => port === wanted.port || ports.has(port),
@@ -217,7 +234,8 @@ export class InboundCheck {
     protocol: Protocol,
     change = (settings: JsonObject): JsonObject => this.#hooks.refine(coreSettings, settings, { inbound }),
   ): Promise<void> {
-    if (protocol.runBy === 'program') return;
+    // The core of a node may be another one.
+    if (protocol.runBy === 'program' || !runsHere(inbound)) return;
     const name = userName({ inboundId: inbound.id, clientId: ANYBODY.id });
     const sample =
       clientlessReason(protocol, inbound) === undefined

@@ -18,6 +18,7 @@ import type { EntryBase } from './entry/base.js';
 import type { ClientIdentity, EntryTemplate } from './entry/entry.js';
 import type { HiddenName } from './fields.js';
 import type { InboundEditsApi } from './inbound-edits.js';
+import type { InboundPlace } from './places/inbound-places.js';
 import { type Inbound, UpdateInbound } from './schema.js';
 import type { ClientsPlan, SentClients } from './sent-clients.js';
 import type { ClientsShownIn, ShownClients } from './shown-clients.js';
@@ -96,6 +97,8 @@ export type { ClientsPlan, SentClients } from './sent-clients.js';
 export type { ClientsShownIn, ShownClients } from './shown-clients.js';
 export type { Added, AddOptions, InboundEditsApi } from './inbound-edits.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
+export { type InboundPlace, InboundPlaces, type InboundPlacesApi } from './places/inbound-places.js';
+export { LocalInbounds, type LocalInboundsApi } from './places/local-inbounds.js';
 
 /** A transport protocol of the operating system: a port of one is free for the other. */
 export type L4 = 'tcp' | 'udp';
@@ -197,14 +200,17 @@ export interface InboundUsage {
 }
 
 export interface InboundsApi {
+  /** Returns inbounds of this machine and of nodes; `LocalInbounds` returns those of this machine. */
   get(id: number): Inbound | undefined;
-  /** All inbounds, ordered by id. */
+  /** All inbounds, also those of nodes, ordered by id. */
   list(): readonly Inbound[];
   protocol(name: string): Protocol | undefined;
   /** Returns the plugin that adds this protocol; empty if there is none. */
   pluginOf(protocol: string): string;
   /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
+  /** Returns the machine that runs the inbound. */
+  placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
@@ -292,8 +298,7 @@ export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly clientStats: readonly unknown[];
   /** the inbound whose fallback this one is; null without one */
   readonly fallbackParent: unknown;
-  /** null: this machine */
-  readonly nodeId: number | null;
+  /** guid of the panel on the machine that runs it; empty while it is not known */
   readonly originNodeGuid: string;
   /** how the program that runs it is doing; empty where the core runs it */
   readonly state: string;

@@ -29,6 +29,8 @@ const SHARE = ['node', 'listen', 'custom'] as const;
 const RESETS = ['never', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 /** Programs send these where they have no value: the field is as if it was left out. */
 const NOTHING = Joi.valid('', 0, null);
+/** The same for an id that may be null. */
+const NO_ID = Joi.valid('', 0, '0');
 /** In the JSON texts that hold no clients. */
 const SEPARATORS = 20_000;
 
@@ -133,6 +135,15 @@ export const inboundFields = {
       'the limit that disabled it; null when none did',
     ) as Schema<Cause | null>,
     initial: null,
+  }),
+  nodeId: field({
+    column: column.optionalInteger(),
+    schema: nullable(int().min(1).empty(NO_ID)).description(
+      'id of the node that runs it; null: this machine. 0 and blank are as if it was not sent',
+    ) as Schema<number | null>,
+    value: nullable(int()),
+    initial: null,
+    option: true,
   }),
   countedSince: field({
     column: column.integer(),

@@ -57,6 +57,8 @@ import { SentClientsPlans } from './sent-clients.js';
 import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
+import { localOf, LocalInbounds } from './places/local-inbounds.js';
+import { Places } from './places/places.js';
 import { InboundViews } from './views.js';
 
 /** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
@@ -101,6 +103,7 @@ export default definePlugin({
     queue: singleton(SerialQueue),
     protocols: singleton(KnownProtocols),
     programs: singleton(Programs),
+    places: singleton(Places),
     store: singleton(InboundStore),
     coreEdits: singleton(CoreEdits),
     limits: singleton(Limits),
@@ -111,6 +114,7 @@ export default definePlugin({
   },
   provides: ({ store, service, limits, check, views }) => [
     provide(Inbounds, store),
+    provide(LocalInbounds, localOf(store)),
     provide(InboundLimits, limits),
     provide(InboundEdits, {
       add: async (inbound, who, options = {}) => {
@@ -159,7 +163,7 @@ export default definePlugin({
     tap(
       composeCoreConfig,
       (add) => {
-        for (const inbound of store.list()) {
+        for (const inbound of localOf(store).list()) {
           const protocol = store.protocol(inbound.protocol);
           if (inbound.enable && protocol && protocol.runBy !== 'program')
             add(...corePart(inbound, protocol, hooks));

@@ -14,7 +14,12 @@ const NOTHING: Required<ProtocolOption> = {
   wgPublicKey: '',
 };
 
-export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlow' | 'protocol'>) {
+/** `nodeAddress`: host of the node that runs it; empty for this machine. */
+export function optionOf(
+  inbound: Inbound,
+  inbounds: Pick<InboundsApi, 'takesFlow' | 'protocol'>,
+  nodeAddress = '',
+) {
   const { id, protocol, settings, streamSettings } = inbound;
   const { method } = settings;
   return {
@@ -23,8 +28,7 @@ export function optionOf(inbound: Inbound, inbounds: Pick<InboundsApi, 'takesFlo
     ...viewStream(streamSettings),
     tlsFlowCapable: inbounds.takesFlow(id),
     ssMethod: protocol === 'shadowsocks' && typeof method === 'string' ? method : '',
-    nodeId: null,
-    nodeAddress: '',
+    nodeAddress,
     ...NOTHING,
     ...ownFields(inbound, inbounds),
   };

@@ -81,8 +81,9 @@ export const InboundReply = shape({
   down: amount(),
   clientStats: list(openObject()),
   fallbackParent: nullable(anything()),
-  nodeId: nullable(int()),
-  originNodeGuid: text(),
+  originNodeGuid: text().description(
+    'guid of the panel on the machine that runs it; empty while it is not known',
+  ),
   state: text().description(
     'of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it',
   ),
@@ -107,8 +108,7 @@ export const InboundOption = shape({
   security: text(),
   tlsFlowCapable: bool(),
   ssMethod: text(),
-  nodeId: nullable(int()),
-  nodeAddress: text(),
+  nodeAddress: text().description('host of its node, for links; empty for this machine'),
   ...ownOptions,
 });
 export const InboundIds = shape({ ids: list(int()).max(10_000) }).example({ ids: [1] });

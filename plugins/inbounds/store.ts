@@ -16,6 +16,8 @@ import { errors } from './errors.js';
 import type { Inbound } from './fields.js';
 import type { KnownProtocols } from './contributed/known-protocols.js';
 import { applyChange, type InboundMemory, loadMemory, type MemoryChange, safe, type Used } from './memory.js';
+import type { InboundPlace } from './places/inbound-places.js';
+import type { Places } from './places/places.js';
 import type { InboundTables } from './tables.js';
 
 const NOTHING: Used = { up: 0, down: 0 };
@@ -23,10 +25,17 @@ const NOTHING: Used = { up: 0, down: 0 };
 export class InboundStore implements InboundsApi {
   readonly #usage: InboundTables['usage'];
   readonly #protocols: KnownProtocols;
+  readonly #places: Places;
   /** for tests, which compare it with the database */
   readonly memory: Projection<InboundMemory, MemoryChange>;
 
-  constructor({ db, tables, protocols }: { db: Database; tables: InboundTables; protocols: KnownProtocols }) {
+  constructor({
+    db,
+    tables,
+    protocols,
+    places,
+  }: { db: Database; tables: InboundTables; protocols: KnownProtocols; places: Places }) {
+    this.#places = places;
     this.#usage = tables.usage;
     this.#protocols = protocols;
     this.memory = db.projection({ load: () => loadMemory(tables), apply: applyChange });
@@ -61,8 +70,11 @@ export class InboundStore implements InboundsApi {
   entry(inbound: Inbound): EntryTemplate | undefined {
     const protocol = this.protocol(inbound.protocol);
     if (!protocol || clientlessReason(protocol, inbound) !== undefined) return undefined;
-    const entry = protocol.entry(inbound, noteFunctions(baseEntry(inbound)));
+    const entry = protocol.entry(inbound, noteFunctions(baseEntry(inbound, this.placeOf(inbound).address)));
     return entry && frozen(noteFunctions(entry));
+  }
+  placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace {
+    return this.#places.of(inbound);
   }
   takesFlow(id: number): boolean {
     const inbound = this.get(id);

@@ -35,4 +35,8 @@ export const migrations: readonly Migration[] = [
       `UPDATE inbounds SET counted_since = ${dialect === 'sqlite' ? "CAST(strftime('%s', 'now') AS INTEGER)" : 'UNIX_TIMESTAMP()'} * 1000`,
     ],
   },
+  {
+    name: '0003-nodes',
+    up: ({ integer }) => [`ALTER TABLE inbounds ADD COLUMN node_id ${integer}`],
+  },
 ];

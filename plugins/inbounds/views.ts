@@ -8,10 +8,10 @@ import {
   type ShownClients,
 } from './contract.js';
 import { errors } from './errors.js';
-import type { PanelIdentityApi } from '../settings/contract.js';
 import { hiddenNames, type Inbound, jsonNames, without } from './fields.js';
 import { optionOf } from './option.js';
 import { type Programs, RUNNING } from './contributed/programs.js';
+import type { Places } from './places/places.js';
 import type { InboundStore } from './store.js';
 
 /** Of fields that lists leave out. */
@@ -35,26 +35,26 @@ export class InboundViews {
   readonly #hooks: Hooks;
   readonly #store: InboundStore;
   readonly #programs: Programs;
-  readonly #identity: PanelIdentityApi;
+  readonly #places: Places;
   readonly #contributions: PluginContext['contributions'];
 
   constructor({
     hooks,
     store,
     programs,
-    identity,
+    places,
     contributions,
   }: {
     hooks: Hooks;
     store: InboundStore;
     programs: Programs;
-    identity: PanelIdentityApi;
+    places: Places;
     contributions: PluginContext['contributions'];
   }) {
     this.#hooks = hooks;
     this.#store = store;
     this.#programs = programs;
-    this.#identity = identity;
+    this.#places = places;
     this.#contributions = contributions;
   }
 
@@ -65,8 +65,7 @@ export class InboundViews {
       ...this.#store.usage(inbound.id),
       clientStats: [],
       fallbackParent: null,
-      nodeId: null,
-      originNodeGuid: this.#identity.guid,
+      originNodeGuid: this.#places.of(inbound).guid,
       state: this.#programs.state(inbound),
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole });
@@ -93,7 +92,9 @@ export class InboundViews {
   }
 
   options() {
-    return this.#store.list().map((inbound) => optionOf(inbound, this.#store));
+    return this.#store
+      .list()
+      .map((inbound) => optionOf(inbound, this.#store, this.#places.of(inbound).address));
   }
 
   /** With settings, but of each client only who it is: no secrets of clients. */

@@ -12,17 +12,19 @@ export type EntryBase = Omit<EntryTemplate, 'account'>;
 export const isUnspecified = (host: string): boolean =>
   host === '' || host === '0.0.0.0' || canonicalAddress(host) === '::';
 
-/** Returns the inbound's own address; empty when it listens on all addresses, or where only this machine reaches it. */
-function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound): string {
+/** Returns the address at which clients reach the inbound; empty when it listens on all addresses, or where only its machine reaches it, and the address of its node is not known. */
+function ownAddress({ listen, shareAddr, shareAddrStrategy }: Inbound, ofNode: string): string {
   if (shareAddrStrategy === 'custom' && shareAddr !== '') return shareAddr;
-  return isSocket(listen) || isUnspecified(listen) || isLoopback(listen) ? '' : listen;
+  const own = isSocket(listen) || isUnspecified(listen) || isLoopback(listen) ? '' : listen;
+  return shareAddrStrategy === 'listen' ? own || ofNode : ofNode || own;
 }
 
-export function baseEntry(inbound: Inbound): EntryBase {
+/** `nodeAddress`: host of the node that runs it; empty for this machine. */
+export function baseEntry(inbound: Inbound, nodeAddress = ''): EntryBase {
   const { port, streamSettings } = inbound;
   const finalMask = finalMaskOf(streamSettings['finalmask']);
   return {
-    server: ownAddress(inbound).replace(/^\[|\]$/g, ''),
+    server: ownAddress(inbound, nodeAddress).replace(/^\[|\]$/g, ''),
     port,
     ...streamEntry(streamSettings),
     ...(finalMask && { finalMask }),

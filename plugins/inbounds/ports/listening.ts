@@ -1,11 +1,11 @@
-// Where an inbound listens: on a port of an address over TCP, UDP or both, or on a Unix socket.
+// Where an inbound listens: on a port of an address over TCP, UDP or both, or on a Unix socket, of its machine.
 import { canonicalAddress } from '../../../kernel/index.js';
 import { isSocket, socketName } from '../../core-guard/contract.js';
 import type { L4, Protocol } from '../contract.js';
 import type { Inbound } from '../fields.js';
 import { transportL4 } from '../stream/stream.js';
 
-export type Place = Pick<Inbound, 'listen' | 'port'>;
+export type Place = Pick<Inbound, 'listen' | 'port' | 'nodeId'>;
 
 const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
 
@@ -17,8 +17,9 @@ function addressOf(listen: string): string {
 }
 
 /** Returns the key of all inbounds that may be in each other's way; undefined for one that listens nowhere. */
-export function placeKey({ listen, port }: Place): string | number | undefined {
-  return socketName(listen) ?? (port === 0 ? undefined : port);
+export function placeKey({ listen, port, nodeId }: Place): string | number | undefined {
+  const key = socketName(listen) ?? (port === 0 ? undefined : port);
+  return nodeId === null || key === undefined ? key : `node ${nodeId} ${key}`;
 }
 
 /** Whether one of two that have the same key is in the way of the other. */

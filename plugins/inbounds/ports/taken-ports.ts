@@ -38,7 +38,7 @@ export function refuseTakenPort(others: readonly Listening[], wanted: Place, l4:
 /** Throws PORT_TAKEN for a port of the panel or of one of its listeners. They speak TCP: an inbound over UDP may have the same number. */
 export function refusePanelPort(
   listeners: ListenerPlacesApi,
-  { listen, port }: Place,
+  { listen, port }: Pick<Place, 'listen' | 'port'>,
   l4: readonly L4[],
 ): void {
   if (isSocket(listen) || !l4.includes('tcp')) return;
@@ -89,7 +89,10 @@ async function listenUdp(host: string, port: number): Promise<void> {
 }
 
 /** Throws PORT_IN_USE when another program listens there, or when this machine does not have the address. */
-export async function refusePortInUse({ listen, port }: Place, l4: readonly L4[]): Promise<void> {
+export async function refusePortInUse(
+  { listen, port }: Pick<Place, 'listen' | 'port'>,
+  l4: readonly L4[],
+): Promise<void> {
   for (const one of l4)
     try {
       await (one === 'tcp' ? listenTcp : listenUdp)(listen || '0.0.0.0', port);

@@ -34,8 +34,8 @@ const transportOf = (stream: Settings): Transport =>
 const transportSettings = (stream: Settings): Settings =>
   objectOf(stream[transportOf(stream).keys.find((key) => key in stream) ?? '']);
 
-/** Problems, with paths below `streamSettings`. */
-export async function streamIssues(stream: Settings, readFile: ReadFile): Promise<Issue[]> {
+/** Problems, with paths below `streamSettings`. Without `readFile`, files are not opened: another machine has them. */
+export async function streamIssues(stream: Settings, readFile: ReadFile | undefined): Promise<Issue[]> {
   const kind = [
     ...issuesAt('streamSettings.network', inspect(network, stream['network'])),
     ...issuesAt('streamSettings.security', inspect(security, stream['security'])),

@@ -58,10 +58,11 @@ function leafOf(certificate: string): X509Certificate | undefined {
   }
 }
 
-async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string | undefined> {
+async function pairProblem(pair: Settings, readFile: ReadFile | undefined): Promise<string | undefined> {
   // A file takes precedence over the text beside it, as in the core.
   const read = async (inline: string, file: string): Promise<string> =>
-    textOf(pair[file]) ? readFile(textOf(pair[file])) : linesOf(pair[inline]);
+    textOf(pair[file]) && readFile ? readFile(textOf(pair[file])) : linesOf(pair[inline]);
+  if (!readFile && (textOf(pair['certificateFile']) || textOf(pair['keyFile']))) return undefined;
   const certificate = await read('certificate', 'certificateFile');
   const key = await read('key', 'keyFile');
   if (!certificate || !key) return 'it needs certificateFile and keyFile, or certificate and key';
@@ -90,7 +91,7 @@ async function pairProblem(pair: Settings, readFile: ReadFile): Promise<string |
 }
 
 /** Checks a certificate: the core would start with a broken one and then fail every handshake. */
-export async function certificateIssues(tls: Settings, readFile: ReadFile): Promise<Issue[]> {
+export async function certificateIssues(tls: Settings, readFile: ReadFile | undefined): Promise<Issue[]> {
   const issues: Issue[] = [];
   for (const [i, entry] of (tls['certificates'] as Settings[]).entries()) {
     const path = `streamSettings.tlsSettings.certificates.${i}`;
