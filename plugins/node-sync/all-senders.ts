@@ -1,0 +1,106 @@
+// The senders of all nodes, and what an edit hears of them.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, Log } from '../../kernel/index.js';
+import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { NodesApi } from '../nodes/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
+import type { DesiredRecords } from './desired-records.js';
+import { NodeSender, type SenderState } from './node-sender.js';
+import type { RecordValues } from './record-values.js';
+
+/** An edit waits as long for its nodes. */
+const EDIT_MS = 3_000;
+
+interface Needs {
+  readonly nodes: NodesApi;
+  readonly inbounds: InboundsApi;
+  readonly identity: PanelIdentityApi;
+  readonly records: DesiredRecords;
+  readonly values: RecordValues;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+export class AllSenders implements UserServer {
+  readonly #needs: Needs;
+  readonly #byNode = new Map<number, NodeSender>();
+
+  constructor({ nodes, inbounds, identity, records, values, log, clock, signal }: Needs) {
+    this.#needs = { nodes, inbounds, identity, records, values, log, clock, signal };
+  }
+
+  readonly serves = (inboundId: number): boolean => this.#nodeOf(inboundId) !== null;
+
+  readonly reconcileUsers = (users: readonly UserRef[]): Promise<Applied> => {
+    const nodes = new Set(users.map(({ inboundId }) => this.#nodeOf(inboundId)));
+    return this.#send([...nodes].filter((id): id is number => id !== null));
+  };
+
+  readonly reconcileInbounds = (): Promise<Applied> => this.#send([...this.#needs.records.dirty]);
+
+  /** Begins to send what waits for these nodes. */
+  wake(nodeIds: Iterable<number>): void {
+    for (const id of nodeIds) void this.#of(id).wake();
+  }
+
+  wakeAll(): void {
+    this.wake(this.#needs.nodes.list().map(({ id }) => id));
+  }
+
+  state(nodeId: number): SenderState {
+    return this.#of(nodeId).state;
+  }
+
+  /** Resolves when nothing waits for the node any more, or nothing can be sent. */
+  settled(nodeId: number): Promise<void> {
+    return this.#of(nodeId).wake();
+  }
+
+  stop(): void {
+    for (const sender of this.#byNode.values()) sender.stop();
+  }
+
+  async #send(nodeIds: readonly number[]): Promise<Applied> {
+    const late = new AbortController();
+    const answers = await Promise.all(
+      nodeIds.map(async (id): Promise<Applied> => {
+        const sender = this.#of(id);
+        const isLate = await Promise.race([
+          sender.wake().then(() => false),
+          sleep(EDIT_MS, true, { signal: late.signal }).catch(() => true),
+        ]);
+        const { problem, refused } = sender.state;
+        const name = this.#needs.nodes.get(id)?.name ?? `#${id}`;
+        if (isLate) return { pending: true, reason: `it is on its way to the node ${name}` };
+        if (problem !== '') return { pending: true, reason: `the node ${name} gets it later: ${problem}` };
+        if (refused !== '') return { pending: true, rejected: true, reason: `the node ${name} refuses it: ${refused}` };
+        return DONE;
+      }),
+    );
+    late.abort();
+    return answers.find(({ pending }) => pending) ?? DONE;
+  }
+
+  #of(nodeId: number): NodeSender {
+    const known = this.#byNode.get(nodeId);
+    if (known) return known;
+    const { nodes, identity, records, values, log, clock, signal } = this.#needs;
+    const sender = new NodeSender(nodeId, {
+      nodes,
+      guid: identity.guid,
+      records,
+      values,
+      log,
+      now: () => clock.now(),
+      signal,
+    });
+    this.#byNode.set(nodeId, sender);
+    return sender;
+  }
+
+  #nodeOf(inboundId: number): number | null {
+    return this.#needs.inbounds.get(inboundId)?.nodeId ?? null;
+  }
+}

@@ -1,0 +1,71 @@
+// Which records of which nodes a change concerns. Costs what changes, not what there is.
+import type { Tx } from '../../kernel/index.js';
+import type { ClientChange, ClientRow, ProgramUsersApi } from '../clients/contract.js';
+import type { InboundChange, InboundsApi } from '../inbounds/contract.js';
+import type { DesiredRecords, Mark } from './desired-records.js';
+
+export class ChangesOfNodes {
+  readonly #records: DesiredRecords;
+  readonly #inbounds: InboundsApi;
+  readonly #users: ProgramUsersApi;
+
+  constructor({
+    records,
+    inbounds,
+    users,
+  }: {
+    records: DesiredRecords;
+    inbounds: InboundsApi;
+    users: ProgramUsersApi;
+  }) {
+    this.#records = records;
+    this.#inbounds = inbounds;
+    this.#users = users;
+  }
+
+  /** Inbounds that run on nodes, or did; with those that came or went, their clients. */
+  async inboundsSaved(changes: readonly InboundChange[], tx: Tx): Promise<void> {
+    const marks: Mark[] = [];
+    for (const { before, after } of changes) {
+      const id = (after ?? before)?.id ?? 0;
+      const [from, to] = [before?.nodeId ?? null, after?.nodeId ?? null];
+      if (from !== null && from !== to) marks.push({ nodeId: from, kind: 'inbound', id, isGone: true });
+      if (to !== null) marks.push({ nodeId: to, kind: 'inbound', id, isGone: false });
+      if (from === to) continue;
+      // Memory has the attachments of before.
+      const elsewhere = (clientId: number, nodeId: number): boolean =>
+        this.#inbounds
+          .list()
+          .some((one) => one.id !== id && one.nodeId === nodeId && this.#users.isAttached({ inboundId: one.id, clientId }));
+      for (const clientId of this.#users.attached(id)) {
+        if (from !== null)
+          marks.push({ nodeId: from, kind: 'client', id: clientId, isGone: !elsewhere(clientId, from) });
+        if (to !== null) marks.push({ nodeId: to, kind: 'client', id: clientId, isGone: false });
+      }
+    }
+    await this.#records.mark(tx, marks);
+  }
+
+  async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {
+    const nodeOf = new Map<number, number | null>();
+    const nodesOf = (row: Readonly<ClientRow> | undefined): Set<number> => {
+      const nodes = new Set<number>();
+      for (const id of row?.inboundIds ?? []) {
+        if (!nodeOf.has(id)) nodeOf.set(id, this.#inbounds.get(id)?.nodeId ?? null);
+        const node = nodeOf.get(id) ?? null;
+        if (node !== null) nodes.add(node);
+      }
+      return nodes;
+    };
+    const marks: Mark[] = [];
+    for (const { before, after, setsUsage = false } of changes) {
+      const id = (after ?? before)?.id ?? 0;
+      const [from, to] = [nodesOf(before), nodesOf(after)];
+      const isNewPeriod =
+        setsUsage || (before !== undefined && before.up + before.down > 0 && after?.up === 0 && after.down === 0);
+      for (const nodeId of from) if (!to.has(nodeId)) marks.push({ nodeId, kind: 'client', id, isGone: true });
+      for (const nodeId of to) marks.push({ nodeId, kind: 'client', id, isGone: false, isNewPeriod });
+    }
+    await this.#records.mark(tx, marks);
+  }
+}

@@ -1,0 +1,179 @@
+// What each node should have: rows that change in the transaction of what they stand for, so neither a crash nor a
+// rollback separates the two.
+import type { Database, Tx } from '../../kernel/index.js';
+import { desiredStateChanged } from './contract.js';
+import type { RecordKind, RecordRow } from './tables.js';
+
+/** A record of a node that changed. */
+export interface Mark {
+  readonly nodeId: number;
+  readonly kind: RecordKind;
+  readonly id: number;
+  readonly isGone: boolean;
+  /** the usage of the client starts again at zero */
+  readonly isNewPeriod?: boolean;
+}
+/** What a node said of a version. */
+export interface Told {
+  readonly kind: RecordKind;
+  readonly id: number;
+  readonly version: number;
+  /** blank when it is in force */
+  readonly refused: string;
+}
+/** Versions that a node has, where ours must be newer. */
+export type Seen = Omit<Told, 'refused'>;
+
+const AT_ONCE = 2_500;
+const LONGEST_REASON = 1_000;
+const COLUMNS =
+  'node_id AS "nodeId", kind, id, version, is_gone AS "isGone", period, is_pending AS "isPending", refused';
+
+const read = (row: RecordRow): RecordRow => ({
+  ...row,
+  nodeId: Number(row.nodeId),
+  id: Number(row.id),
+  version: Number(row.version),
+  period: Number(row.period),
+  isGone: Boolean(row.isGone),
+  isPending: Boolean(row.isPending),
+});
+
+export class DesiredRecords {
+  readonly #db: Database;
+  /** nodes for which something waits, perhaps; the rows are what counts */
+  readonly dirty = new Set<number>();
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  /** Each record gets a newer version, and waits to be sent. */
+  async mark(tx: Tx, marks: readonly Mark[]): Promise<void> {
+    if (marks.length === 0) return;
+    const { rows, onConflict, incoming } = tx.sql;
+    const columns = { node_id: 'integer', kind: 'text', id: 'integer', is_gone: 'integer', period: 'integer' } as const;
+    for (let from = 0; from < marks.length; from += AT_ONCE)
+      await tx.run(
+        `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused)
+         SELECT j.node_id, j.kind, j.id, 1, j.is_gone, j.period, 1, '' FROM ${rows(columns)} AS j WHERE true
+         ${onConflict(
+           'node_id, kind, id',
+           `version = node_sync_records.version + 1, is_gone = ${incoming('is_gone')}, period = node_sync_records.period + ${incoming('period')}, is_pending = 1`,
+         )}`,
+        {
+          rows: JSON.stringify(
+            marks
+              .slice(from, from + AT_ONCE)
+              .map(({ nodeId, kind, id, isGone, isNewPeriod = false }) => [
+                nodeId,
+                kind,
+                id,
+                Number(isGone),
+                Number(isNewPeriod),
+              ]),
+          ),
+        },
+      );
+    const nodeIds = [...new Set(marks.map(({ nodeId }) => nodeId))];
+    for (const id of nodeIds) this.dirty.add(id);
+    tx.emit(desiredStateChanged, { nodeIds });
+  }
+
+  /** Records that wait to be sent, in the order in which a node can take them: deleted ones, inbounds, clients. */
+  async pending(nodeId: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 1
+       ORDER BY is_gone DESC, kind DESC, id LIMIT :limit`,
+      { nodeId, limit },
+    );
+    return rows.map(read);
+  }
+
+  /** How many wait, and how many the node refuses, by node. */
+  async counts(): Promise<Map<number, { pending: number; refused: number }>> {
+    const rows = await this.#db.query<{ nodeId: number; pending: number; refused: number }>(
+      `SELECT node_id AS "nodeId", SUM(is_pending) AS pending, SUM(CASE WHEN refused = '' THEN 0 ELSE 1 END) AS refused
+       FROM node_sync_records GROUP BY node_id`,
+    );
+    return new Map(
+      rows.map((row) => [Number(row.nodeId), { pending: Number(row.pending), refused: Number(row.refused) }]),
+    );
+  }
+
+  /** Records that the node does not have in force, with its words. */
+  async refused(nodeId: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND refused <> '' ORDER BY kind DESC, id LIMIT :limit`,
+      { nodeId, limit },
+    );
+    return rows.map(read);
+  }
+
+  /** Stores the answer of a node. A record that has changed since stays pending. */
+  async told(nodeId: number, told: readonly Told[]): Promise<void> {
+    const columns = { kind: 'text', id: 'integer', version: 'integer', refused: 'text' } as const;
+    for (let from = 0; from < told.length; from += AT_ONCE) {
+      const rows = JSON.stringify(
+        told
+          .slice(from, from + AT_ONCE)
+          .map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
+      );
+      await this.#db.write(async (tx) => {
+        const among = `FROM ${tx.sql.rows(columns)} AS j WHERE j.kind = node_sync_records.kind AND j.id = node_sync_records.id AND j.version = node_sync_records.version`;
+        await tx.run(
+          `DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1 AND EXISTS (SELECT 1 ${among} AND j.refused = '')`,
+          { nodeId, rows },
+        );
+        await tx.run(
+          `UPDATE node_sync_records SET is_pending = 0, refused = (SELECT j.refused ${among})
+           WHERE node_id = :nodeId AND EXISTS (SELECT 1 ${among})`,
+          { nodeId, rows },
+        );
+      });
+    }
+  }
+
+  /** Sends these again, with a version that is newer than what the node has. Those that are unknown here are deleted there. */
+  async overtake(nodeId: number, seen: readonly Seen[]): Promise<void> {
+    const columns = { kind: 'text', id: 'integer', version: 'integer' } as const;
+    for (let from = 0; from < seen.length; from += AT_ONCE)
+      await this.#db.write(async (tx) => {
+        const { rows, onConflict, incoming, greatest } = tx.sql;
+        await tx.run(
+          `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused)
+           SELECT :nodeId, j.kind, j.id, j.version + 1, 1, 0, 1, '' FROM ${rows(columns)} AS j WHERE true
+           ${onConflict(
+             'node_id, kind, id',
+             `version = ${greatest}(node_sync_records.version + 1, ${incoming('version')}), is_pending = 1`,
+           )}`,
+          {
+            nodeId,
+            rows: JSON.stringify(seen.slice(from, from + AT_ONCE).map(({ kind, id, version }) => [kind, id, version])),
+          },
+        );
+      });
+  }
+
+  /** All records of a node, a page at a time. */
+  async page(nodeId: number, kind: RecordKind, after: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND kind = :kind AND id > :after ORDER BY id LIMIT :limit`,
+      { nodeId, kind, after, limit },
+    );
+    return rows.map(read);
+  }
+
+  /** The node has nothing: all is sent again, and what is deleted is forgotten. */
+  async sendAll(nodeId: number): Promise<void> {
+    await this.#db.write(async (tx) => {
+      await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1', { nodeId });
+      await tx.run("UPDATE node_sync_records SET is_pending = 1, refused = '' WHERE node_id = :nodeId", { nodeId });
+    });
+  }
+
+  async forget(tx: Tx, nodeId: number): Promise<void> {
+    await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId', { nodeId });
+    await tx.run('DELETE FROM node_sync_positions WHERE node_id = :nodeId', { nodeId });
+  }
+}

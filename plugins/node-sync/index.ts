@@ -1,0 +1,89 @@
+import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { UserServers } from '../engine/contract.js';
+import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { beforeNodeDelete, duringNodeSave, Nodes, nodesFlipped } from '../nodes/contract.js';
+import { PanelIdentity } from '../settings/contract.js';
+import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
+import { AllSenders } from './all-senders.js';
+import { ChangesOfNodes } from './changes-of-nodes.js';
+import { desiredStateChanged } from './contract.js';
+import { DesiredRecords } from './desired-records.js';
+import { errors } from './errors.js';
+import { RecordValues } from './record-values.js';
+import { routes } from './routes.js';
+import { Synchroniser } from './synchroniser.js';
+import { migrations, tables } from './tables.js';
+import { UsageOfNodes } from './usage-of-nodes.js';
+
+export default definePlugin({
+  name: 'node-sync',
+  version: '0.1.0',
+  api: 1,
+  about: 'Keeps nodes as this panel wants them, and counts what their clients use.',
+  uses: {
+    nodes: Nodes,
+    inbounds: Inbounds,
+    clients: Clients,
+    users: ProgramUsers,
+    identity: PanelIdentity,
+  },
+  hooks: [desiredStateChanged],
+  tables,
+  migrations,
+  services: {
+    records: singleton(DesiredRecords),
+    changes: singleton(ChangesOfNodes),
+    values: singleton(RecordValues),
+    senders: singleton(AllSenders),
+    usage: singleton(UsageOfNodes),
+    synchroniser: singleton(Synchroniser),
+  },
+  contributes: ({ nodes, senders, usage }) => [
+    contribute(InboundPlaces, {
+      place: (nodeId) => {
+        const node = nodes.get(nodeId);
+        return node && { guid: node.guid, name: node.name, address: node.address };
+      },
+    }),
+    contribute(UserServers, senders),
+    contribute(CounterSources, usage),
+  ],
+  taps: ({ records, changes, senders, usage, synchroniser, inbounds }) => [
+    tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
+    tap(duringClientSave, ({ changes: saved }, tx) => changes.clientsSaved(saved, tx)),
+    tap(duringTrafficCount, (_, tx) => usage.counted(tx)),
+    tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
+    tap(nodesFlipped, ({ flips }) => {
+      for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
+    }),
+    tap(
+      beforeNodeDelete,
+      ({ node }) => {
+        const used = inbounds.list().filter(({ nodeId }) => nodeId === node.id);
+        if (used.length > 0)
+          throw errors.HAS_INBOUNDS(
+            `${used
+              .slice(0, 5)
+              .map(({ tag }) => tag)
+              .join(', ')}${used.length > 5 ? ` and ${used.length - 5} more` : ''} run on the node ${node.name}; move or delete them first`,
+          );
+      },
+      { strict: true },
+    ),
+    tap(duringNodeSave, async ({ changes: saved }, tx) => {
+      for (const { kind, before } of saved)
+        if (kind === 'deleted' && before) {
+          await records.forget(tx, before.id);
+          synchroniser.forget(before.id);
+        }
+    }),
+  ],
+  routes,
+  jobs: ({ synchroniser, usage }) => [
+    job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),
+    job('acknowledge', '1m', () => usage.acknowledge()),
+  ],
+  start: ({ senders }) => senders.wakeAll(),
+  stop: ({ senders }) => senders.stop(),
+});

@@ -1,0 +1,142 @@
+// Brings one node what it should have: in portions, until nothing waits. One call at a time.
+import { inspect, type Log, messageOf, type Schema } from '../../kernel/index.js';
+import { NodeCallError, type NodesApi } from '../nodes/contract.js';
+import type { DesiredRecords, Told } from './desired-records.js';
+import type { RecordValues, SentChange } from './record-values.js';
+import { ApplyReply } from './replies.js';
+
+/** Records of one call: what a node takes in about a second. */
+const PORTION = 500;
+/** A bulk of clients takes a node a while; a call that takes longer is repeated, which is harmless. */
+const CALL_MS = 60_000;
+const PAUSES_MS = [1_000, 5_000, 15_000, 60_000];
+export const APPLY = 'panel/api/x/node/apply';
+
+export interface SenderState {
+  /** why the node does not get changes; blank when it does */
+  readonly problem: string;
+  /** Unix ms of the last portion that the node took; 0 before the first one */
+  readonly sentAt: number;
+  /** reason of the last refusal since something was sent; blank for none */
+  readonly refused: string;
+}
+
+interface Needs {
+  readonly nodes: NodesApi;
+  readonly guid: string;
+  readonly records: DesiredRecords;
+  readonly values: RecordValues;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+export class NodeSender {
+  readonly #nodeId: number;
+  readonly #needs: Needs;
+  #state: SenderState = { problem: '', sentAt: 0, refused: '' };
+  #running: Promise<void> | undefined;
+  /** something may have come since the last look */
+  #isDue = false;
+  #failures = 0;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(nodeId: number, needs: Needs) {
+    this.#nodeId = nodeId;
+    this.#needs = needs;
+  }
+
+  get state(): SenderState {
+    return this.#state;
+  }
+
+  /** Sends what waits, soon. Never rejects; resolves when nothing waits any more, or nothing can be sent. */
+  wake(): Promise<void> {
+    this.#isDue = true;
+    clearTimeout(this.#retry);
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  stop(): void {
+    clearTimeout(this.#retry);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isDue && !this.#needs.signal.aborted) {
+      this.#isDue = false;
+      try {
+        while (!this.#needs.signal.aborted && (await this.#portion()));
+        this.#worked();
+      } catch (error) {
+        if (!this.#needs.signal.aborted) this.#failed(error);
+      }
+    }
+  }
+
+  /** Sends one portion; false when nothing waits. */
+  async #portion(): Promise<boolean> {
+    const { nodes, guid, records, values, now, signal } = this.#needs;
+    const node = nodes.get(this.#nodeId);
+    if (!node) return false;
+    records.dirty.delete(this.#nodeId);
+    const rows = await records.pending(this.#nodeId, PORTION);
+    if (rows.length === 0) return false;
+    records.dirty.add(this.#nodeId);
+    if (!node.enable) throw new Error('it is disabled');
+    if (node.status === 'offline') throw new Error('it is offline');
+    if (!node.isSure) throw new Error('another panel answers there');
+    const changes = rows.map((row) => values.of(row));
+    const { obj } = await nodes.call(this.#nodeId, APPLY, {
+      method: 'POST',
+      json: { central: guid, changes },
+      timeoutMs: CALL_MS,
+      signal,
+    });
+    const told = toldOf(obj, changes);
+    await records.told(this.#nodeId, told);
+    const refused = told.find((one) => one.refused !== '')?.refused ?? '';
+    this.#state = { problem: '', sentAt: now(), refused };
+    // A node that answers for nothing of it would get the same again at once.
+    if (told.length === 0) throw new Error('it answers for none of the records that it was sent');
+    return rows.length === PORTION || this.#isDue;
+  }
+
+  #worked(): void {
+    if (this.#failures > 0)
+      this.#needs.log.info('a node has all changes again', { node: this.#needs.nodes.get(this.#nodeId)?.name });
+    this.#failures = 0;
+    this.#state = { ...this.#state, problem: '' };
+  }
+
+  #failed(error: unknown): void {
+    const problem = messageOf(error).slice(0, 500);
+    if (problem !== this.#state.problem)
+      this.#needs.log.warn('a node does not get its changes yet', {
+        node: this.#needs.nodes.get(this.#nodeId)?.name,
+        problem,
+      });
+    this.#state = { ...this.#state, problem };
+    const pause = PAUSES_MS[Math.min(this.#failures, PAUSES_MS.length - 1)] ?? 0;
+    this.#failures += 1;
+    // A node that is away wakes us when it comes back.
+    if (error instanceof NodeCallError) this.#retry = setTimeout(() => void this.wake(), pause);
+  }
+}
+
+/** What the node says of those that it was sent, and of no others. */
+function toldOf(obj: unknown, changes: readonly SentChange[]): Told[] {
+  const result = inspect(ApplyReply as Schema, obj);
+  if (!('value' in result))
+    throw new Error(`its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300));
+  const sent = new Set(changes.map(({ kind, id, version }) => `${kind}.${id}.${version}`));
+  const { results } = result.value as { results: (Omit<Told, 'refused'> & { ok: boolean; reason?: string })[] };
+  return results
+    .filter(({ kind, id, version }) => sent.has(`${kind}.${id}.${version}`))
+    .map(({ kind, id, version, ok, reason = '' }) => ({
+      kind,
+      id,
+      version,
+      refused: ok ? '' : reason || 'the node does not say why',
+    }));
+}

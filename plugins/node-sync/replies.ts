@@ -1,0 +1,51 @@
+// Replies of a node, checked: a node may lie, and has limits before it is believed.
+import { bool, inspect, int, list, optional, type Schema, shape, text } from '../../kernel/index.js';
+
+const kind = () => text().max(32);
+const count = () => int().min(0);
+
+/** Fields that a newer node adds are left alone. */
+const open = <S extends { unknown(allow?: boolean): S }>(schema: S): S => schema.unknown(true);
+
+export const ApplyReply = open(
+  shape({
+    results: list(
+      open(
+        shape({ kind: kind(), id: count(), version: count(), ok: bool(), reason: optional(text().allow('').max(4096)) }),
+      ),
+    ).max(10_000),
+  }),
+);
+export const SummaryReply = open(shape({ digest: text().max(64) }));
+export const BucketsReply = open(shape({ digests: list(text().max(64)).max(1024) }));
+export const RecordsReply = open(
+  shape({
+    records: list(open(shape({ kind: kind(), id: count(), version: count(), state: text().max(32) }))).max(10_000),
+    next: text().allow('').max(64),
+  }),
+);
+export const UsageReply = open(
+  shape({
+    epochs: list(
+      open(
+        shape({
+          epoch: text().max(64),
+          seq: count(),
+          isCurrent: bool(),
+          more: bool(),
+          users: list(
+            open(shape({ clientId: count(), inboundId: count(), up: count(), down: count() })),
+          ).max(50_000),
+        }),
+      ),
+    ).max(64),
+  }),
+);
+
+/** Throws a sentence that says what is wrong with the reply. */
+export function checked<T>(schema: unknown, obj: unknown): T {
+  const result = inspect(schema as Schema, obj);
+  if ('value' in result) return result.value as T;
+  const problems = result.issues.map(({ message }) => message).join('; ');
+  throw new Error(`its reply cannot be read: ${problems}`.slice(0, 300));
+}

@@ -1,0 +1,50 @@
+import { column, type Migration, type Row, table, type TableModels } from '../../kernel/index.js';
+
+export type RecordKind = 'inbound' | 'client';
+
+export const tables = {
+  /** What each node should have, by our ids. A row of a deleted record goes when the node has deleted it. */
+  records: table('node_sync_records', {
+    nodeId: column.key<number>('integer'),
+    kind: column.key<RecordKind>(),
+    id: column.key<number>('integer'),
+    /** grows with each change */
+    version: column.integer(),
+    isGone: column.bool(),
+    /** grows when the usage of the client starts again at zero */
+    period: column.integer(),
+    /** the node has not confirmed this version */
+    isPending: column.bool(),
+    /** why the node does not have it in force; blank when it has, or is not known to */
+    refused: column.text(),
+  }),
+  /** How far the usage of a node is counted. */
+  positions: table('node_sync_positions', {
+    nodeId: column.key<number>('integer'),
+    /** of the panel there: another one begins anew */
+    guid: column.text(),
+    epoch: column.text(),
+    seq: column.integer(),
+  }),
+} as const;
+export type SyncTables = TableModels<typeof tables>;
+export type RecordRow = Row<typeof tables.records>;
+export type PositionRow = Row<typeof tables.positions>;
+
+export const migrations: readonly Migration[] = [
+  {
+    name: '0001-records',
+    up: ({ integer, bool, dialect }) => {
+      const clustered = dialect === 'sqlite' ? ' WITHOUT ROWID' : '';
+      return [
+        `CREATE TABLE node_sync_records (
+          node_id ${integer} NOT NULL, kind VARCHAR(16) NOT NULL, id ${integer} NOT NULL, version ${integer} NOT NULL, is_gone ${bool} NOT NULL,
+          period ${integer} NOT NULL, is_pending ${bool} NOT NULL, refused VARCHAR(1024) NOT NULL,
+          PRIMARY KEY (node_id, kind, id))${clustered}`,
+        'CREATE INDEX node_sync_records_pending ON node_sync_records (node_id, is_pending)',
+        `CREATE TABLE node_sync_positions (
+          node_id ${integer} NOT NULL PRIMARY KEY, guid VARCHAR(64) NOT NULL, epoch VARCHAR(64) NOT NULL, seq ${integer} NOT NULL)`,
+      ];
+    },
+  },
+];

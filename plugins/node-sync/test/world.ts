@@ -1,0 +1,118 @@
+// A central and nodes, each a whole panel in this process; their cores are stand-ins.
+import type { ExecutionContext } from 'ava';
+import { FakeEngine, freePort, TestPanel, until } from '../../../test/harness/index.js';
+import { folderFor } from '../../../test/harness/folder-for.js';
+
+export interface Site {
+  panel: TestPanel;
+  readonly engine: FakeEngine;
+  readonly port: number;
+  readonly dataDirectory: string;
+}
+export const poll = (panel: TestPanel) =>
+  panel.call('/panel/api/system/jobs/traffic/poll', { method: 'POST' });
+
+export class SyncWorld {
+  readonly #t: ExecutionContext;
+  readonly central: Site;
+
+  private constructor(t: ExecutionContext, central: Site) {
+    this.#t = t;
+    this.central = central;
+  }
+
+  static async start(t: ExecutionContext): Promise<SyncWorld> {
+    return new SyncWorld(t, await SyncWorld.#site(t));
+  }
+
+  static async #site(t: ExecutionContext): Promise<Site> {
+    const engine = new FakeEngine();
+    const [dataDirectory, port] = [await folderFor(t), await freePort()];
+    const site: Site = {
+      engine,
+      port,
+      dataDirectory,
+      panel: await TestPanel.boot({
+        plugins: [engine.plugin],
+        dataDirectory,
+        env: { WEIR_PANEL_PORT: String(port) },
+      }),
+    };
+    t.teardown(() => site.panel[Symbol.asyncDispose]());
+    return site;
+  }
+
+  /** A node, and its record at the central; resolves when it is online. */
+  async node(name: string): Promise<Site & { id: number }> {
+    const site = await SyncWorld.#site(this.#t);
+    const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+      body: { name: 'central' },
+    });
+    await this.central.panel.get('/panel/api/nodes/add', {
+      body: {
+        name,
+        remark: '',
+        scheme: 'http',
+        address: '127.0.0.1',
+        port: site.port,
+        basePath: '/',
+        apiToken: token,
+        enable: true,
+        allowPrivateAddress: true,
+      },
+    });
+    const nodes = await this.central.panel.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
+    const id = nodes.find((node) => node.name === name)?.id ?? 0;
+    await this.online(id);
+    return Object.assign(site, { id });
+  }
+
+  status(id: number): Promise<{ status: string; configDirty: boolean }> {
+    return this.central.panel.get(`/panel/api/nodes/get/${id}`);
+  }
+
+  online(id: number): Promise<void> {
+    return until(async () => {
+      await this.central.panel.call(`/panel/api/nodes/probe/${id}`, { method: 'POST' });
+      return (await this.status(id)).status === 'online';
+    }, `the node ${id} is online`);
+  }
+
+  offline(id: number): Promise<void> {
+    return until(async () => {
+      await this.central.panel.call(`/panel/api/nodes/probe/${id}`, { method: 'POST' });
+      return (await this.status(id)).status === 'offline';
+    }, `the node ${id} is offline`);
+  }
+
+  /** The panel of a site stops, and starts again on the same data and port. */
+  async restart(site: Site, meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
+    await site.panel.stop();
+    await meanwhile();
+    site.panel = await TestPanel.boot({
+      plugins: [site.engine.plugin],
+      dataDirectory: site.dataDirectory,
+      env: { WEIR_PANEL_PORT: String(site.port) },
+    });
+  }
+
+  reconcile(id: number): Promise<unknown> {
+    return this.central.panel.get(`/panel/api/x/node-sync/${id}/reconcile`, { method: 'POST' });
+  }
+
+  async pending(id: number): Promise<number> {
+    const all = await this.central.panel.get<{ nodeId: number; pending: number }[]>('/panel/api/x/node-sync');
+    return all.find(({ nodeId }) => nodeId === id)?.pending ?? -1;
+  }
+}
+
+export const emails = async (panel: TestPanel): Promise<string[]> =>
+  (await panel.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email).sort();
+export const client = (panel: TestPanel, email: string) =>
+  panel.get<{ id: number; uuid: string; enable: boolean; up: number; down: number; totalGB: number; inboundIds: number[] }>(
+    `/panel/api/clients/get/${email}`,
+  );
+export const inbounds = (panel: TestPanel) =>
+  panel.get<{ id: number; tag: string; port: number; enable: boolean; nodeId: number | null }[]>(
+    '/panel/api/inbounds/list',
+  );
