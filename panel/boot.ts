@@ -97,6 +97,11 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     certificateFiles,
     certificateSource: sources.tlsCert,
     readCertificate: async () => kernel?.listeners.renewCertificate(),
+    askForCertificates: (authorities) => {
+      certificate?.askFor(authorities);
+      kernel?.listeners.panel.renew();
+      return certificate !== undefined;
+    },
   };
   kernel = await Kernel.boot({
     plugins,

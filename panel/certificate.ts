@@ -1,4 +1,5 @@
 // The certificate of a listener: read at the start, and reread while connections stay open.
+import type { TlsOptions } from 'node:tls';
 import type { Certificate } from '../net/certificate.js';
 import { endOf, type Pem, readPair, readPairAgain } from '../plugins/certificates/contract.js';
 
@@ -6,6 +7,7 @@ export class CertificateFiles implements Certificate {
   readonly #certFile: string;
   readonly #keyFile: string;
   #pem: Pem;
+  #asks: Pick<TlsOptions, 'ca' | 'requestCert' | 'rejectUnauthorized'> = {};
 
   private constructor(certFile: string, keyFile: string, pem: Pem) {
     this.#certFile = certFile;
@@ -18,8 +20,16 @@ export class CertificateFiles implements Certificate {
     return new CertificateFiles(certFile, keyFile, await readPair(certFile, keyFile));
   }
 
-  get pem(): Pem {
-    return this.#pem;
+  get pem(): Certificate['pem'] {
+    return { ...this.#pem, ...this.#asks };
+  }
+  /** Asks callers for a certificate of these authorities (PEM); the request tells who has one. An empty text: asks nobody. */
+  askFor(authorities: string): void {
+    // Without `ca`, Node would trust all public authorities.
+    this.#asks =
+      authorities === ''
+        ? { requestCert: false, rejectUnauthorized: true, ca: undefined }
+        : { requestCert: true, rejectUnauthorized: false, ca: authorities };
   }
   get validTo(): string {
     return new Date(endOf(this.#pem.cert)).toISOString();

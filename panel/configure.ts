@@ -4,7 +4,6 @@ import { lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Configured, PluginConfig, Sources } from '../schema/variable.js';
 import { messageOf } from '../kernel/errors/errors.js';
-import type { Certificate } from '../net/certificate.js';
 import type { Plugin } from '../kernel/plugin/define.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { type CertificatePaths, panelFiles } from '../plugins/certificates/contract.js';
@@ -21,7 +20,7 @@ export interface Configuration {
   /** what sets the panel's own boot settings */
   readonly sources: Sources<typeof bootVariables>;
   /** of the panel's listener; without one it serves plain HTTP */
-  readonly certificate: Certificate | undefined;
+  readonly certificate: CertificateFiles | undefined;
   /** absolute; blank without one */
   readonly certificateFiles: CertificatePaths;
   readonly configs: ReadonlyMap<string, PluginConfig>;
@@ -43,7 +42,7 @@ async function certificateOf(
   { tlsCert, tlsKey }: { tlsCert?: string; tlsKey?: string },
   issued: CertificatePaths | undefined,
   problems: string[],
-): Promise<Certificate | undefined> {
+): Promise<CertificateFiles | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) {
     if (!issued) return undefined;
     return CertificateFiles.read(issued.certificate, issued.key).catch((error: unknown) => {

@@ -21,6 +21,8 @@ export interface Credentials {
   readonly authorization: string | undefined;
   readonly cookies: Readonly<Record<string, string>>;
   readonly ip: string;
+  /** its `url` is a path of a route, without the base path */
+  readonly request: import('node:http').IncomingMessage;
 }
 
 /** Called for every request that carries a bearer token or no valid session. A tap throws a 401 PanelError to refuse at once. */

@@ -140,7 +140,7 @@ export class Pipeline {
       if (!isSafe(request.method)) requireCsrf(session.csrf, await this.#sentCsrf(request, body));
       return { name: session.userName, kind: 'session', session: session.digest, ip };
     }
-    const asked = { authorization, cookies, ip };
+    const asked = { authorization, cookies, ip, request };
     const who = route.auth !== 'session' && (await this.#parts.hooks.choose(authenticate, asked));
     if (!who) throw kernelErrors.UNAUTHORIZED();
     return { ...who, ip };

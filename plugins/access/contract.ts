@@ -1,5 +1,10 @@
 // Hooks of logins, admins and API tokens, for other plugins.
-import { choose, during, event, guard, type Principal, type RequestInfo, word } from '../../kernel/index.js';
+import {
+  choose,
+  during,
+  event,
+  extensionPoint,
+  guard, type Principal, type RequestInfo, word } from '../../kernel/index.js';
 
 /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
@@ -33,9 +38,33 @@ export const duringAdminSave = during<{
   readonly who: Principal;
 }>('access/duringAdminSave');
 
+/** A kind of API token that may call some routes only. */
+export interface TokenKind {
+  /** also the kind of the principal */
+  readonly kind: string;
+  /** Whether its tokens may call this path, which has no base path and no query. Called for each of their requests. */
+  mayCall(method: string, path: string): boolean;
+}
+const KIND = /^[a-z]{1,16}$/;
+const TAKEN = ['session', 'token', 'command', 'plugin', 'anyone'];
+/** Kinds of API tokens beside those of full admins. */
+export const TokenKinds = extensionPoint<TokenKind>(
+  'access',
+  'TokenKinds',
+  ({ kind, mayCall }, _, others) => {
+    if (typeof kind !== 'string' || !KIND.test(kind) || TAKEN.includes(kind))
+      return `kind must be a word of small letters, and not ${TAKEN.join(', ')}`;
+    if (typeof mayCall !== 'function') return `the kind ${kind} needs the function mayCall`;
+    const other = others.find(({ value }) => value.kind === kind);
+    return other && `the kind ${kind} already exists, in plugin ${other.plugin}`;
+  },
+);
+
 export interface TokenFacts {
   readonly id: number;
   readonly name: string;
+  /** blank: of a full admin */
+  readonly kind: string;
   readonly enabled: boolean;
   /** Unix ms; 0: never */
   readonly expiresAt: number;

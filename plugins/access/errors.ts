@@ -12,6 +12,8 @@ export const errors = defineErrors('access', {
   TWO_FACTOR_OFF: [422, 'recovery codes need two-factor, which is off; turn it on first'],
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, disabled or expired'],
+  TOKEN_KIND: [400, 'there is no such kind of API token'],
+  TOKEN_ROUTE: [403, 'an API token of this kind may not call this path'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],
   TOKEN_EXPIRED: [400, 'expiresAt must be in the future (Unix ms), or 0 for never'],
   TOKEN_NOT_FOUND: [404, 'there is no API token with this id'],

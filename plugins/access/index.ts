@@ -31,6 +31,7 @@ import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { createFirstAdmin } from './first-login.js';
 import { KnownAddresses } from './known-addresses.js';
+import { LimitedKinds } from './limited-kinds.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
 import { NameThrottle } from './name-throttle.js';
@@ -82,6 +83,7 @@ export default definePlugin({
     queue: singleton(PasswordQueue),
     admins: singleton(Admins),
     tokens: singleton(Tokens),
+    kinds: singleton(LimitedKinds),
     blocks: singleton(BlockStore),
     limits: singleton(LoginLimits),
     throttle: singleton(NameThrottle),
@@ -95,7 +97,7 @@ export default definePlugin({
     credentials: singleton(Credentials),
     signIns: singleton(SignIns),
   },
-  taps: ({ tokens, rules, signIns }) => [
+  taps: ({ tokens, rules, signIns, kinds }) => [
     tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
@@ -103,13 +105,15 @@ export default definePlugin({
       const recoveryCodes = await rules.afterSave(saved);
       if (recoveryCodes) add({ recoveryCodes });
     }),
-    tap(authenticate, ({ authorization }) => {
+    tap(authenticate, ({ authorization, request }) => {
       // Another kind of authorization is for a proxy in front.
       if (!/^bearer\b/i.test(authorization ?? '')) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization as string)?.[1];
       const known = token === undefined ? undefined : tokens.use(token);
       if (!known) throw errors.WRONG_TOKEN();
-      return { name: known.name, kind: 'token' };
+      if (known.kind === '') return { name: known.name, kind: 'token' };
+      kinds.require(known.kind, request);
+      return { name: known.name, kind: known.kind };
     }),
   ],
   routes: (scope) => [...routes(scope), ...securityRoutes(scope)],

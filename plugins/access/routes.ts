@@ -20,6 +20,7 @@ import {
 } from '../../kernel/index.js';
 import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
+import type { LimitedKinds } from './limited-kinds.js';
 import type { Login } from './login.js';
 import { printableWord } from './printable-word.js';
 import type { Tokens } from './tokens.js';
@@ -32,6 +33,7 @@ const token = {
   createdAt: int().description('Unix seconds'),
   expiresAt: int().description('Unix ms; 0: never'),
   lastUsedAt: int().description('Unix seconds, at most a minute behind; 0: never'),
+  kind: text().description('blank: a full admin; node: of a central panel, for what it calls of a node'),
 };
 const TokenId = shape({ id: int().min(1).example(1) });
 
@@ -44,12 +46,14 @@ export const routes = ({
   sessions,
   credentials,
   twoFactor,
+  kinds,
 }: {
   login: Login;
   tokens: Tokens;
   sessions: SessionsApi;
   credentials: Credentials;
   twoFactor: TwoFactor;
+  kinds: LimitedKinds;
 }): Route[] => [
   route({
     method: 'POST',
@@ -152,11 +156,15 @@ export const routes = ({
     body: shape({
       name: printableWord().trim().max(64).prefs({ convert: true }),
       expiresAt: optional(int().min(0).description('Unix ms; 0: never')),
+      kind: optional(text().max(16)).description('blank, or left out: a full admin'),
     }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),
-    errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED],
-    handle: (input) =>
-      once(input, (note) => tokens.create(input.body.name, input.body.expiresAt ?? 0, input.who, note)),
+    errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED, errors.TOKEN_KIND],
+    handle: (input) => {
+      const { name, expiresAt = 0, kind = '' } = input.body;
+      kinds.requireKnown(kind);
+      return once(input, (note) => tokens.create(name, expiresAt, input.who, note, kind));
+    },
   }),
   route({
     method: 'POST',

@@ -9,7 +9,7 @@ export const tables = {
     createdAt: column.integer(),
     codeStep: column.integer(),
   }),
-  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` and `lastUsedAt` (0: never) in Unix seconds, `expiresAt` in Unix ms (0: never). */
+  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` and `lastUsedAt` (0: never) in Unix seconds, `expiresAt` in Unix ms (0: never). `kind` is blank for a full admin. */
   tokens: table('api_tokens', {
     id: column.id(),
     name: column.text(),
@@ -18,6 +18,7 @@ export const tables = {
     createdAt: column.integer(),
     expiresAt: column.integer(),
     lastUsedAt: column.integer(),
+    kind: column.text(),
   }),
   /** Blocks of failed logins: `source` is a SHA-256 in hex, `blockedUntil` in Unix ms. */
   blocks: table('login_blocks', { source: column.key<string>(), blockedUntil: column.integer() }),
@@ -54,5 +55,9 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE access_keys (name VARCHAR(64) PRIMARY KEY, value VARCHAR(64) NOT NULL)`,
       `CREATE TABLE recovery_codes (digest VARCHAR(64) PRIMARY KEY)`,
     ],
+  },
+  {
+    name: '0004-token-kinds',
+    up: () => [`ALTER TABLE api_tokens ADD COLUMN kind VARCHAR(16) NOT NULL DEFAULT ''`],
   },
 ];

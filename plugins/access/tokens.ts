@@ -16,7 +16,7 @@ import type { AccessTables, tables } from './tables.js';
 
 type TokenRow = Row<typeof tables.tokens>;
 /** What the API shows of a token. */
-export type TokenView = Pick<TokenRow, 'id' | 'name' | 'enabled' | 'createdAt' | 'expiresAt' | 'lastUsedAt'>;
+export type TokenView = Omit<TokenRow, 'digest'>;
 
 /** With its text, which only its digest is stored of. */
 export type NewToken = TokenView & { readonly token: string };
@@ -32,9 +32,10 @@ const digestOf = (token: string): string => hash('sha256', token);
 /** A use is noted, and written, at most once in so many seconds for each token. */
 const USED_EVERY_S = 60;
 
-const factsOf = ({ id, name, enabled, expiresAt }: TokenRow): TokenFacts => ({
+const factsOf = ({ id, name, kind, enabled, expiresAt }: TokenRow): TokenFacts => ({
   id,
   name,
+  kind,
   enabled,
   expiresAt,
 });
@@ -71,7 +72,7 @@ export class Tokens {
   }
 
   /** Returns the token if it is enabled and not expired, and counts this as a use. Looking up a digest tells an attacker nothing about the token. */
-  use(token: string): Pick<TokenRow, 'id' | 'name'> | undefined {
+  use(token: string): Pick<TokenRow, 'id' | 'name' | 'kind'> | undefined {
     const row = this.projection.state.get(digestOf(token));
     const now = this.#clock.now();
     if (!row?.enabled || (row.expiresAt !== 0 && row.expiresAt <= now)) return undefined;
@@ -102,6 +103,7 @@ export class Tokens {
     expiresAt: number,
     who: Principal,
     note?: (facts: NewToken) => void,
+    kind = '',
   ): Promise<NewToken> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
       throw errors.TOKEN_EXPIRED(undefined, { path: 'expiresAt' });
@@ -115,6 +117,7 @@ export class Tokens {
       createdAt: Math.floor(this.#clock.now() / 1000),
       expiresAt,
       lastUsedAt: 0,
+      kind,
     };
     try {
       return await this.#db.write(async (tx) => {

@@ -1,8 +1,20 @@
 // Checks what a plugin declares that it calls.
 import { hostPatternOf } from './destination.js';
 import { limitProblem } from './limits.js';
+import { quotaProblem } from './quota.js';
 
-export function accessProblem({ hosts, limits }: { hosts: unknown; limits?: unknown }): string | undefined {
+interface Given {
+  readonly hosts: unknown;
+  readonly limits?: unknown;
+  readonly quota?: unknown;
+}
+
+export function accessProblem(
+  { hosts, limits, quota }: Given,
+  { outside = false }: { readonly outside?: boolean },
+): string | undefined {
+  const over = quota === undefined ? undefined : quotaProblem(quota, outside);
+  if (over !== undefined) return over;
   if (typeof hosts !== 'function' && !Array.isArray(hosts))
     return 'hosts must be a list of hosts, or a function that returns one';
   const wrong = Array.isArray(hosts) ? hosts.find((host) => !isHost(host)) : undefined;

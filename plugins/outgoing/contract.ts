@@ -29,6 +29,15 @@ export interface OutgoingAccess {
    */
   readonly hosts: readonly string[] | (() => readonly string[]);
   readonly limits?: Partial<CallLimits>;
+  /** for a plugin that calls many hosts again and again; not for third-party plugins */
+  readonly quota?: CallQuota;
+}
+/** Calls of one plugin. */
+export interface CallQuota {
+  /** default 8, at most 64 */
+  readonly atOnce: number;
+  /** default 300, at most 20,000 */
+  readonly perMinute: number;
 }
 /** The hosts that plugins call. */
 export const OutgoingHosts = extensionPoint<OutgoingAccess>('outgoing', 'OutgoingHosts', accessProblem);
@@ -44,6 +53,8 @@ export interface LocalProxy {
 export interface WayOut {
   /** Returns undefined for a direct call. Called before each call, so answer from memory. */
   proxy(): LocalProxy | undefined;
+  /** The way by an outbound of the core, for calls with `outboundTag`. Rejects with a sentence that names what is missing. */
+  through?(outboundTag: string): Promise<LocalProxy>;
 }
 /** Ways for the calls of plugins; the first that has a proxy is used. `WEIR_OUTGOING_PROXY` takes precedence. */
 export const WaysOut = extensionPoint<WayOut>('outgoing', 'WaysOut', ({ proxy }) =>
@@ -64,6 +75,14 @@ export interface CallOptions {
   readonly allowInsecure?: boolean;
   /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
   readonly authorities?: string;
+  /** SHA-256 of the one certificate that is taken, whoever issued it; nothing is sent to a server that has another one. */
+  readonly pinnedSha256?: Uint8Array;
+  /** PEM of what the server gets when it asks who calls. */
+  readonly clientCertificate?: { readonly cert: string; readonly key: string };
+  /** Leaves the connection open for the next call of this plugin with the same options. */
+  readonly keepAlive?: boolean;
+  /** Tag of the outbound of the core by which the call leaves; it fails when there is none. Names are resolved and checked here. */
+  readonly outboundTag?: string;
 }
 /**
  * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
@@ -73,7 +92,7 @@ export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promis
 
 export interface HandshakeOptions
   extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>,
-    Pick<CallOptions, 'allowPrivate'> {
+    Pick<CallOptions, 'allowPrivate' | 'outboundTag'> {
   readonly signal?: AbortSignal;
   /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
   readonly before?: (connection: Socket) => Uint8Array;
@@ -99,9 +118,19 @@ export const Outgoing = token<OutgoingApi>('outgoing', 'Outgoing');
 /**
  * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
  * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
- * this plugin; `network`: no connection, or a broken reply.
+ * this plugin; `network`: no connection, or a broken reply; `certificate`: not the pinned one; `outbound`: no such way out.
  */
-export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
+export type OutgoingCode =
+  | 'url'
+  | 'host'
+  | 'address'
+  | 'redirect'
+  | 'time'
+  | 'size'
+  | 'busy'
+  | 'network'
+  | 'certificate'
+  | 'outbound';
 
 /** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
 export class OutgoingError extends Error {

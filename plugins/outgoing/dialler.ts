@@ -1,28 +1,42 @@
 // Opens a connection for each request, only to addresses that the guard permits.
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import {
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 import type { AddressGuard, Resolve } from './address-guard.js';
-import type { Destination } from './destination.js';
+import { OutgoingError } from './contract.js';
+import { type Destination, nameOf } from './destination.js';
 import { type ProxyServer, throughProxy } from './proxy.js';
 
-export interface Way {
+/** How a server is asked who it is, and told who calls. */
+export interface Trust {
+  /** Any certificate is taken. */
+  readonly allowInsecure?: boolean | undefined;
+  /** PEM of authorities that are trusted beside the public ones */
+  readonly authorities?: string | undefined;
+  readonly pinnedSha256?: Uint8Array | undefined;
+  readonly clientCertificate?: { readonly cert: string; readonly key: string } | undefined;
+}
+
+export interface Way extends Trust {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
   readonly proxy: ProxyServer | undefined;
-  /** Any certificate is taken. */
-  readonly allowInsecure?: boolean;
-  /** PEM of authorities that are trusted beside the public ones */
-  readonly authorities?: string;
   /** ends an attempt that takes too long */
   readonly signal: AbortSignal;
   /** as the URL has it, without brackets */
   readonly host: string;
   readonly destination: Destination;
 }
-type Done = (error: Error | null, socket: Duplex) => void;
+export type Done = (error: Error | null, socket: Duplex) => void;
 
 /** Checks the address of the socket, not only the answer of the look-up. */
 function watched(socket: Socket, { guard, host, destination }: Way): Socket {
@@ -43,19 +57,43 @@ function trusting(authorities: string): SecureContext {
   return trusted.context;
 }
 
-const tlsOptions = ({ host, allowInsecure = false, authorities = '' }: Way) => ({
-  ...(isIP(host) === 0 && { servername: host }),
-  ...(allowInsecure && { rejectUnauthorized: false }),
-  ...(authorities !== '' && { secureContext: trusting(authorities) }),
-  ALPNProtocols: ['http/1.1'],
-});
+const tlsOptions = (way: Way) => {
+  const { host, allowInsecure = false, authorities = '', pinnedSha256, clientCertificate } = way;
+  return {
+    ...(isIP(host) === 0 && { servername: host }),
+    ...((allowInsecure || pinnedSha256) && { rejectUnauthorized: false }),
+    ...(authorities !== '' && { secureContext: trusting(authorities) }),
+    ...clientCertificate,
+    ALPNProtocols: ['http/1.1'],
+  };
+};
+
+/** Ends the connection before anything of the request is sent, as Node does with a certificate that it rejects. */
+function pinned(socket: TLSSocket, { pinnedSha256, destination }: Way): TLSSocket {
+  if (!pinnedSha256) return socket;
+  return socket.prependOnceListener('secureConnect', () => {
+    const { raw } = socket.getPeerX509Certificate() ?? {};
+    const digest = raw && createHash('sha256').update(raw).digest();
+    if (digest && digest.length === pinnedSha256.length && timingSafeEqual(digest, pinnedSha256)) return;
+    const shown = digest ? `one with the SHA-256 ${digest.toString('base64')}` : 'none';
+    socket.destroy(
+      new OutgoingError(
+        'certificate',
+        `${nameOf(destination)} has another certificate than the pinned one: ${shown}`,
+      ),
+    );
+  });
+}
 
 function direct(isSecure: boolean, way: Way): Socket {
   const { guard, resolve, signal, host, destination } = way;
   const { port } = destination;
   if (isIP(host) !== 0) guard.check(host, host, port);
   const place = { host, port, lookup: guard.lookup(resolve, port, signal) };
-  return watched(isSecure ? connectTls({ ...place, ...tlsOptions(way) }) : connect(place), way);
+  return watched(
+    isSecure ? pinned(connectTls({ ...place, ...tlsOptions(way) }), way) : connect(place),
+    way,
+  );
 }
 
 /** If the proxy takes only addresses, the name is resolved and checked here. */
@@ -73,11 +111,11 @@ async function proxied(proxy: ProxyServer, way: Way): Promise<Socket> {
 }
 
 /** Returns a socket at once if there is no proxy: nock passes on calls that it does not answer only in this way. */
-function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | undefined {
+export function open(isSecure: boolean, way: Way, done: Done | undefined): Duplex | undefined {
   const { proxy, host } = way;
   if (!proxy) return direct(isSecure, way);
   const wrap = (socket: Socket): Duplex =>
-    isSecure ? connectTls({ socket, host, ...tlsOptions(way) }) : socket;
+    isSecure ? pinned(connectTls({ socket, host, ...tlsOptions(way) }), way) : socket;
   void proxied(proxy, way)
     .then(wrap)
     .then(

@@ -1,11 +1,11 @@
 // Sends one request and reads the head of its reply, with Node's own modules, so that nock can answer in tests.
-import http, { type IncomingMessage } from 'node:http';
+import http, { type Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { messageOf } from '../../kernel/index.js';
 import type { AddressGuard, Resolve } from './address-guard.js';
 import { type CallLimits, OutgoingError } from './contract.js';
 import { type Destination, nameOf } from './destination.js';
-import { agentOf } from './dialler.js';
+import { agentOf, type Trust, type Way as DialledWay } from './dialler.js';
 import type { ProxyServer } from './proxy.js';
 
 export interface Sent {
@@ -15,15 +15,13 @@ export interface Sent {
   readonly headers: Headers;
   readonly body: Uint8Array | undefined;
 }
-export interface Way {
+export interface Way extends Trust {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;
   readonly proxy: ProxyServer | undefined;
   readonly limits: CallLimits;
-  /** Any certificate is taken. */
-  readonly allowInsecure?: boolean;
-  /** PEM of authorities that are trusted beside the public ones */
-  readonly authorities?: string;
+  /** for a connection that stays open */
+  readonly kept?: ((isSecure: boolean, way: DialledWay) => { readonly agent: HttpAgent }) | undefined;
   /** aborted when the whole call is over, with the reason */
   readonly signal: AbortSignal;
 }
@@ -41,8 +39,24 @@ export function failureOf(error: unknown, destination: Destination): Error {
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
+class StaleConnection extends OutgoingError {
+  constructor(destination: Destination, cause: Error) {
+    super('network', `${nameOf(destination)} closed the connection`, cause);
+  }
+}
+
 /** Rejects with an `OutgoingError`, or with the reason of the signal. */
 export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
+  try {
+    return await attempt(sent, way);
+  } catch (error) {
+    // What changes something may have been done.
+    if (!(error instanceof StaleConnection) || sent.method !== 'GET') throw error;
+    return attempt(sent, way);
+  }
+}
+
+async function attempt(sent: Sent, way: Way): Promise<IncomingMessage> {
   const { url, destination, method, headers, body } = sent;
   const { limits, signal: whole } = way;
   const late = new AbortController();
@@ -57,7 +71,8 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
   const answering = setTimeout(end('did not answer', limits.firstByteMs, 'firstByteMs'), limits.firstByteMs);
   const isSecure = url.protocol === 'https:';
   const host = destination.isAddress ? url.hostname.replace(/^\[(.*)\]$/, '$1') : destination.host;
-  const agent = agentOf(isSecure, { ...way, signal, host, destination });
+  const dialled = { ...way, signal, host, destination };
+  const connection = way.kept?.(isSecure, dialled) ?? { agent: agentOf(isSecure, dialled) };
   try {
     return await new Promise((resolve, reject) => {
       const request = (isSecure ? https : http).request({
@@ -66,10 +81,14 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
         port: destination.port,
         path: `${url.pathname}${url.search}`,
         method,
-        headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
-        agent,
+        headers: { ...Object.fromEntries(headers), host: url.host, ...(!way.kept && { connection: 'close' }) },
+        ...connection,
       });
-      request.on('error', (error) => reject(failureOf(error, destination)));
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The server closed the connection of an earlier call in the moment that this one was sent.
+        const isStale = request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '');
+        reject(isStale ? new StaleConnection(destination, error) : failureOf(error, destination));
+      });
       // Closed without an error or a reply, for example by an unexpected change of protocol.
       request.once('close', () => reject(failureOf(new Error('it closed the connection'), destination)));
       const stop = (): void => {
@@ -79,8 +98,8 @@ export async function exchange(sent: Sent, way: Way): Promise<IncomingMessage> {
       if (signal.aborted) return stop();
       signal.addEventListener('abort', stop, { once: true });
       request.once('socket', (socket) => {
-        // Through a proxy it is already open.
-        if (!isSecure && !socket.connecting) clearTimeout(connecting);
+        // Through a proxy it is already open, and so is one of an earlier call.
+        if (request.reusedSocket || (!isSecure && !socket.connecting)) clearTimeout(connecting);
         socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
       });
       request.once('response', (reply) => {

@@ -72,6 +72,7 @@ export default definePlugin({
   },
   services: { calls: singleton(OutgoingCalls) },
   provides: ({ calls }) => [provide(Outgoing, calls)],
+  stop: ({ calls }) => calls.close(),
   start: ({ calls, log }) => {
     if (calls.isBlind)
       log.info('the proxy for outgoing calls resolves names; their addresses are not checked here', {});

@@ -2,12 +2,13 @@
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock, Contributed, ListenersApi, PluginContext } from '../../kernel/index.js';
+import { type Clock, type Contributed, type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
 import { reachOf } from '../core-guard/contract.js';
 import { hostProblem, isHost } from './access-problem.js';
 import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
 import {
   type CallOptions,
+  type CallQuota,
   type HandshakeOptions,
   type OutgoingAccess,
   type OutgoingApi,
@@ -19,6 +20,7 @@ import {
 import { type Destination, fits, hostPatternOf, nameOf } from './destination.js';
 import { exchange, type Sent, type Way } from './exchange.js';
 import { shakeHands } from './handshake.js';
+import { KeptConnections } from './kept-connections.js';
 import { limitProblem, limitsOf } from './limits.js';
 import { Lookups } from './lookups.js';
 import { type ProxyServer, resolvesNames } from './proxy.js';
@@ -42,6 +44,7 @@ interface Needs {
 export class OutgoingCalls implements OutgoingApi {
   readonly #needs: Needs;
   readonly #lookups: Lookups;
+  readonly #kept = new KeptConnections();
   readonly #quotas = new Map<string, Quota>();
 
   /** `resolve` is for tests: what the name server answers. */
@@ -65,7 +68,9 @@ export class OutgoingCalls implements OutgoingApi {
     if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
       throw new OutgoingError('url', `${JSON.stringify(server).slice(0, 300)} is no host with a port`);
     const destination = this.#permitted(entry, url);
-    const { way, over } = await this.#admit(entry, destination, options);
+    const { outboundTag = '' } = options;
+    const proxy = outboundTag === '' ? this.#needs.config.proxy : await this.#through(outboundTag);
+    const { way, over } = await this.#admit(entry, destination, options, proxy);
     try {
       if (destination.isAddress) way.guard.check(destination.host, destination.host, destination.port);
       const socket = await shakeHands(destination, way, options);
@@ -84,12 +89,10 @@ export class OutgoingCalls implements OutgoingApi {
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
-    const { way, over } = await this.#admit(
-      entry,
-      destination,
-      options,
-      this.#proxyFor(destination, options),
-    );
+    const { outboundTag = '' } = options;
+    const proxy =
+      outboundTag === '' ? this.#proxyFor(destination, options) : await this.#through(outboundTag);
+    const { way, over } = await this.#admit(entry, destination, options, proxy);
     try {
       return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
     } catch (error) {
@@ -115,6 +118,17 @@ export class OutgoingCalls implements OutgoingApi {
     return undefined;
   }
 
+  async #through(outboundTag: string): Promise<ProxyServer> {
+    for (const { value } of this.#needs.contributions(WaysOut))
+      if (value.through)
+        try {
+          return { kind: 'socks5', ...(await value.through(outboundTag)) };
+        } catch (error) {
+          throw new OutgoingError('outbound', messageOf(error), error);
+        }
+    throw new OutgoingError('outbound', 'no plugin sends calls through outbounds; enable panel-outbound');
+  }
+
   #entryOf(access: OutgoingAccess): Contributed<OutgoingAccess> {
     const entry = this.#needs.contributions(OutgoingHosts).find(({ value }) => value === access);
     if (!entry)
@@ -128,8 +142,8 @@ export class OutgoingCalls implements OutgoingApi {
   async #admit(
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
-    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities'>,
-    proxy = this.#needs.config.proxy,
+    options: Omit<CallOptions, 'method' | 'headers' | 'body' | 'redirect'>,
+    proxy: ProxyServer | undefined,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -153,12 +167,17 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack();
     };
     try {
-      giveBack = await this.#quotaOf(plugin).take(signal);
+      giveBack = await this.#quotaOf(plugin, access.quota).take(signal);
       const { allow } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
-      const { allowInsecure = false, authorities = '' } = options;
+      const { allowInsecure, authorities, pinnedSha256, clientCertificate, keepAlive = false } = options;
+      const trust = { allowInsecure, authorities, pinnedSha256, clientCertificate };
       const { resolve } = this.#lookups;
-      return { way: { guard, resolve, proxy, limits, signal, allowInsecure, authorities }, over };
+      const permission = String(options.allowPrivate ?? false);
+      const kept: Way['kept'] = keepAlive
+        ? (isSecure, dialled) => this.#kept.of(plugin, isSecure, dialled, permission)
+        : undefined;
+      return { way: { guard, resolve, proxy, limits, signal, kept, ...trust }, over };
     } catch (error) {
       over();
       throw error;
@@ -218,10 +237,15 @@ export class OutgoingCalls implements OutgoingApi {
     );
   }
 
-  #quotaOf(plugin: string): Quota {
-    const quota = this.#quotas.get(plugin) ?? new Quota(plugin, this.#needs.clock);
+  #quotaOf(plugin: string, declared: CallQuota | undefined): Quota {
+    const quota = this.#quotas.get(plugin) ?? new Quota(plugin, this.#needs.clock, declared);
     this.#quotas.set(plugin, quota);
     return quota;
+  }
+
+  /** Closes connections that stayed open. */
+  close(): void {
+    this.#kept.close();
   }
 
   /** Whether the proxy resolves names, so that their addresses are not checked here. */

@@ -48,6 +48,8 @@ export interface PanelListenerApi {
   readonly certificateSource: Configured<string>['source'];
   /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
   readCertificate(): Promise<void>;
+  /** From now on, asks callers of the panel for a certificate of these authorities (PEM), and admits them without one too; blank: asks nobody. False when the panel serves plain HTTP. */
+  askForCertificates(authorities: string): boolean;
 }
 export const PanelListener = token<PanelListenerApi>('panel', 'PanelListener');
 

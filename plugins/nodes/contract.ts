@@ -1,0 +1,113 @@
+// Nodes: other panels that this one manages.
+import { after, during, event, extensionPoint, guard, type Principal, token } from '../../kernel/index.js';
+import type { NodeCallOptions as CallOptions } from './calls/node-caller.js';
+import type { NodeReply } from './calls/reply.js';
+
+export { NodeCallError, type NodeCallCode } from './calls/call-error.js';
+export type { NodeReply } from './calls/reply.js';
+export type NodeCallOptions = CallOptions;
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** What an admin sets of a node, without its token. */
+export interface NodeFacts {
+  readonly id: number;
+  readonly name: string;
+  readonly remark: string;
+  readonly scheme: 'http' | 'https';
+  /** host name, or an address without brackets */
+  readonly address: string;
+  readonly port: number;
+  readonly basePath: string;
+  readonly hasApiToken: boolean;
+  readonly enable: boolean;
+  readonly allowPrivateAddress: boolean;
+  readonly inboundSyncMode: 'all' | 'selected';
+  readonly inboundTags: readonly string[];
+  readonly outboundTag: string;
+  readonly tlsVerifyMode: 'verify' | 'skip' | 'pin' | 'mtls';
+  readonly pinnedCertSha256: string;
+}
+/** `unknown`: no heartbeat has succeeded, and not enough have failed */
+export type NodeStatus = 'unknown' | 'online' | 'offline';
+/** A node as others need it. */
+export interface NodeEntry extends NodeFacts {
+  readonly status: NodeStatus;
+  /** Of the panel there, learned from its heartbeats; blank until one succeeded. It stays when another panel answers. */
+  readonly guid: string;
+  /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
+  readonly isSure: boolean;
+}
+
+export interface NodesApi {
+  /** All nodes, by id; disabled ones too. */
+  list(): readonly NodeEntry[];
+  get(id: number): NodeEntry | undefined;
+  /** The node with this guid; undefined when several have it. */
+  byGuid(guid: string): NodeEntry | undefined;
+  /**
+   * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
+   * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
+   */
+  call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+}
+export const Nodes = token<NodesApi>('nodes', 'Nodes');
+
+export interface NodeChange {
+  readonly kind: 'added' | 'updated' | 'deleted';
+  readonly before: NodeFacts | undefined;
+  readonly after: NodeFacts | undefined;
+}
+interface Changed {
+  readonly changes: readonly NodeChange[];
+  readonly who: Principal;
+}
+/** Runs before a node is deleted, to refuse it. */
+export const beforeNodeDelete = guard<{ readonly node: NodeFacts; readonly who: Principal }>(
+  'nodes/beforeNodeDelete',
+);
+/** Runs in the transaction that adds, changes or deletes nodes. */
+export const duringNodeSave = during<Changed>('nodes/duringNodeSave');
+/** Runs after it, when `list` has the change. */
+export const afterNodeSave = after<Changed>('nodes/afterNodeSave');
+
+/** A change of status, by heartbeats or a probe. */
+export interface NodeFlip {
+  readonly id: number;
+  readonly name: string;
+  readonly from: NodeStatus;
+  readonly to: NodeStatus;
+  /** why it is offline; blank otherwise */
+  readonly error: string;
+}
+/** Nodes that changed their status in one round of heartbeats. */
+export const nodesFlipped = event<{ readonly at: number; readonly flips: readonly NodeFlip[] }>(
+  'nodes/nodesFlipped',
+);
+
+/** What the plugin that synchronises nodes knows of one. */
+export interface NodeFigures {
+  /** changes wait to be sent */
+  readonly configDirty: boolean;
+  /** Unix ms since when; 0 when none wait */
+  readonly configDirtyAt: number;
+  readonly inboundCount: number;
+  readonly clientCount: number;
+  readonly activeCount: number;
+  readonly onlineCount: number;
+  readonly depletedCount: number;
+  readonly disabledCount: number;
+}
+/** Knows these figures. Called for each node of a list: answer from memory. */
+export interface NodeFigureSource {
+  of(node: NodeEntry): NodeFigures | undefined;
+}
+/** The source of figures, at most one. Without it, they come from the inbounds of this panel that have the `nodeId`. */
+export const NodeFigureSources = extensionPoint<NodeFigureSource>(
+  'nodes',
+  'NodeFigureSources',
+  (source, _, others) =>
+    typeof source.of !== 'function'
+      ? 'it needs the function of'
+      : others[0] && `${others[0].plugin} is the source of figures already`,
+);

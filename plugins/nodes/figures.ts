@@ -1,0 +1,64 @@
+// How many inbounds and clients a node has, by what this panel knows.
+import type { PluginContext } from '../../kernel/index.js';
+import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import { type NodeEntry, type NodeFigures, NodeFigureSources } from './contract.js';
+
+const NOTHING: NodeFigures = {
+  configDirty: false,
+  configDirtyAt: 0,
+  inboundCount: 0,
+  clientCount: 0,
+  activeCount: 0,
+  onlineCount: 0,
+  depletedCount: 0,
+  disabledCount: 0,
+};
+interface Needs {
+  readonly contributions: PluginContext['contributions'];
+  readonly inbounds: InboundsApi | undefined;
+  readonly clients: ClientsApi | undefined;
+  readonly users: ProgramUsersApi | undefined;
+}
+
+export class Figures {
+  readonly #needs: Needs;
+
+  constructor({ contributions, inbounds, clients, users }: Needs) {
+    this.#needs = { contributions, inbounds, clients, users };
+  }
+
+  /** Ids of the inbounds that run on a node. */
+  inboundsOn(nodeId: number): readonly number[] {
+    const all = (this.#needs.inbounds?.list() ?? []) as readonly { id: number; nodeId?: number | null }[];
+    return all.filter((inbound) => inbound.nodeId === nodeId).map(({ id }) => id);
+  }
+
+  of(node: NodeEntry): NodeFigures {
+    const [source] = this.#needs.contributions(NodeFigureSources);
+    if (source)
+      try {
+        return source.value.of(node) ?? NOTHING;
+      } catch (error) {
+        source.fault('of of a NodeFigureSource', error);
+        return NOTHING;
+      }
+    return this.#counted(this.inboundsOn(node.id));
+  }
+
+  /** Each client counts once, as depleted before disabled before active. */
+  #counted(inboundIds: readonly number[]): NodeFigures {
+    if (inboundIds.length === 0) return NOTHING;
+    const { clients, users } = this.#needs;
+    const ids = new Set(inboundIds.flatMap((id) => users?.attached(id) ?? []));
+    const counts = { activeCount: 0, depletedCount: 0, disabledCount: 0 };
+    for (const id of ids) {
+      const row = clients?.byId(id);
+      if (!row) continue;
+      if (row.depletedCause !== null) counts.depletedCount++;
+      else if (row.enable) counts.activeCount++;
+      else counts.disabledCount++;
+    }
+    return { ...NOTHING, ...counts, inboundCount: inboundIds.length, clientCount: ids.size };
+  }
+}

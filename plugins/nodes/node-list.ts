@@ -1,0 +1,166 @@
+// Nodes as others see them: their records with states, problems and figures, and the tree below them.
+import type { PanelIdentityApi } from '../settings/contract.js';
+import type { NodeCaller, NodeCallOptions } from './calls/node-caller.js';
+import { NodeCallError } from './calls/call-error.js';
+import type { NodeReply } from './calls/reply.js';
+import type { NodeEntry, NodesApi } from './contract.js';
+import type { Figures } from './figures.js';
+import { type NodeRow, NEW_NODE } from './model.js';
+import { factsOf, type NodeStore } from './node-store.js';
+import type { Descendant, Descendants } from './status/descendants.js';
+import { NO_STATE } from './status/node-state.js';
+import type { NodeStates } from './status/node-states.js';
+import { isAboutIdentity, type NodeProblem, problemsOf } from './status/problems.js';
+
+interface Needs {
+  readonly store: NodeStore;
+  readonly states: NodeStates;
+  readonly figures: Figures;
+  readonly descendants: Descendants;
+  readonly identity: PanelIdentityApi;
+  readonly caller: NodeCaller;
+}
+
+type NamesByGuid = ReadonlyMap<string, readonly (readonly [id: number, name: string])[]>;
+
+export class NodeList implements NodesApi {
+  readonly #needs: Needs;
+
+  constructor({ store, states, figures, descendants, identity, caller }: Needs) {
+    this.#needs = { store, states, figures, descendants, identity, caller };
+  }
+
+  list(): readonly NodeEntry[] {
+    const names = this.#namesByGuid();
+    return this.#needs.store.list().map((row) => this.#entry(row, this.#problems(row, names)));
+  }
+  get(id: number): NodeEntry | undefined {
+    const row = this.#needs.store.find(id);
+    return row && this.#entry(row, this.#problems(row, this.#namesByGuid()));
+  }
+  byGuid(guid: string): NodeEntry | undefined {
+    const found = guid === '' ? [] : this.list().filter((node) => node.guid === guid);
+    return found.length === 1 ? found[0] : undefined;
+  }
+
+  async call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply> {
+    const { store, caller } = this.#needs;
+    const row = store.find(id);
+    if (!row) throw new NodeCallError('here', `there is no node ${id}`);
+    if (!row.enable) throw new NodeCallError('here', `the node ${row.name} is disabled`);
+    return caller.call(store.target(row), path, options);
+  }
+
+  #entry(row: NodeRow, problems: readonly NodeProblem[]): NodeEntry {
+    const { status, guid } = this.#needs.states.of(row.id);
+    return { ...factsOf(row), status, guid, isSure: guid !== '' && !problems.some(isAboutIdentity) };
+  }
+
+  /** Names of nodes by the guid that answers there. */
+  #namesByGuid(): NamesByGuid {
+    const names = new Map<string, (readonly [number, string])[]>();
+    for (const { id, name } of this.#needs.store.list()) {
+      const { answeredGuid } = this.#needs.states.of(id);
+      const known = names.get(answeredGuid);
+      if (known) known.push([id, name]);
+      else names.set(answeredGuid, [[id, name]]);
+    }
+    return names;
+  }
+
+  #problems({ id }: NodeRow, names: NamesByGuid): NodeProblem[] {
+    const { states, identity, descendants } = this.#needs;
+    return problemsOf(id, states.of(id), {
+      ownGuid: identity.guid,
+      sameGuid: (guid) => (names.get(guid) ?? []).filter(([other]) => other !== id).map(([, name]) => name),
+      hasLoop: () => descendants.below(id).some(({ guid }) => guid === identity.guid),
+    });
+  }
+
+  /** Direct nodes, then those below them, each panel once. */
+  shown() {
+    const names = this.#namesByGuid();
+    const direct = this.#needs.store.list().map((row) => this.#shown(row, names));
+    const below = this.#below().map(({ address, ...entry }) => ({
+      ...TRANSITIVE,
+      ...entry,
+      address,
+    }));
+    return [...direct, ...below];
+  }
+  /** Throws NOT_FOUND. */
+  shownOne(id: number) {
+    return this.#shown(this.#needs.store.require(id), this.#namesByGuid());
+  }
+
+  #shown(row: NodeRow, names: NamesByGuid) {
+    const { states, figures, identity } = this.#needs;
+    const { failures: _, answeredGuid: _answered, ...state } = states.of(row.id);
+    const problems = this.#problems(row, names);
+    const lie = problems.find(isAboutIdentity)?.message ?? '';
+    return {
+      ...factsOf(row),
+      ...state,
+      ...figures.of(this.#entry(row, problems)),
+      parentGuid: identity.guid,
+      apiToken: '',
+      transitive: false,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
+      lastError: state.lastError || lie,
+      problems,
+    };
+  }
+
+  /** Those below online nodes, without this panel and without those that are direct. */
+  #below(): readonly Descendant[] {
+    const { store, states, descendants, identity } = this.#needs;
+    const online = store.list().filter(({ id, enable }) => enable && states.of(id).status === 'online');
+    const seen = new Set([identity.guid, ...online.map(({ id }) => states.of(id).answeredGuid)]);
+    const found: Descendant[] = [];
+    for (const { id } of online)
+      for (const entry of descendants.below(id)) {
+        if (seen.has(entry.guid)) continue;
+        seen.add(entry.guid);
+        found.push(entry);
+      }
+    return found;
+  }
+
+  /** What this panel publishes to the panels above it. */
+  published(): readonly Descendant[] {
+    const { store, states, identity } = this.#needs;
+    const direct = store.list().flatMap((row): Descendant[] => {
+      const state = states.of(row.id);
+      if (!row.enable || state.guid === '' || state.answeredGuid === identity.guid) return [];
+      const { lastHeartbeat, latencyMs, panelVersion, engineVersion, engineState, engineError } = state;
+      const facts = { lastHeartbeat, latencyMs, panelVersion, engineVersion, engineState, engineError };
+      const { name, address, scheme, port } = row;
+      const { status, answeredGuid: guid } = state;
+      return [{ guid, parentGuid: identity.guid, name, address, scheme, port, status, ...facts }];
+    });
+    return [...direct, ...this.#below()];
+  }
+}
+
+const { failures: _failures, answeredGuid: _answeredGuid, ...noState } = NO_STATE;
+/** A node below a node: read-only here, so it has no settings. */
+const TRANSITIVE = {
+  ...NEW_NODE,
+  ...noState,
+  id: 0,
+  apiToken: '',
+  hasApiToken: false,
+  transitive: true,
+  createdAt: 0,
+  updatedAt: 0,
+  configDirty: false,
+  configDirtyAt: 0,
+  inboundCount: 0,
+  clientCount: 0,
+  activeCount: 0,
+  onlineCount: 0,
+  depletedCount: 0,
+  disabledCount: 0,
+  problems: [],
+};

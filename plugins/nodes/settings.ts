@@ -1,0 +1,9 @@
+import { int, setting } from '../../kernel/index.js';
+
+export const nodeSettings = {
+  nodeDownThreshold: setting(
+    int().min(1).max(60),
+    3,
+    'failed heartbeats in a row, of one every five seconds, after which a node is offline',
+  ),
+} as const;
