@@ -7,6 +7,7 @@ import {
   extensionPoint,
   guard,
   prepare,
+  type PanelError,
   type Principal,
   token,
   type Tx,
@@ -65,6 +66,13 @@ export interface ClientsApi {
   ): Promise<void>;
   /** Starts the duration of clients with a negative expiry. */
   startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void>;
+  /** Sets what clients used on other machines, which counts for their quota; disables clients that are at it and enables those that no longer are. Returns the ids of these, which the core must get. */
+  setElsewhere(
+    tx: Tx,
+    usage: readonly { readonly id: number; readonly up: number; readonly down: number }[],
+    now: number,
+    who: Principal,
+  ): Promise<Set<number>>;
   /** Disables clients because of a limit; raising the limit enables them again. */
   deplete(
     tx: Tx,
@@ -138,9 +146,33 @@ export interface ClientPeriodsApi {
 }
 export const ClientPeriods = token<ClientPeriodsApi>('clients', 'ClientPeriods');
 
+/** A client as another panel that manages it wants it to be. */
+export interface WantedClient {
+  /** the client that it is here; undefined for a new one */
+  readonly id?: number | undefined;
+  /** whole, as `add` takes it; fields that are left out get their initial values, except names and credentials. Null: it is to be gone. */
+  readonly client: unknown;
+  /** where it is to be attached */
+  readonly inboundIds: readonly number[];
+  /** Of these inbounds, it is detached from all others. A client that is to be gone stays, without them, while it is attached to further ones. */
+  readonly managed: ReadonlySet<number>;
+  /** its usage starts again at zero */
+  readonly isNewPeriod?: boolean | undefined;
+  /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
+  readonly startedFrom?: number | undefined;
+}
+/** `id` is 0 for a client that is gone. */
+export type WantedOutcome = { readonly id: number } | { readonly error: PanelError };
+
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface ClientEditsApi {
   add(client: AddClient, who: Principal): Promise<Applied>;
+  /** Makes clients what another panel wants them to be; those that cannot be are refused one by one. At most a thousand in one call. `also` is written in the transactions that write clients, with the places in the list and the ids of those that it writes. */
+  make(
+    wanted: readonly WantedClient[],
+    who: Principal,
+    also: (tx: Tx, made: ReadonlyMap<number, number>) => Promise<void>,
+  ): Promise<readonly WantedOutcome[]>;
   /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
   resetTrafficOf(
     inboundIds: readonly number[],

@@ -40,6 +40,7 @@ import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
 import { ClientWriter } from './edits/client-writer.js';
+import { WantedClients } from './edits/wanted-clients.js';
 import { groupRoutes } from './groups/group-routes.js';
 import { errors } from './errors.js';
 import { GroupStore } from './groups/group-store.js';
@@ -96,6 +97,7 @@ export default definePlugin({
     parts: singleton(PartsOfClients),
     service: singleton(ClientService),
     bulk: singleton(BulkOperations),
+    wanted: singleton(WantedClients),
     usage: singleton(UsageEdits),
     periods: singleton(ClientPeriods),
     shown: singleton(ShownUsage),
@@ -104,7 +106,7 @@ export default definePlugin({
     importing: singleton(ClientImport),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, usage, periods, coreUsers, shown }) => [
+  provides: ({ store, service, wanted, usage, periods, coreUsers, shown }) => [
     provide(Clients, store),
     provide(ClientTraffic, { of: (row) => shown.traffic(row) }),
     provide(WithheldUsers, coreUsers),
@@ -112,6 +114,7 @@ export default definePlugin({
     provide(ClientPeriodsToken, periods),
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
+      make: (list, who, also) => wanted.make(list, who, also),
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],

@@ -51,6 +51,10 @@ export type UpdateInbound = Static<typeof UpdateInbound>;
 
 /** Initial values of a new inbound. */
 export const FRESH = inboundRecord.create({});
+/** Those of the fields that callers send. */
+export const initialFields = Object.fromEntries(
+  Object.keys(schemas).map((name) => [name, FRESH[name as keyof typeof schemas]]),
+) as UpdateInbound;
 
 type Shown = {
   readonly [K in Exclude<

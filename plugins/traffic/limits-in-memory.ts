@@ -69,7 +69,8 @@ export class LimitsInMemory {
       if (slice.isOver) await slice.next();
       if (!row.enable) continue;
       const { up, down } = unsaved.get(row.id) ?? NONE;
-      const used = { up: row.up + up, down: row.down + down };
+      const { elsewhereUp, elsewhereDown } = row;
+      const used = { up: row.up + up, down: row.down + down, elsewhereUp, elsewhereDown };
       const cause = depletionOf({ totalGB: row.totalGB, expiryTime: row.expiryTime, ...used }, at);
       // Its next period begins with the first poll that can write.
       const renews = row.expiryTime > 0 && row.expiryTime <= at && canRenew(row);

@@ -4,7 +4,7 @@ import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave 
 import { addUsage } from '../usage/counters.js';
 import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
 import { SubscriptionFetches } from '../usage/subscription-fetches.js';
-import { depletionOf } from './depletion.js';
+import { decideEnabled, depletionOf, isSameSwitch } from './depletion.js';
 import type { UniqueField } from './fields.js';
 import { Roster, type RosterChange } from './roster.js';
 import type { ClientRow } from './row.js';
@@ -90,6 +90,31 @@ export class ClientStore implements ClientsApi {
       fields: { expiryTime: Math.min(now + duration, Number.MAX_SAFE_INTEGER) },
     }));
     await this.#saveLimits(tx, edits, who);
+  }
+
+  async setElsewhere(
+    tx: Tx,
+    usage: readonly { readonly id: number; readonly up: number; readonly down: number }[],
+    now: number,
+    who: Principal,
+  ): Promise<Set<number>> {
+    const stored = await storedLimits(
+      tx,
+      usage.map(({ id }) => id),
+    );
+    const counters: FieldEdit[] = [];
+    const switched: FieldEdit[] = [];
+    for (const { id, up: elsewhereUp, down: elsewhereDown } of usage) {
+      const before = stored.get(id);
+      if (!before) continue;
+      counters.push({ id, fields: { elsewhereUp, elsewhereDown } });
+      const next = decideEnabled({ ...before, elsewhereUp, elsewhereDown }, now);
+      if (!isSameSwitch(next, before)) switched.push({ id, fields: next });
+    }
+    await updateClients(tx, counters);
+    this.change(tx, { edited: counters });
+    await this.#saveLimits(tx, switched, who);
+    return new Set(switched.map(({ id }) => id));
   }
 
   async deplete(

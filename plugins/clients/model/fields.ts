@@ -250,6 +250,9 @@ export const declaredFields = {
     replySchema: nonNegative(),
     inTraffic: true,
   }),
+  /** bytes on other machines, as the panel that manages this one reported them last; they count for the quota */
+  elsewhereUp: clientField({ column: column.integer(), initial: 0 }),
+  elsewhereDown: clientField({ column: column.integer(), initial: 0 }),
   /** Unix ms */
   createdAt: clientField({
     column: column.integer(),

@@ -1,5 +1,5 @@
 // Computes the fields of a new client.
-import { decideEnabled } from './depletion.js';
+import { decideEnabled, NOTHING_USED } from './depletion.js';
 import { sentValues } from './field-changes.js';
 import { type ClientFields, fields } from './fields.js';
 import type { NewClient } from './schema.js';
@@ -14,6 +14,6 @@ export function newClient(sent: NewClient, now: number): ClientFields {
     countedSince: now,
   });
   const { enable, depletedCause: cause, totalGB, expiryTime } = created;
-  const limits = { enable, depletedCause: cause, totalGB, expiryTime, up: 0, down: 0 };
+  const limits = { enable, depletedCause: cause, totalGB, expiryTime, ...NOTHING_USED };
   return Object.assign(created, decideEnabled(limits, now));
 }

@@ -4,7 +4,15 @@ import type { ClientRow } from './row.js';
 
 export type StoredLimits = Pick<
   ClientRow,
-  'id' | 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down'
+  | 'id'
+  | 'enable'
+  | 'depletedCause'
+  | 'totalGB'
+  | 'expiryTime'
+  | 'up'
+  | 'down'
+  | 'elsewhereUp'
+  | 'elsewhereDown'
 >;
 
 const IDS_PER_SELECT = 1000;
@@ -14,9 +22,9 @@ export async function storedLimits(tx: Tx, ids: readonly number[]): Promise<Map<
   const found = new Map<number, StoredLimits>();
   for (let from = 0; from < ids.length; from += IDS_PER_SELECT) {
     const rows = await tx.query<StoredLimits>(
-      `SELECT c.id, c.enable, c.depleted_cause AS "depletedCause", c.total_gb AS "totalGB", c.expiry_time AS "expiryTime", coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down
+      `SELECT c.id, c.enable, c.depleted_cause AS "depletedCause", c.total_gb AS "totalGB", c.expiry_time AS "expiryTime", c.elsewhere_up AS "elsewhereUp", c.elsewhere_down AS "elsewhereDown", coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down
        FROM clients c LEFT JOIN client_usage u ON u.client_id = c.id WHERE c.id IN (:ids)
-       GROUP BY c.id, c.enable, c.depleted_cause, c.total_gb, c.expiry_time`,
+       GROUP BY c.id, c.enable, c.depleted_cause, c.total_gb, c.expiry_time, c.elsewhere_up, c.elsewhere_down`,
       { ids: ids.slice(from, from + IDS_PER_SELECT) },
     );
     // MySQL gives sums as texts, and truth as numbers.

@@ -213,4 +213,11 @@ export const migrations: readonly Migration[] = [
       'UPDATE clients SET sub_id = sub_key',
     ],
   },
+  {
+    name: '0011-elsewhere',
+    up: ({ integer }) => [
+      `ALTER TABLE clients ADD COLUMN elsewhere_up ${integer} NOT NULL DEFAULT 0`,
+      `ALTER TABLE clients ADD COLUMN elsewhere_down ${integer} NOT NULL DEFAULT 0`,
+    ],
+  },
 ];

@@ -10,7 +10,7 @@ import {
 } from '../contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
-import { decideEnabled, isSameSwitch } from '../model/depletion.js';
+import { decideEnabled, isSameSwitch, NOTHING_USED } from '../model/depletion.js';
 import type { ClientRow } from '../model/row.js';
 import { updateClients } from '../model/statements.js';
 import type { Schedule } from '../model/value-schemas.js';
@@ -19,7 +19,7 @@ import { setUsage } from './counters.js';
 type Reader = Pick<Database, 'query'>;
 type Limits = Pick<ClientRow, 'id' | 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime'>;
 
-const UNUSED = { up: 0, down: 0 };
+const UNUSED = NOTHING_USED;
 const DAYS = Array.from({ length: 31 }, (_, i) => i + 1);
 /** Not those that an admin disabled, and not those that are expired: their period ends when they are back. */
 const DUE = `counted_since < :latest AND (enable = 1 OR depleted_cause = 'quota') AND NOT (expiry_time > 0 AND expiry_time <= :now)`;
@@ -101,7 +101,7 @@ export class ClientPeriods implements ClientPeriodsApi {
     );
     await setUsage(
       tx,
-      ids.map((id) => ({ id, ...UNUSED })),
+      ids.map((id) => ({ id, up: 0, down: 0 })),
     );
     this.#store.change(tx, { edited: rowEdits });
     await tx.during(duringClientSave, { changes, who });

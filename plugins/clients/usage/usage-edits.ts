@@ -108,6 +108,11 @@ export class UsageEdits {
   ): ClientEdit {
     // Named one by one: a copy of the whole row takes ten times as long.
     const { totalGB, expiryTime } = row;
+    // A reset starts a period, and what was used elsewhere belongs to the one before.
+    const isReset = usage.up + usage.down === 0 && row.elsewhereUp + row.elsewhereDown > 0;
+    const elsewhere = isReset
+      ? { elsewhereUp: 0, elsewhereDown: 0 }
+      : { elsewhereUp: row.elsewhereUp, elsewhereDown: row.elsewhereDown };
     const { enable, depletedCause } = decideEnabled(
       {
         enable: chosen ?? row.enable,
@@ -116,6 +121,7 @@ export class UsageEdits {
         expiryTime,
         up: usage.up,
         down: usage.down,
+        ...elsewhere,
       },
       now,
     );
@@ -123,6 +129,7 @@ export class UsageEdits {
       enable === row.enable && depletedCause === row.depletedCause
         ? {}
         : { enable, depletedCause, updatedAt: now };
+    if (isReset) Object.assign(fields, elsewhere);
     return { row, usage, fields, chosen };
   }
 }

@@ -1,0 +1,63 @@
+// A change of one record, as a central sends it, and what became of it.
+import { PanelError, storageFailure } from '../../kernel/index.js';
+import type { RecordKind, RecordRow } from './tables.js';
+
+export interface Change {
+  readonly kind: RecordKind;
+  /** id of the central */
+  readonly id: number;
+  readonly version: number;
+  /** the whole record; null: it is deleted */
+  readonly value: Readonly<Record<string, unknown>> | null;
+  /** of a client: where it is attached, by the central's ids */
+  readonly inboundIds?: readonly number[] | undefined;
+}
+export interface Outcome {
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+export const OK: Outcome = { ok: true };
+
+/** Whether the change has something to do: a version that is stored is tried again where it is not in force. */
+export const isDue = (record: RecordRow, { version }: Change): boolean =>
+  version > record.version ||
+  (version === record.version && !record.isGone && (record.refused !== '' || record.isDrifted));
+
+/** JSON of one record; a longer one is refused. */
+const MOST_WANTED = 1_048_576;
+export const wantedOf = ({ value, inboundIds }: Change): string => JSON.stringify({ value, inboundIds });
+export const isTooLong = (change: Change): boolean => wantedOf(change).length > MOST_WANTED;
+export const TOO_LONG = 'the record has more than 1 MiB';
+
+/** The change that a refused record waits with. */
+export function waitingChange({ kind, id, version, wanted }: RecordRow): Change {
+  const { value, inboundIds } = JSON.parse(wanted || '{"value":null}') as Pick<
+    Change,
+    'value' | 'inboundIds'
+  >;
+  return { kind, id, version, value, inboundIds };
+}
+
+/** The record of a change that is in force. */
+export const accepted = (record: RecordRow, { version }: Change, at: number): RecordRow => ({
+  ...record,
+  version,
+  isGone: false,
+  refused: '',
+  isDrifted: false,
+  waitsFor: 0,
+  wanted: '',
+  changedAt: at,
+});
+/** The record of a change that is not. */
+export const refusedBy = (record: RecordRow, change: Change, reason: string, at: number): RecordRow => ({
+  ...accepted(record, change, at),
+  refused: reason === '' ? 'refused without a reason' : reason,
+  wanted: isTooLong(change) ? '' : wantedOf(change),
+});
+
+/** The words of a refusal. A failure of the database or of the panel itself is thrown: the central sends the change again. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof PanelError) || storageFailure(error) || error.status >= 500) throw error;
+  return error.message;
+}

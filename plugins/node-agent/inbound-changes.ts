@@ -1,0 +1,177 @@
+// Inbounds as a central wants them: added, adopted, changed or deleted through the edits of the plugin that owns them.
+import type { Clock, Database } from '../../kernel/index.js';
+import {
+  type Inbound,
+  type InboundEditsApi,
+  type InboundsApi,
+  initialFields,
+  isUnspecified,
+  type UpdateInbound,
+} from '../inbounds/contract.js';
+import type { Centrals } from './centrals.js';
+import {
+  accepted,
+  type Change,
+  isDue,
+  isTooLong,
+  OK,
+  type Outcome,
+  reasonOf,
+  refusedBy,
+  TOO_LONG,
+} from './change.js';
+import { principalOf } from './principal.js';
+import { newRecord, type Records } from './records.js';
+import type { CentralRow, RecordRow } from './tables.js';
+
+/** What belongs to the panel that sends it. */
+const FOREIGN = ['id', 'nodeId', 'originNodeGuid', 'clientStats', 'up', 'down', 'state', 'fallbackParent'];
+type Fields = UpdateInbound & { readonly tag?: string; readonly listen?: string };
+
+export class InboundChanges {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #inbounds: InboundsApi;
+  readonly #edits: InboundEditsApi;
+  readonly #records: Records;
+  readonly #centrals: Centrals;
+
+  constructor(needs: {
+    db: Database;
+    clock: Clock;
+    inbounds: InboundsApi;
+    inboundEdits: InboundEditsApi;
+    records: Records;
+    centrals: Centrals;
+  }) {
+    this.#db = needs.db;
+    this.#clock = needs.clock;
+    this.#inbounds = needs.inbounds;
+    this.#edits = needs.inboundEdits;
+    this.#records = needs.records;
+    this.#centrals = needs.centrals;
+  }
+
+  async make(central: CentralRow, change: Change): Promise<Outcome> {
+    const found = await this.#records.find(central.id, 'inbound', [change.id]);
+    const record = found.get(change.id) ?? newRecord(central.id, 'inbound', change.id);
+    if (!isDue(record, change)) return OK;
+    if (change.value === null) return this.#delete(central, record, change);
+    if (isTooLong(change)) return this.#refuse(record, change, TOO_LONG);
+    const fields = fieldsOf(change.value);
+    try {
+      return await this.#save(central, record, change, fields);
+    } catch (error) {
+      const reason = reasonOf(error);
+      await this.#contest(central, fields, record.localId);
+      return this.#refuse(record, change, reason);
+    }
+  }
+
+  /** The inbound first: after a crash between the two the same change finds nothing to delete. */
+  async #delete(central: CentralRow, record: RecordRow, change: Change): Promise<Outcome> {
+    if (this.#local(record)) await this.#edits.delete(record.localId, principalOf(central.guid));
+    await this.#db.write(async (tx) => {
+      await this.#records.save(tx, [
+        { ...accepted(record, change, this.#clock.now()), isGone: true, contestedBy: '' },
+      ]);
+      // It no longer claims anything with this record; other claims are found again when they are tried again.
+      if (record.refused !== '') await this.#records.uncontest(tx, 'inbound', central.guid);
+    });
+    return OK;
+  }
+
+  async #save(central: CentralRow, record: RecordRow, change: Change, fields: Fields): Promise<Outcome> {
+    const who = principalOf(central.guid);
+    const own = this.#local(record);
+    const same = own ?? this.#same(fields);
+    if (!own && same) {
+      const owner = await this.#records.owner('inbound', same.id);
+      if (owner && owner.central !== central.id) await this.#contest(central, fields, 0);
+      if (owner) {
+        const by =
+          owner.central === central.id ? `as your inbound ${owner.id}` : this.#centrals.guidOf(owner.central);
+        return this.#refuse(record, change, `the inbound ${same.tag} is here already, managed by ${by}`);
+      }
+    }
+    const done = (localId: number): RecordRow => ({
+      ...accepted(record, change, this.#clock.now()),
+      localId,
+    });
+    if (same) {
+      // A crash before the record is stored makes the same change twice, which changes nothing more.
+      await this.#edits.update(same.id, fields, who);
+      await this.#db.write((tx) => this.#records.save(tx, [done(same.id)]));
+    } else
+      await this.#edits.add(fields as Parameters<InboundEditsApi['add']>[0], who, {
+        also: (tx, inbound) => this.#records.save(tx, [done(inbound.id)]),
+      });
+    return OK;
+  }
+
+  #local({ localId }: RecordRow): Inbound | undefined {
+    return localId > 0 ? this.#inbounds.get(localId) : undefined;
+  }
+
+  /** The inbound of this machine that it is already: with its tag, or in its place. */
+  #same({ tag = '', port, protocol, listen = '' }: Fields): Inbound | undefined {
+    const here = this.#inbounds.list().filter(isHere);
+    return (
+      (tag === '' ? undefined : here.find((inbound) => inbound.tag === tag)) ??
+      here.find(
+        (inbound) =>
+          inbound.port === port &&
+          port !== 0 &&
+          inbound.protocol === protocol &&
+          (inbound.listen === listen || (isUnspecified(inbound.listen) && isUnspecified(listen))),
+      )
+    );
+  }
+
+  /** Notes at the records of other centrals that this one claims their tag or port. */
+  async #contest(central: CentralRow, { tag = '', port }: Fields, ownId: number): Promise<void> {
+    const rivals = this.#inbounds
+      .list()
+      .filter(
+        (one) => one.id !== ownId && ((tag !== '' && one.tag === tag) || (port !== 0 && one.port === port)),
+      );
+    for (const { id } of rivals) {
+      const owner = await this.#records.owner('inbound', id);
+      if (owner && owner.central !== central.id && owner.contestedBy !== central.guid)
+        await this.#db.write((tx) => this.#records.save(tx, [{ ...owner, contestedBy: central.guid }]));
+    }
+  }
+
+  async #refuse(record: RecordRow, change: Change, reason: string): Promise<Outcome> {
+    if (record.version !== change.version || record.refused !== reason)
+      await this.#db.write((tx) =>
+        this.#records.save(tx, [refusedBy(record, change, reason, this.#clock.now())]),
+      );
+    return { ok: false, reason };
+  }
+}
+
+/** Not an inbound of a node of this panel. */
+const isHere = (inbound: Inbound & { readonly nodeId?: number | null }): boolean =>
+  (inbound.nodeId ?? null) === null;
+
+/** All fields, because the value is the whole record. Clients come as records of their own. */
+function fieldsOf(value: Readonly<Record<string, unknown>>): Fields {
+  const own = Object.fromEntries(Object.entries(value).filter(([name]) => !FOREIGN.includes(name)));
+  return { ...initialFields, ...own, settings: withoutClients(own['settings']) } as Fields;
+}
+
+function withoutClients(settings: unknown): unknown {
+  const read = typeof settings === 'string' ? parsed(settings) : settings;
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) return read ?? {};
+  const { clients: _, ...rest } = read as Record<string, unknown>;
+  return rest;
+}
+/** What is no JSON is refused by the schema, with its words. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,69 @@
+import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients/contract.js';
+import { Engine } from '../engine/contract.js';
+import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { PanelIdentity } from '../settings/contract.js';
+import { duringTrafficCount } from '../traffic/contract.js';
+import { Centrals } from './centrals.js';
+import { Changes } from './changes.js';
+import { ClientChanges } from './client-changes.js';
+import { clientsChanged, inboundsChanged } from './drift.js';
+import { ElsewhereUsage } from './elsewhere.js';
+import { Epochs } from './epochs.js';
+import { InboundChanges } from './inbound-changes.js';
+import { isCentral } from './principal.js';
+import { Records } from './records.js';
+import { routes } from './routes.js';
+import { AgentState } from './state.js';
+import { migrations, tables } from './tables.js';
+import { UsageJournal } from './usage-journal.js';
+import { UsageTotals } from './usage-totals.js';
+
+export default definePlugin({
+  name: 'node-agent',
+  version: '0.1.0',
+  api: 1,
+  about:
+    'Lets other panels manage this one: takes the inbounds and clients that they want, and counts usage for them.',
+  uses: {
+    engine: Engine,
+    clients: Clients,
+    clientEdits: ClientEdits,
+    inbounds: Inbounds,
+    inboundEdits: InboundEdits,
+    identity: PanelIdentity,
+  },
+  tables,
+  migrations,
+  services: {
+    centrals: singleton(Centrals),
+    epochs: singleton(Epochs),
+    journal: singleton(UsageJournal),
+    totals: singleton(UsageTotals),
+    records: singleton(Records),
+    inboundChanges: singleton(InboundChanges),
+    clientChanges: singleton(ClientChanges),
+    changes: singleton(Changes),
+    state: singleton(AgentState),
+    elsewhere: singleton(ElsewhereUsage),
+  },
+  contributes: ({ elsewhere }) => [contribute(UsageSources, elsewhere)],
+  taps: ({ centrals, epochs, journal, records }) => [
+    tap(duringTrafficCount, async ({ usage }, tx) => {
+      if (!centrals.isEmpty || epochs.current.skipsPoll) await journal.append(tx, usage);
+    }),
+    tap(duringClientSave, async ({ changes, who }, tx) => {
+      if (!centrals.isEmpty && !isCentral(who)) await clientsChanged(tx, changes, records);
+    }),
+    tap(duringInboundSave, async ({ changes, who }, tx) => {
+      if (!centrals.isEmpty && !isCentral(who)) await inboundsChanged(tx, changes, records);
+    }),
+  ],
+  routes,
+  jobs: ({ changes, journal, totals }) => [
+    job('retry', '1m', (signal) => changes.retry(signal)),
+    job('move', '1m', (signal) => journal.move(signal)),
+    job('prune', '1h', () => totals.prune()),
+  ],
+  start: ({ epochs }) => epochs.start(),
+});

@@ -1,0 +1,158 @@
+// Runs on every database.
+// What a central is told about usage.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { editDatabase } from '../../../test/harness/edit-database.js';
+import { CENTRAL, client, inbound, openManaged, openWorld, OTHER, wire } from './world.js';
+
+const FILE = 'panel.node-epoch';
+test('totals by the ids of the central: those that changed, never smaller, whatever is reset, renamed or deleted', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const { panel, move, usage } = world;
+  const [empty] = await usage();
+  t.like(empty, { isCurrent: true, users: [], more: false });
+  await move(1, 1, 10);
+  await move(2, 2, 20);
+  const [first] = await usage();
+  t.deepEqual(first?.users, [
+    { clientId: 1, inboundId: 7, up: 1, down: 10 },
+    { clientId: 2, inboundId: 7, up: 2, down: 20 },
+  ]);
+  const { epoch = '', seq = 0 } = first ?? {};
+  t.deepEqual((await usage(epoch, seq))[0]?.users, []);
+  await panel.get('/panel/api/clients/resetTraffic/c1', { method: 'POST' });
+  await move(1, 5, 5);
+  t.deepEqual((await usage(epoch, seq))[0]?.users, [{ clientId: 1, inboundId: 7, up: 6, down: 15 }]);
+  t.deepEqual((await usage(epoch, seq))[0]?.users.length, 1, 'asked again');
+  await world.apply(client(2, 2, { email: 'other' }));
+  await world.apply(client(1, 2, null));
+  const all = (await usage())[0]?.users;
+  t.deepEqual(
+    all?.map(({ clientId, down }) => [clientId, down]),
+    [
+      [2, 20],
+      [1, 15],
+    ],
+  );
+});
+
+test('clients and inbounds that the central does not manage are not told, nor those of another central', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const { panel, engine, poll } = world;
+  const own = await panel.addInbound();
+  const { id } = await panel.addClient('mine', [own]);
+  const c1 = await world.client('c1');
+  await panel.get('/panel/api/clients/c1/attach', { body: { inboundIds: [own] } });
+  engine.move(own, id, 100, 100);
+  engine.move(own, c1.id, 7, 7);
+  engine.move(c1.inboundIds[0] ?? 0, c1.id, 1, 1);
+  const other = wire(panel, OTHER);
+  await other.apply(
+    inbound(7, 1, { tag: 'theirs' }),
+    client(1, 1, { email: 'theirs', uuid: undefined, subId: 'x' }),
+  );
+  await poll();
+  t.deepEqual((await world.usage())[0]?.users, [{ clientId: 1, inboundId: 7, up: 1, down: 1 }]);
+  t.deepEqual((await other.usage())[0]?.users, []);
+  const answer = await panel.call('/panel/api/x/node/usage?central=nobody');
+  t.is(answer.status, 404);
+});
+
+test('a database that was restored begins a new epoch, and nothing is told twice', async (t) => {
+  const world = await openManaged();
+  const { dataDirectory, panel } = world;
+  await world.move(1, 0, 100);
+  const [first] = await world.usage();
+  // An older copy: its totals, its seq and the baselines of the poll are those of before.
+  await world.move(1, 0, 11);
+  const [last] = await world.usage(first?.epoch, first?.seq);
+  t.deepEqual(
+    last?.users.map(({ down }) => down),
+    [111],
+  );
+  await panel.stop();
+  await editDatabase(dataDirectory, [
+    `UPDATE node_agent_usage SET down = 100, seq = ${first?.seq}`,
+    `UPDATE node_agent_epochs SET seq = ${first?.seq}`,
+    'UPDATE client_usage SET down = 100',
+  ]);
+  const next = await openWorld({ dataDirectory });
+  await using _ = next.panel;
+  const { id, inboundIds } = await next.client('c1');
+  // The core runs on: its counter has what was told before.
+  next.engine.move(inboundIds[0] ?? 0, id, 0, 115);
+  await next.poll();
+  const restored = await next.usage(first?.epoch, last?.seq);
+  const [old, current] = [
+    restored.find(({ isCurrent }) => !isCurrent),
+    restored.find(({ isCurrent }) => isCurrent),
+  ];
+  t.is(old, undefined, 'the central has more of it');
+  t.not(current?.epoch, first?.epoch);
+  t.deepEqual(current?.users, [], 'the first poll has bytes that were told');
+  next.engine.move(inboundIds[0] ?? 0, id, 0, 7);
+  await next.poll();
+  t.deepEqual(
+    (await next.usage(current?.epoch, 0)).find(({ isCurrent }) => isCurrent)?.users.map(({ down }) => down),
+    [7],
+  );
+});
+
+test('an epoch that is over is told until it is acknowledged', async (t) => {
+  const world = await openManaged();
+  const { dataDirectory } = world;
+  await world.move(1, 0, 100);
+  const [first] = await world.usage();
+  await world.move(1, 0, 11);
+  await world.panel.stop();
+  await rm(join(dataDirectory, FILE));
+  const next = await openWorld({ dataDirectory });
+  await using _ = next.panel;
+  const [old, current] = await next.usage(first?.epoch, first?.seq);
+  t.deepEqual([old?.epoch, old?.isCurrent, current?.isCurrent], [first?.epoch, false, true]);
+  t.deepEqual(old?.users, [{ clientId: 1, inboundId: 7, up: 0, down: 111 }]);
+  t.is((await next.usage(current?.epoch, 0)).length, 2, 'again, to a central that has lost it');
+  await next.ack(old?.epoch ?? '', (old?.seq ?? 0) - 1);
+  t.is((await next.usage()).length, 2, 'not all is taken');
+  await next.ack(old?.epoch ?? '', old?.seq ?? 0);
+  t.deepEqual(
+    (await next.usage()).map(({ epoch }) => epoch),
+    [current?.epoch],
+  );
+  t.is(
+    (
+      await next.panel.call('/panel/api/x/node/usage/ack', {
+        body: { central: CENTRAL, epoch: old?.epoch, seq: 1 },
+      })
+    ).status,
+    404,
+  );
+});
+
+test('a restart goes on with the epoch; a copy of the folder and a central that knows more do not', async (t) => {
+  const world = await openManaged();
+  const { dataDirectory } = world;
+  await world.move(1, 0, 100);
+  const [first] = await world.usage();
+  await world.panel.stop();
+  const next = await openWorld({ dataDirectory });
+  t.is((await next.usage(first?.epoch, first?.seq))[0]?.epoch, first?.epoch);
+  await next.panel.stop();
+  const path = join(dataDirectory, FILE);
+  const text = await readFile(path);
+  await writeFile(`${path}.copy`, text);
+  await rm(path);
+  await writeFile(path, text);
+  const copied = await openWorld({ dataDirectory });
+  await using _ = copied.panel;
+  const [old, current] = await copied.usage(first?.epoch, 0);
+  // Some file systems give the number of the removed file again; `copy` above holds another one.
+  t.deepEqual([old?.epoch, old?.isCurrent], [first?.epoch, false]);
+  await copied.ack(first?.epoch ?? '', old?.seq ?? 0);
+  const beyond = await copied.usage(current?.epoch, 1000);
+  t.not(beyond.at(-1)?.epoch, current?.epoch);
+  t.deepEqual(beyond.at(-1)?.users, []);
+});
