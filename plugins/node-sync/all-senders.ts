@@ -38,7 +38,7 @@ export class AllSenders implements UserServer {
     return this.#send([...nodes].filter((id): id is number => id !== null));
   };
 
-  readonly reconcileInbounds = (): Promise<Applied> => this.#send([...this.#needs.records.dirty]);
+  readonly reconcileInbounds = (): Promise<Applied> => this.#send(this.#needs.records.dirty);
 
   /** Begins to send what waits for these nodes. */
   wake(nodeIds: Iterable<number>): void {
@@ -75,7 +75,8 @@ export class AllSenders implements UserServer {
         const name = this.#needs.nodes.get(id)?.name ?? `#${id}`;
         if (isLate) return { pending: true, reason: `it is on its way to the node ${name}` };
         if (problem !== '') return { pending: true, reason: `the node ${name} gets it later: ${problem}` };
-        if (refused !== '') return { pending: true, rejected: true, reason: `the node ${name} refuses it: ${refused}` };
+        if (refused !== '')
+          return { pending: true, rejected: true, reason: `the node ${name} refuses it: ${refused}` };
         return DONE;
       }),
     );

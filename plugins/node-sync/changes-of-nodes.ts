@@ -36,7 +36,12 @@ export class ChangesOfNodes {
       const elsewhere = (clientId: number, nodeId: number): boolean =>
         this.#inbounds
           .list()
-          .some((one) => one.id !== id && one.nodeId === nodeId && this.#users.isAttached({ inboundId: one.id, clientId }));
+          .some(
+            (one) =>
+              one.id !== id &&
+              one.nodeId === nodeId &&
+              this.#users.isAttached({ inboundId: one.id, clientId }),
+          );
       for (const clientId of this.#users.attached(id)) {
         if (from !== null)
           marks.push({ nodeId: from, kind: 'client', id: clientId, isGone: !elsewhere(clientId, from) });
@@ -62,8 +67,10 @@ export class ChangesOfNodes {
       const id = (after ?? before)?.id ?? 0;
       const [from, to] = [nodesOf(before), nodesOf(after)];
       const isNewPeriod =
-        setsUsage || (before !== undefined && before.up + before.down > 0 && after?.up === 0 && after.down === 0);
-      for (const nodeId of from) if (!to.has(nodeId)) marks.push({ nodeId, kind: 'client', id, isGone: true });
+        setsUsage ||
+        (before !== undefined && before.up + before.down > 0 && after?.up === 0 && after.down === 0);
+      for (const nodeId of from)
+        if (!to.has(nodeId)) marks.push({ nodeId, kind: 'client', id, isGone: true });
       for (const nodeId of to) marks.push({ nodeId, kind: 'client', id, isGone: false, isNewPeriod });
     }
     await this.#records.mark(tx, marks);

@@ -2,6 +2,7 @@
 import { TimeSlice } from '../../kernel/index.js';
 import { bucketOf, BUCKETS, digestOf, digestOfAll } from '../node-agent/contract.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import type { DesiredRecords, Seen } from './desired-records.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
@@ -27,12 +28,12 @@ const digest = (bucket: Bucket): string =>
 
 export class Comparison {
   readonly #nodes: NodesApi;
-  readonly #guid: string;
+  readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
 
-  constructor({ nodes, guid, records }: { nodes: NodesApi; guid: string; records: DesiredRecords }) {
+  constructor(nodes: NodesApi, identity: PanelIdentityApi, records: DesiredRecords) {
     this.#nodes = nodes;
-    this.#guid = guid;
+    this.#identity = identity;
     this.#records = records;
   }
 
@@ -49,7 +50,10 @@ export class Comparison {
       if (all > 0) await this.#records.sendAll(nodeId);
       return all;
     }
-    const { digests: theirs } = checked<{ digests: string[] }>(BucketsReply, await this.#get(nodeId, `${STATE}/buckets`));
+    const { digests: theirs } = checked<{ digests: string[] }>(
+      BucketsReply,
+      await this.#get(nodeId, `${STATE}/buckets`),
+    );
     let sent = 0;
     for (const [number, bucket] of buckets.entries())
       if (theirs[number] !== digests[number]) sent += await this.#bucket(nodeId, number, bucket);
@@ -95,9 +99,13 @@ export class Comparison {
   }
 
   async #get(nodeId: number, path: string, query = ''): Promise<unknown> {
-    const { obj } = await this.#nodes.call(nodeId, `${path}?central=${encodeURIComponent(this.#guid)}${query}`, {
-      timeoutMs: 30_000,
-    });
+    const { obj } = await this.#nodes.call(
+      nodeId,
+      `${path}?central=${encodeURIComponent(this.#identity.guid)}${query}`,
+      {
+        timeoutMs: 30_000,
+      },
+    );
     return obj;
   }
 }

@@ -41,8 +41,8 @@ const read = (row: RecordRow): RecordRow => ({
 
 export class DesiredRecords {
   readonly #db: Database;
-  /** nodes for which something waits, perhaps; the rows are what counts */
-  readonly dirty = new Set<number>();
+  /** Nodes for which something waits, perhaps, with the number of their marks: the rows are what counts. */
+  readonly #dirty = new Map<number, number>();
 
   constructor({ db }: { db: Database }) {
     this.#db = db;
@@ -52,7 +52,13 @@ export class DesiredRecords {
   async mark(tx: Tx, marks: readonly Mark[]): Promise<void> {
     if (marks.length === 0) return;
     const { rows, onConflict, incoming } = tx.sql;
-    const columns = { node_id: 'integer', kind: 'text', id: 'integer', is_gone: 'integer', period: 'integer' } as const;
+    const columns = {
+      node_id: 'integer',
+      kind: 'text',
+      id: 'integer',
+      is_gone: 'integer',
+      period: 'integer',
+    } as const;
     for (let from = 0; from < marks.length; from += AT_ONCE)
       await tx.run(
         `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused)
@@ -76,18 +82,27 @@ export class DesiredRecords {
         },
       );
     const nodeIds = [...new Set(marks.map(({ nodeId }) => nodeId))];
-    for (const id of nodeIds) this.dirty.add(id);
+    for (const id of nodeIds) this.#dirty.set(id, (this.#dirty.get(id) ?? 0) + 1);
     tx.emit(desiredStateChanged, { nodeIds });
   }
 
   /** Records that wait to be sent, in the order in which a node can take them: deleted ones, inbounds, clients. */
   async pending(nodeId: number, limit: number): Promise<RecordRow[]> {
+    const marks = this.#dirty.get(nodeId) ?? 0;
     const rows = await this.#db.query<RecordRow>(
       `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 1
        ORDER BY is_gone DESC, kind DESC, id LIMIT :limit`,
       { nodeId, limit },
     );
+    if (rows.length > 0) this.#dirty.set(nodeId, Math.max(marks, this.#dirty.get(nodeId) ?? 1));
+    // What was marked meanwhile may not be committed yet.
+    else if (this.#dirty.get(nodeId) === marks) this.#dirty.delete(nodeId);
     return rows.map(read);
+  }
+
+  /** Nodes for which something may wait. */
+  get dirty(): readonly number[] {
+    return [...this.#dirty.keys()];
   }
 
   /** How many wait, and how many the node refuses, by node. */
@@ -149,7 +164,9 @@ export class DesiredRecords {
            )}`,
           {
             nodeId,
-            rows: JSON.stringify(seen.slice(from, from + AT_ONCE).map(({ kind, id, version }) => [kind, id, version])),
+            rows: JSON.stringify(
+              seen.slice(from, from + AT_ONCE).map(({ kind, id, version }) => [kind, id, version]),
+            ),
           },
         );
       });
@@ -168,7 +185,9 @@ export class DesiredRecords {
   async sendAll(nodeId: number): Promise<void> {
     await this.#db.write(async (tx) => {
       await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1', { nodeId });
-      await tx.run("UPDATE node_sync_records SET is_pending = 1, refused = '' WHERE node_id = :nodeId", { nodeId });
+      await tx.run("UPDATE node_sync_records SET is_pending = 1, refused = '' WHERE node_id = :nodeId", {
+        nodeId,
+      });
     });
   }
 

@@ -66,7 +66,9 @@ export default definePlugin({
             `${used
               .slice(0, 5)
               .map(({ tag }) => tag)
-              .join(', ')}${used.length > 5 ? ` and ${used.length - 5} more` : ''} run on the node ${node.name}; move or delete them first`,
+              .join(
+                ', ',
+              )}${used.length > 5 ? ` and ${used.length - 5} more` : ''} run on the node ${node.name}; move or delete them first`,
           );
       },
       { strict: true },

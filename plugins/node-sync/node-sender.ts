@@ -79,10 +79,8 @@ export class NodeSender {
     const { nodes, guid, records, values, now, signal } = this.#needs;
     const node = nodes.get(this.#nodeId);
     if (!node) return false;
-    records.dirty.delete(this.#nodeId);
     const rows = await records.pending(this.#nodeId, PORTION);
     if (rows.length === 0) return false;
-    records.dirty.add(this.#nodeId);
     if (!node.enable) throw new Error('it is disabled');
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
@@ -104,7 +102,9 @@ export class NodeSender {
 
   #worked(): void {
     if (this.#failures > 0)
-      this.#needs.log.info('a node has all changes again', { node: this.#needs.nodes.get(this.#nodeId)?.name });
+      this.#needs.log.info('a node has all changes again', {
+        node: this.#needs.nodes.get(this.#nodeId)?.name,
+      });
     this.#failures = 0;
     this.#state = { ...this.#state, problem: '' };
   }
@@ -128,9 +128,13 @@ export class NodeSender {
 function toldOf(obj: unknown, changes: readonly SentChange[]): Told[] {
   const result = inspect(ApplyReply as Schema, obj);
   if (!('value' in result))
-    throw new Error(`its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300));
+    throw new Error(
+      `its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300),
+    );
   const sent = new Set(changes.map(({ kind, id, version }) => `${kind}.${id}.${version}`));
-  const { results } = result.value as { results: (Omit<Told, 'refused'> & { ok: boolean; reason?: string })[] };
+  const { results } = result.value as {
+    results: (Omit<Told, 'refused'> & { ok: boolean; reason?: string })[];
+  };
   return results
     .filter(({ kind, id, version }) => sent.has(`${kind}.${id}.${version}`))
     .map(({ kind, id, version, ok, reason = '' }) => ({

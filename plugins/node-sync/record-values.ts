@@ -63,7 +63,11 @@ function ofInbound(inbound: Inbound): Record<string, Json | undefined> {
   return { ...without(inbound, OF_INBOUND_HERE), trafficReset: 'never' };
 }
 
-function ofClient(client: Readonly<ClientRow>, inboundIds: readonly number[], period: number): Record<string, Json | undefined> {
+function ofClient(
+  client: Readonly<ClientRow>,
+  inboundIds: readonly number[],
+  period: number,
+): Record<string, Json | undefined> {
   const credentials = [...(client.credentials ?? [])]
     .filter(([inboundId]) => inboundIds.includes(inboundId))
     .map(([inboundId, credential]) => ({ ...credential, inboundId }) as unknown as Json);

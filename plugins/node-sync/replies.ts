@@ -11,7 +11,13 @@ export const ApplyReply = open(
   shape({
     results: list(
       open(
-        shape({ kind: kind(), id: count(), version: count(), ok: bool(), reason: optional(text().allow('').max(4096)) }),
+        shape({
+          kind: kind(),
+          id: count(),
+          version: count(),
+          ok: bool(),
+          reason: optional(text().allow('').max(4096)),
+        }),
       ),
     ).max(10_000),
   }),
@@ -20,7 +26,9 @@ export const SummaryReply = open(shape({ digest: text().max(64) }));
 export const BucketsReply = open(shape({ digests: list(text().max(64)).max(1024) }));
 export const RecordsReply = open(
   shape({
-    records: list(open(shape({ kind: kind(), id: count(), version: count(), state: text().max(32) }))).max(10_000),
+    records: list(open(shape({ kind: kind(), id: count(), version: count(), state: text().max(32) }))).max(
+      10_000,
+    ),
     next: text().allow('').max(64),
   }),
 );
@@ -33,9 +41,9 @@ export const UsageReply = open(
           seq: count(),
           isCurrent: bool(),
           more: bool(),
-          users: list(
-            open(shape({ clientId: count(), inboundId: count(), up: count(), down: count() })),
-          ).max(50_000),
+          users: list(open(shape({ clientId: count(), inboundId: count(), up: count(), down: count() }))).max(
+            50_000,
+          ),
         }),
       ),
     ).max(64),

@@ -44,7 +44,7 @@ export const routes = ({
     }),
     route({
       method: 'GET',
-      path: `${PREFIX}/:id/refused`,
+      path: `${PREFIX}/{id}/refused`,
       name: 'nodeSync.refused',
       doc: 'Inbounds and clients that the node does not have in force, with its words; the first thousand.',
       params: OfNode,
@@ -59,7 +59,7 @@ export const routes = ({
     }),
     route({
       method: 'POST',
-      path: `${PREFIX}/:id/reconcile`,
+      path: `${PREFIX}/{id}/reconcile`,
       name: 'nodeSync.reconcile',
       doc: 'Compares the node with what it should be, now, and sends what differs again.',
       params: OfNode,

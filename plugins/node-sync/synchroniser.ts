@@ -52,7 +52,7 @@ export class Synchroniser {
     this.#usage = needs.usage;
     this.#clock = needs.clock;
     this.#log = needs.log;
-    this.#comparison = new Comparison({ ...needs, guid: needs.identity.guid });
+    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records);
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -82,7 +82,11 @@ export class Synchroniser {
   async compareDue(signal: AbortSignal): Promise<void> {
     const due = this.#nodes
       .list()
-      .filter((node) => isReachable(node) && this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS);
+      .filter(
+        (node) =>
+          isReachable(node) &&
+          this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS,
+      );
     for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
       await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
   }
@@ -110,4 +114,5 @@ export class Synchroniser {
   }
 }
 
-export const isReachable = ({ enable, status, isSure }: NodeEntry): boolean => enable && status === 'online' && isSure;
+export const isReachable = ({ enable, status, isSure }: NodeEntry): boolean =>
+  enable && status === 'online' && isSure;

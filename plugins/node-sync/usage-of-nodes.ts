@@ -18,13 +18,17 @@ interface ToldEpoch {
   readonly seq: number;
   readonly isCurrent: boolean;
   readonly more: boolean;
-  readonly users: readonly { readonly clientId: number; readonly inboundId: number; readonly up: number; readonly down: number }[];
+  readonly users: readonly {
+    readonly clientId: number;
+    readonly inboundId: number;
+    readonly up: number;
+    readonly down: number;
+  }[];
 }
 type Positions = Map<number, PositionRow>;
 
 export class UsageOfNodes implements CounterSource {
   readonly name = 'nodes';
-  readonly #db: Database;
   readonly #nodes: NodesApi;
   readonly #guid: () => string;
   readonly #log: Log;
@@ -43,9 +47,8 @@ export class UsageOfNodes implements CounterSource {
     nodes: NodesApi;
     identity: PanelIdentityApi;
     log: Log;
-    inbounds: Pick<InboundsApi, "get">;
+    inbounds: Pick<InboundsApi, 'get'>;
   }) {
-    this.#db = needs.db;
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
@@ -53,7 +56,10 @@ export class UsageOfNodes implements CounterSource {
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
-          ((await needs.tables.positions.findAll({ raw: true })) as unknown as PositionRow[]).map((row) => [row.nodeId, row]),
+          ((await needs.tables.positions.findAll({ raw: true })) as unknown as PositionRow[]).map((row) => [
+            row.nodeId,
+            row,
+          ]),
         ),
       apply: (state, rows) => {
         for (const row of rows) state.set(row.nodeId, row);
@@ -62,7 +68,9 @@ export class UsageOfNodes implements CounterSource {
   }
 
   readonly read = async (): Promise<readonly CounterReading[]> => {
-    const online = this.#nodes.list().filter(({ enable, status, isSure, guid }) => enable && status === 'online' && isSure && guid !== '');
+    const online = this.#nodes
+      .list()
+      .filter(({ enable, status, isSure, guid }) => enable && status === 'online' && isSure && guid !== '');
     const readings: CounterReading[] = [];
     const positions: PositionRow[] = [];
     for (let from = 0; from < online.length; from += AT_ONCE)
@@ -93,7 +101,10 @@ export class UsageOfNodes implements CounterSource {
     const known = this.projection.state.get(id);
     const { epoch, seq } = known?.guid === guid ? known : { epoch: '', seq: 0 };
     const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq) });
-    const { obj } = await this.#nodes.call(id, `${USAGE}?${query}`, { timeoutMs: CALL_MS, maxBytes: MOST_BYTES });
+    const { obj } = await this.#nodes.call(id, `${USAGE}?${query}`, {
+      timeoutMs: CALL_MS,
+      maxBytes: MOST_BYTES,
+    });
     const { epochs } = checked<{ epochs: ToldEpoch[] }>(UsageReply, obj);
     this.#over.set(
       id,

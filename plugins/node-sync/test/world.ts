@@ -109,9 +109,11 @@ export class SyncWorld {
 export const emails = async (panel: TestPanel): Promise<string[]> =>
   (await panel.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email).sort();
 export const client = (panel: TestPanel, email: string) =>
-  panel.get<{ id: number; uuid: string; enable: boolean; up: number; down: number; totalGB: number; inboundIds: number[] }>(
+  panel.get<{ id: number; uuid: string; enable: boolean; totalGB: number; inboundIds: number[] }>(
     `/panel/api/clients/get/${email}`,
   );
+export const downOf = async (panel: TestPanel, email: string): Promise<number> =>
+  (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
 export const inbounds = (panel: TestPanel) =>
   panel.get<{ id: number; tag: string; port: number; enable: boolean; nodeId: number | null }[]>(
     '/panel/api/inbounds/list',
