@@ -3,6 +3,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../harness/api.js';
 import { StandInNodes } from '../harness/stand-in-nodes.js';
+import { definePlugin, tap } from '../../kernel/index.js';
+import { composeCoreConfig } from '../../plugins/engine/contract.js';
+import { Inbounds } from '../../plugins/inbounds/contract.js';
+import { invariants } from '../harness/invariants.js';
 import type { CounterReading } from '../../plugins/traffic/contract.js';
 import { connect, counted, MIB, openPanel, openServer, poll, usageOf, within } from './user.js';
 
@@ -19,9 +23,38 @@ interface Shown {
   readonly nodeId: number | null;
 }
 
+/** Brings all inbounds to the core, wherever they run. */
+const forgetful = definePlugin({
+  name: 'forgetful',
+  version: '1.0.0',
+  api: 1,
+  about: 'Forgets where inbounds run, for tests.',
+  uses: { inbounds: Inbounds },
+  taps: ({ inbounds }) => [
+    tap(composeCoreConfig, (add) => {
+      for (const { id, port } of inbounds.list().filter(({ remark }) => remark === 'there'))
+        add({
+          inbound: {
+            id,
+            tag: 'forgotten',
+            protocol: 'vless',
+            config: {
+              tag: 'forgotten',
+              protocol: 'vless',
+              listen: '127.0.0.1',
+              port,
+              settings: { clients: [], decryption: 'none' },
+            },
+          },
+        });
+    }),
+  ],
+});
+
 async function open(t: ExecutionContext) {
   const nodes = new StandInNodes([7, FAR]);
-  const panel = await openPanel(t, { plugins: [nodes.plugin] });
+  const checks = invariants();
+  const panel = await openPanel(t, { plugins: [nodes.plugin, forgetful, checks.plugin] });
   const port = await freePort();
   const here = await panel.addInbound({ port, remark: 'here' });
   const there = await panel.addInbound({ port, listen: '', nodeId: 7, remark: 'there' });
@@ -31,7 +64,7 @@ async function open(t: ExecutionContext) {
     epoch,
     users: [{ clientId: id, inboundId: there, up, down }],
   });
-  return { nodes, panel, port, here, there, reading };
+  return { nodes, checks, panel, port, here, there, reading };
 }
 const get = (panel: Panel, id: number) => panel.get<Shown>(`${API}/get/${id}`);
 /** Tags of inbounds with users' protocols in the core's config. */
@@ -45,10 +78,11 @@ const byGuid = (panel: Panel, path: string) =>
   panel.get<Record<string, string[]>>(`${CLIENTS}/${path}`, { method: 'POST' });
 
 test('links, formats, counters and a quota go over both, and the core never has the inbound of the node', async (t) => {
-  const { nodes, panel, port, here, there, reading } = await open(t);
+  const { nodes, checks, panel, port, here, there, reading } = await open(t);
   const server = await openServer(t);
   const local = (await get(panel, here)).tag;
-  t.deepEqual(await inCore(panel), [local]);
+  t.deepEqual(await inCore(panel), [local], 'also where a plugin forgets where it runs');
+  t.deepEqual(await checks.broken(), []);
 
   const links = await panel.get<string[]>(`${CLIENTS}/links/ada`);
   t.is(links.length, 2);
