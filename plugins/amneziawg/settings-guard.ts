@@ -55,7 +55,9 @@ export class SettingsGuard {
     const block = server as Record<string, unknown>;
     if (textIn(block, 'subnetIp') !== '') return undefined;
     const taken = [
-      ...this.#others({ nodeId: sent.nodeId ?? null, ...before }).flatMap((other) => ownNetworks(other.server)),
+      ...this.#others({ nodeId: sent.nodeId ?? null, ...before }).flatMap((other) =>
+        ownNetworks(other.server),
+      ),
       ...machineNetworks(isInterfaceOfOurs),
       ...machineRoutes(isInterfaceOfOurs),
     ];

@@ -91,7 +91,10 @@ export class CertificateUses {
       .list()
       .find(({ id, tag }) => (typeof wanted === 'number' ? id === wanted : tag === wanted));
     if (!found)
-      throw errors.USE(`${path}: there is no inbound ${JSON.stringify(wanted).slice(0, 80)} on this machine`, { path });
+      throw errors.USE(
+        `${path}: there is no inbound ${JSON.stringify(wanted).slice(0, 80)} on this machine`,
+        { path },
+      );
     if (!certificatesOf(found))
       throw errors.USE(
         `${path}: the inbound ${found.tag} has no TLS; set streamSettings.security to tls, with any certificate, first`,

@@ -77,9 +77,7 @@ export class FallbackService {
       this.#refuseCycle(masterId, wanted);
       await this.#refuseDestinations(master, wanted);
       if (wanted.length > 0 && idleReason(master) === undefined)
-        await this.#edits.test(master, (settings) =>
-          this.#settingsWith(settings, master, wanted),
-        );
+        await this.#edits.test(master, (settings) => this.#settingsWith(settings, master, wanted));
       await this.#db
         .write((tx) => this.#store.replace(tx, masterId, wanted, who))
         .catch((cause: unknown) => {

@@ -44,7 +44,8 @@ export class FallbackStore {
           if (!parents.has(childId)) parents.set(childId, reached);
       }
       for (const { childId, path } of own)
-        if (this.isChild(master, childId) && !parents.has(childId)) parents.set(childId, { masterId: master.id, path });
+        if (this.isChild(master, childId) && !parents.has(childId))
+          parents.set(childId, { masterId: master.id, path });
     }
     return parents;
   }

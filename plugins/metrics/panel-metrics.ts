@@ -138,7 +138,8 @@ export class PanelMetrics {
         help: 'Bytes of the clients of an inbound of this machine since its last reset.',
         type: 'counter',
         labels: ['inbound', 'direction'],
-        collect: () => localInbounds.list().flatMap(({ id, tag }) => bytesOf('inbound', tag, inbounds.usage(id))),
+        collect: () =>
+          localInbounds.list().flatMap(({ id, tag }) => bytesOf('inbound', tag, inbounds.usage(id))),
       });
     if (metricsDetail === 'clients')
       details.push({

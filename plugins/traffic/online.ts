@@ -108,8 +108,7 @@ export class OnlineClients implements PresenceApi, PresenceSource {
   onlineByGuid(): Map<string, number[]> {
     const found = new ByGuid(this.#identity.guid);
     if (this.#runs()) for (const id of this.#recentOf(this.#moved.core.clients)) found.add('', id);
-    for (const [guid, served] of this.#bySource)
-      for (const id of this.#recentOf(served)) found.add(guid, id);
+    for (const [guid, served] of this.#bySource) for (const id of this.#recentOf(served)) found.add(guid, id);
     for (const [guid, { clients }] of this.#reported.now()) for (const id of clients) found.add(guid, id);
     return found.ids((id) => this.#clients.byId(id)?.enable === true);
   }

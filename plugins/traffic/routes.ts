@@ -43,8 +43,7 @@ export const routes = (needs: Needs): Route[] => [
     name: 'clients.onlineByGuid',
     doc: 'The emails of `onlines`, by the guid of the panel that serves the clients.',
     reply: payload(mapOf(list(text()))),
-    handle: () =>
-      namesByGuid(needs.online.onlineByGuid(), (id) => needs.clients.byId(id)?.email),
+    handle: () => namesByGuid(needs.online.onlineByGuid(), (id) => needs.clients.byId(id)?.email),
   }),
   route({
     method: 'POST',

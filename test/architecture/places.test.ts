@@ -11,7 +11,9 @@ const RUNS = /\bcontribute\((?:Sidecars|ProtocolPrograms|UserServers)\b|\btap\(\
 const ALL_INBOUNDS = /\binbounds: (?:maybe\()?Inbounds\b/;
 
 const problemsOf = (path: string, text: string): string[] => {
-  const lines = text.split('\n').flatMap((line, i) => (DECIDES.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : []));
+  const lines = text
+    .split('\n')
+    .flatMap((line, i) => (DECIDES.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : []));
   return RUNS.test(text) && ALL_INBOUNDS.test(text)
     ? [...lines, `${path} runs something, and uses Inbounds; use LocalInbounds`]
     : lines;
@@ -27,9 +29,16 @@ test('no plugin asks where an inbound runs', async (t) => {
 });
 
 test('finds a question and a plugin that runs inbounds of nodes', (t) => {
-  for (const line of ['if (inbound.nodeId === null) run();', 'nodeId !== null && run()', 'if (!inbound.nodeId)'])
+  for (const line of [
+    'if (inbound.nodeId === null) run();',
+    'nodeId !== null && run()',
+    'if (!inbound.nodeId)',
+  ])
     t.is(problemsOf('a.ts', line).length, 1, line);
   t.is(problemsOf('a.ts', 'uses: { inbounds: Inbounds },\ntaps: [tap(composeCoreConfig, f)]').length, 1);
-  t.deepEqual(problemsOf('a.ts', 'uses: { inbounds: LocalInbounds },\ntaps: [tap(composeCoreConfig, f)]'), []);
+  t.deepEqual(
+    problemsOf('a.ts', 'uses: { inbounds: LocalInbounds },\ntaps: [tap(composeCoreConfig, f)]'),
+    [],
+  );
   t.deepEqual(problemsOf('a.ts', '{ nodeId: sent.nodeId ?? null }'), []);
 });

@@ -68,7 +68,8 @@ const usageOf = (stat: Entry) => ({
 /** The fields without the node of another panel: ids differ between panels, and its number may be another machine here. */
 function placed(inbounds: InboundsApi, fields: Entry): { fields: Entry; foreign: string } {
   const { nodeId, originNodeGuid, tag } = fields;
-  if (typeof nodeId !== 'number' || !Number.isSafeInteger(nodeId) || nodeId < 1) return { fields, foreign: '' };
+  if (typeof nodeId !== 'number' || !Number.isSafeInteger(nodeId) || nodeId < 1)
+    return { fields, foreign: '' };
   const node = inbounds.node(nodeId);
   const isSame = !node?.guid || !originNodeGuid || node.guid === originNodeGuid;
   if (node && isSame) return { fields, foreign: '' };

@@ -23,8 +23,7 @@ export class RemoteServers implements UserServer {
   /** Call it after the commit. */
   saved(changes: readonly InboundChange[]): void {
     // What no plugin brought to its node needs no plugin that takes it away.
-    for (const { after } of changes)
-      if (after && !runsHere(after)) this.#changed.set(after.id, after);
+    for (const { after } of changes) if (after && !runsHere(after)) this.#changed.set(after.id, after);
   }
 
   serves(inboundId: number): boolean {

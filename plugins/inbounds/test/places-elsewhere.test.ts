@@ -2,7 +2,14 @@
 import test from 'ava';
 
 import { contribute, definePlugin, tap } from '../../../kernel/index.js';
-import { FakeClock, FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
+import {
+  FakeClock,
+  FakeEngine,
+  freePort,
+  refused,
+  selfSigned,
+  TestPanel,
+} from '../../../test/harness/index.js';
 import { invariants } from '../../../test/harness/invariants.js';
 import { StandInNodes } from '../../../test/harness/stand-in-nodes.js';
 import { afterInboundSave, duringInboundSave, type InboundChange, ProtocolPrograms } from '../contract.js';
@@ -243,13 +250,7 @@ test('a fallback joins inbounds of one machine', async (t) => {
   t.like(await get(child.id), { fallbackParent: { masterId: master.id } });
   t.is((await get(far.id)).fallbackParent, null);
   for (const id of [child.id, master.id])
-    await refused(
-      t,
-      panel,
-      `${API}/update/${id}`,
-      { body: { nodeId: 8 } },
-      { ...apart, field: 'nodeId' },
-    );
+    await refused(t, panel, `${API}/update/${id}`, { body: { nodeId: 8 } }, { ...apart, field: 'nodeId' });
   t.true(engine.inbounds.includes(child.tag));
 });
 
@@ -326,4 +327,3 @@ test('a network of AmneziaWG is taken on one machine only', async (t) => {
   const moved = await call(`update/${other.id}`, { nodeId: 7 });
   t.is(moved.status, 400, moved.text);
 });
-

@@ -17,9 +17,7 @@ function messageOf(count: number, moved = count) {
     [1, 2].map((inboundId) => ({ clientId, inboundId, up: 1, down: 2 })),
   );
   return trafficMessage(
-    { clients, inbounds, presence } as unknown as Parameters<
-      typeof trafficMessage
-    >[0],
+    { clients, inbounds, presence } as unknown as Parameters<typeof trafficMessage>[0],
     7,
     usage,
     [{ tag: 'out', up: 5, down: 6 }],
