@@ -152,7 +152,8 @@ export class Listener {
   /** Uses the current certificate for new connections; open ones keep theirs. */
   renew(): void {
     const { certificate } = this.#options;
-    if (certificate) Object.assign(this.#server as SecureServer, certificate.pem).setSecureContext(certificate.pem);
+    if (certificate)
+      Object.assign(this.#server as SecureServer, certificate.pem).setSecureContext(certificate.pem);
   }
 
   get port(): number {

@@ -47,7 +47,8 @@ export class NodeService {
   async add(body: NodeBody, who: Principal, note: (id: number) => void): Promise<void> {
     const { store, heartbeat, live } = this.#needs;
     const fields = withSent(NEW_NODE, sentOf(body));
-    if (store.list().some(({ name }) => name === fields.name)) throw errors.NAME_TAKEN(undefined, { path: 'name' });
+    if (store.list().some(({ name }) => name === fields.name))
+      throw errors.NAME_TAKEN(undefined, { path: 'name' });
     if (fields.enable) {
       const beat = await heartbeat.test({ ...fields, id: 0 });
       if (!beat.ok) throw errors.UNREACHABLE(beat.error);
@@ -103,7 +104,10 @@ export class NodeService {
     const before = id ? store.fields(store.require(id)) : NEW_NODE;
     const sent = sentOf(body);
     // The name is no part of the call, and the token may be what is tried out.
-    const fields = withSent({ ...before, enable: false }, { ...sent, name: sent.name || before.name || 'test', enable: false });
+    const fields = withSent(
+      { ...before, enable: false },
+      { ...sent, name: sent.name || before.name || 'test', enable: false },
+    );
     return { ...fields, id: id ?? 0 };
   }
 

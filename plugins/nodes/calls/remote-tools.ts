@@ -40,7 +40,9 @@ export class RemoteTools {
     const list = await this.#call(target, 'panel/api/inbounds/list');
     if (!Array.isArray(list)) throw errors.FAILED('the node sent something else than a list of inbounds');
     if (list.length > MOST_INBOUNDS)
-      throw errors.FAILED(`the node says that it has ${list.length} inbounds; at most ${MOST_INBOUNDS} are read`);
+      throw errors.FAILED(
+        `the node says that it has ${list.length} inbounds; at most ${MOST_INBOUNDS} are read`,
+      );
     return list.map((sent: unknown) => {
       const { id, tag, remark, protocol, listen, port } = (sent ?? {}) as Readonly<Record<string, unknown>>;
       return {
