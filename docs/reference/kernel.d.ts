@@ -2,7 +2,7 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
-//   @weir-panel/weir/plugins/access: 9 names
+//   @weir-panel/weir/plugins/access: 11 names
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
@@ -23,9 +23,10 @@
 //   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
+//   @weir-panel/weir/plugins/nodes: 19 names
 //   @weir-panel/weir/plugins/notifications: 3 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
-//   @weir-panel/weir/plugins/outgoing: 15 names
+//   @weir-panel/weir/plugins/outgoing: 16 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 32 names
 //   @weir-panel/weir/plugins/realtime: 6 names
@@ -65,6 +66,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly authorization: string | undefined;
     readonly cookies: Readonly<Record<string, string>>;
     readonly ip: string;
+    /** its `url` is a path of a route, without the base path */
+    readonly request: import('node:http').IncomingMessage;
   }
   /** Called for every request that carries a bearer token or no valid session. A tap throws a 401 PanelError to refuse at once. */
   export const authenticate: Choose<Credentials, Principal>;
@@ -1525,11 +1528,11 @@ declare module '@weir-panel/weir/kernel' {
 
   // The certificate of a listener. The program around the kernel decides where it comes from.
   interface Certificate {
-    /** PEM */
+    /** PEM, and what callers are asked for: Node reads both again at `renew` */
     readonly pem: {
       readonly cert: string;
       readonly key: string;
-    };
+    } & Pick<import('node:tls').TlsOptions, 'ca' | 'requestCert' | 'rejectUnauthorized'>;
     readonly validTo: string;
     /** Resolves with true when the certificate has changed. An invalid one changes nothing and rejects. */
     readAgain(): Promise<boolean>;
@@ -1596,7 +1599,7 @@ declare module '@weir-panel/weir/kernel' {
 }
 
 declare module '@weir-panel/weir/plugins/access' {
-  import type { Choose, During, Event, Guard, Principal, RequestInfo } from '@weir-panel/weir/kernel';
+  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo } from '@weir-panel/weir/kernel';
 
   // Hooks of logins, admins and API tokens, for other plugins.
   /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
@@ -1632,9 +1635,20 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly changes: readonly AdminChange[];
     readonly who: Principal;
   }>;
+  /** A kind of API token that may call some routes only. */
+  export interface TokenKind {
+    /** also the kind of the principal */
+    readonly kind: string;
+    /** Whether its tokens may call this path, which has no base path and no query. Called for each of their requests. */
+    mayCall(method: string, path: string): boolean;
+  }
+  /** Kinds of API tokens beside those of full admins. */
+  export const TokenKinds: ExtensionPoint<TokenKind>;
   export interface TokenFacts {
     readonly id: number;
     readonly name: string;
+    /** blank: of a full admin */
+    readonly kind: string;
     readonly enabled: boolean;
     /** Unix ms; 0: never */
     readonly expiresAt: number;
@@ -4851,6 +4865,157 @@ declare module '@weir-panel/weir/plugins/metrics' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/nodes' {
+  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // A call of a node that failed, in a sentence that says what to do.
+  /**
+   * `unreachable`: no connection; `certificate`: another certificate than it should have; `denied`: the node does not admit
+   * this panel; `missing`: it has no such path; `failed`: the panel there refuses; `reply`: not a panel's reply; `limit`: too
+   * large or too slow; `here`: this panel may not call it.
+   */
+  export type NodeCallCode = 'unreachable' | 'certificate' | 'denied' | 'missing' | 'failed' | 'reply' | 'limit' | 'here';
+  export class NodeCallError extends Error {
+    readonly name = "NodeCallError";
+    readonly code: NodeCallCode;
+    /** HTTP status, when there was a reply */
+    readonly status: number | undefined;
+    /** the code of the node's own error, when it sent one */
+    readonly remoteCode: string | undefined;
+    constructor(code: NodeCallCode, sentence: string, details?: {
+      readonly status?: number;
+      readonly remoteCode?: string | undefined;
+      readonly cause?: unknown;
+    });
+  }
+
+  // The reply of a panel: an envelope, or what is wrong with it.
+  export interface NodeReply {
+    readonly status: number;
+    readonly headers: Headers;
+    /** from the start of the call until its reply was read */
+    readonly ms: number;
+    /** of the envelope; whatever the node sent, so check it */
+    readonly obj: unknown;
+  }
+
+  // Nodes: other panels that this one manages.
+  export type NodeCallOptions = NodeCallerNodeCallOptions;
+  export type Json = string | number | boolean | null | readonly Json[] | {
+    readonly [key: string]: Json | undefined;
+  };
+  /** What an admin sets of a node, without its token. */
+  export interface NodeFacts {
+    readonly id: number;
+    readonly name: string;
+    readonly remark: string;
+    readonly scheme: 'http' | 'https';
+    /** host name, or an address without brackets */
+    readonly address: string;
+    readonly port: number;
+    readonly basePath: string;
+    readonly hasApiToken: boolean;
+    readonly enable: boolean;
+    readonly allowPrivateAddress: boolean;
+    readonly inboundSyncMode: 'all' | 'selected';
+    readonly inboundTags: readonly string[];
+    readonly outboundTag: string;
+    readonly tlsVerifyMode: 'verify' | 'skip' | 'pin' | 'mtls';
+    readonly pinnedCertSha256: string;
+  }
+  /** `unknown`: no heartbeat has succeeded, and not enough have failed */
+  export type NodeStatus = 'unknown' | 'online' | 'offline';
+  /** A node as others need it. */
+  export interface NodeEntry extends NodeFacts {
+    readonly status: NodeStatus;
+    /** Of the panel there, learned from its heartbeats; blank until one succeeded. It stays when another panel answers. */
+    readonly guid: string;
+    /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
+    readonly isSure: boolean;
+  }
+  export interface NodesApi {
+    /** All nodes, by id; disabled ones too. */
+    list(): readonly NodeEntry[];
+    get(id: number): NodeEntry | undefined;
+    /** The node with this guid; undefined when several have it. */
+    byGuid(guid: string): NodeEntry | undefined;
+    /**
+     * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
+     * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
+     */
+    call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+  }
+  export const Nodes: Token<NodesApi>;
+  export interface NodeChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: NodeFacts | undefined;
+    readonly after: NodeFacts | undefined;
+  }
+  interface Changed {
+    readonly changes: readonly NodeChange[];
+    readonly who: Principal;
+  }
+  /** Runs before a node is deleted, to refuse it. */
+  export const beforeNodeDelete: Guard<{
+    readonly node: NodeFacts;
+    readonly who: Principal;
+  }>;
+  /** Runs in the transaction that adds, changes or deletes nodes. */
+  export const duringNodeSave: During<Changed>;
+  /** Runs after it, when `list` has the change. */
+  export const afterNodeSave: After<Changed>;
+  /** A change of status, by heartbeats or a probe. */
+  export interface NodeFlip {
+    readonly id: number;
+    readonly name: string;
+    readonly from: NodeStatus;
+    readonly to: NodeStatus;
+    /** why it is offline; blank otherwise */
+    readonly error: string;
+  }
+  /** Nodes that changed their status in one round of heartbeats. */
+  export const nodesFlipped: Event<{
+    readonly at: number;
+    readonly flips: readonly NodeFlip[];
+  }>;
+  /** What the plugin that synchronises nodes knows of one. */
+  export interface NodeFigures {
+    /** changes wait to be sent */
+    readonly configDirty: boolean;
+    /** Unix ms since when; 0 when none wait */
+    readonly configDirtyAt: number;
+    readonly inboundCount: number;
+    readonly clientCount: number;
+    readonly activeCount: number;
+    readonly onlineCount: number;
+    readonly depletedCount: number;
+    readonly disabledCount: number;
+  }
+  /** Knows these figures. Called for each node of a list: answer from memory. */
+  export interface NodeFigureSource {
+    of(node: NodeEntry): NodeFigures | undefined;
+  }
+  /** The source of figures, at most one. Without it, they come from the inbounds of this panel that have the `nodeId`. */
+  export const NodeFigureSources: ExtensionPoint<NodeFigureSource>;
+
+  // Calls the API of a node: by the TLS mode of its record, at the address that was checked, with a limit for everything.
+  interface CallLimits {
+    /** ms for the whole call; default 10,000 */
+    readonly timeoutMs?: number | undefined;
+    /** bytes of the reply; default 8 MiB */
+    readonly maxBytes?: number | undefined;
+  }
+  interface NodeCallerNodeCallOptions extends CallLimits {
+    readonly method?: 'GET' | 'POST' | undefined;
+    readonly json?: Json | undefined;
+    readonly form?: Readonly<Record<string, string>> | undefined;
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/notifications' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
@@ -4947,6 +5112,15 @@ declare module '@weir-panel/weir/plugins/outgoing' {
      */
     readonly hosts: readonly string[] | (() => readonly string[]);
     readonly limits?: Partial<CallLimits>;
+    /** for a plugin that calls many hosts again and again; not for third-party plugins */
+    readonly quota?: CallQuota;
+  }
+  /** Calls of one plugin. */
+  export interface CallQuota {
+    /** default 8, at most 64 */
+    readonly atOnce: number;
+    /** default 300, at most 20,000 */
+    readonly perMinute: number;
   }
   /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;
@@ -4961,6 +5135,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export interface WayOut {
     /** Returns undefined for a direct call. Called before each call, so answer from memory. */
     proxy(): LocalProxy | undefined;
+    /** The way by an outbound of the core, for calls with `outboundTag`. Rejects with a sentence that names what is missing. */
+    through?(outboundTag: string): Promise<LocalProxy>;
   }
   /** Ways for the calls of plugins; the first that has a proxy is used. `WEIR_OUTGOING_PROXY` takes precedence. */
   export const WaysOut: ExtensionPoint<WayOut>;
@@ -4978,13 +5154,24 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly allowInsecure?: boolean;
     /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
     readonly authorities?: string;
+    /** SHA-256 of the one certificate that is taken, whoever issued it; nothing is sent to a server that has another one. */
+    readonly pinnedSha256?: Uint8Array;
+    /** PEM of what the server gets when it asks who calls. */
+    readonly clientCertificate?: {
+      readonly cert: string;
+      readonly key: string;
+    };
+    /** Leaves the connection open for the next call of this plugin with the same options, this text among them. */
+    readonly keepAlive?: string;
+    /** Tag of the outbound of the core by which the call leaves; it fails when there is none. Names are resolved and checked here. */
+    readonly outboundTag?: string;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
-  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate'> {
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate' | 'outboundTag'> {
     readonly signal?: AbortSignal;
     /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
     readonly before?: (connection: Socket) => Uint8Array;
@@ -5008,9 +5195,9 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   /**
    * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
    * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
-   * this plugin; `network`: no connection, or a broken reply.
+   * this plugin; `network`: no connection, or a broken reply; `certificate`: not the pinned one; `outbound`: no such way out.
    */
-  export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
+  export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network' | 'certificate' | 'outbound';
   /** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
   export class OutgoingError extends Error {
     readonly name = "OutgoingError";
@@ -5579,6 +5766,8 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly certificateSource: Configured<string>['source'];
     /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
     readCertificate(): Promise<void>;
+    /** From now on, asks callers of the panel for a certificate of these authorities (PEM), and admits them without one too; blank: asks nobody. False when the panel serves plain HTTP. */
+    askForCertificates(authorities: string): boolean;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port and address are settings. They are checked when they change, and used from the next start on. */
