@@ -1,5 +1,6 @@
 // What admins do with nodes.
 import type { Hooks, Log, Principal, Static } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { beforeNodeDelete } from './contract.js';
 import { errors } from './errors.js';
 import type { TestReply } from './fields.js';
@@ -25,6 +26,7 @@ interface Needs {
   readonly live: NodeLive;
   readonly hooks: Hooks;
   readonly log: Log;
+  readonly audit: AuditTrailApi | undefined;
 }
 /** The body as sent: null stands for an empty list. */
 export type NodeBody = Omit<SentNode, 'inboundTags'> & {
@@ -39,8 +41,8 @@ export class NodeService {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
-    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log } = needs;
-    this.#needs = { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log };
+    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit } = needs;
+    this.#needs = { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit };
   }
 
   /** An enabled node must answer before it is saved. Rejects with UNREACHABLE. */
@@ -117,9 +119,11 @@ export class NodeService {
   }
 
   /** The panel that answers is meant from now on. */
-  async acceptGuid(id: number): Promise<void> {
-    const { store, states, live } = this.#needs;
-    store.require(id);
+  async acceptGuid(id: number, who: Principal): Promise<void> {
+    const { store, states, live, audit } = this.#needs;
+    const { name } = store.require(id);
+    const { guid: before, answeredGuid: after } = states.of(id);
+    await audit?.act('node', who, { name: 'acceptGuid', facts: { name, before, after } });
     states.acceptGuid(id);
     await states.flush((one) => store.find(one) !== undefined);
     live.changed();

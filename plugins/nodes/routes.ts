@@ -164,8 +164,8 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
       dev: optional(bool()),
     }).example({ ids: [1], dev: false }),
     reply: payload(list(UpdateResult)),
-    handle: ({ body, reply }) =>
-      holdingOpen(reply.progressed, () => tools.update(body.ids, body.dev ?? false)),
+    handle: ({ body, reply, who }) =>
+      holdingOpen(reply.progressed, () => tools.update(body.ids, body.dev ?? false, who)),
   }),
   route({
     method: 'GET',
@@ -188,7 +188,7 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
     params: NodeId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => service.acceptGuid(params.id),
+    handle: ({ params, who }) => service.acceptGuid(params.id, who),
   }),
   route({
     method: 'GET',

@@ -37,7 +37,7 @@ test('replies that are no status of a panel are told apart', async (t) => {
     ['negative figures', statusOf({ ...STATUS, netIO: { up: -5, down: 0 } }), /invalid netIO\.up/],
     ['text for a figure', statusOf({ ...STATUS, cpu: 'NaN' }), /invalid cpu/],
     ['too large a figure', statusOf({ ...STATUS, uptime: 1e300 }), /invalid uptime/],
-    ['a guid that is none', statusOf({ ...STATUS, panelGuid: '<script>' }), /invalid panelGuid/],
+    ['an invalid guid', statusOf({ ...STATUS, panelGuid: '<script>' }), /invalid panelGuid/],
     ['a core that is a list', statusOf({ ...STATUS, engine: [1] }), /invalid engine/],
     [
       'a redirect to metadata',
