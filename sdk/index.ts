@@ -2557,6 +2557,378 @@ export type InboundsSetSubSortIndexInput = {
   };
 };
 
+export type NodesAddInput = {
+  body?: {
+    name?: string;
+    remark?: string;
+    enable?: boolean;
+    inboundSyncMode?: 'all' | 'selected';
+    inboundTags?: string[] | null;
+    /** true removes the stored token */
+    clearApiToken?: boolean;
+    scheme?: 'http' | 'https';
+    /** host name or address */
+    address?: string;
+    port?: number;
+    /** begins and ends with a slash; slashes are added */
+    basePath?: string;
+    /** blank keeps the stored one; never returned */
+    apiToken?: string;
+    allowPrivateAddress?: boolean;
+    /** outbound of the core by which the node is called; blank: directly */
+    outboundTag?: string;
+    /** verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own */
+    tlsVerifyMode?: 'verify' | 'skip' | 'pin' | 'mtls';
+    /** SHA-256 of the certificate, in base64 or hex */
+    pinnedCertSha256?: string;
+  };
+};
+
+export type NodesCertFingerprintInput = {
+  body?: {
+    name?: string;
+    remark?: string;
+    enable?: boolean;
+    inboundSyncMode?: 'all' | 'selected';
+    inboundTags?: string[] | null;
+    /** true removes the stored token */
+    clearApiToken?: boolean;
+    scheme?: 'http' | 'https';
+    /** host name or address */
+    address?: string;
+    port?: number;
+    /** begins and ends with a slash; slashes are added */
+    basePath?: string;
+    /** blank keeps the stored one; never returned */
+    apiToken?: string;
+    allowPrivateAddress?: boolean;
+    /** outbound of the core by which the node is called; blank: directly */
+    outboundTag?: string;
+    /** verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own */
+    tlsVerifyMode?: 'verify' | 'skip' | 'pin' | 'mtls';
+    /** SHA-256 of the certificate, in base64 or hex */
+    pinnedCertSha256?: string;
+    id?: number;
+  };
+};
+
+export type NodesDeleteInput = {
+  id: number;
+};
+
+export type NodesGetInput = {
+  id: number;
+};
+
+export type NodesGetReply = {
+  /** 0: a node below a node, read-only here */
+  id: number;
+  /** of the panel there; blank until it has answered */
+  guid: string;
+  /** of the panel that has it as a node */
+  parentGuid: string;
+  name: string;
+  remark: string;
+  scheme: 'http' | 'https';
+  address: string;
+  port: number;
+  basePath: string;
+  /** always blank; see hasApiToken */
+  apiToken: string;
+  hasApiToken: boolean;
+  enable: boolean;
+  allowPrivateAddress: boolean;
+  transitive: boolean;
+  inboundSyncMode: 'all' | 'selected';
+  inboundTags: string[];
+  outboundTag: string;
+  tlsVerifyMode: 'verify' | 'skip' | 'pin' | 'mtls';
+  pinnedCertSha256: string;
+  status: 'unknown' | 'online' | 'offline';
+  /** why the last heartbeat failed, or which other panel answers */
+  lastError: string;
+  /** Unix seconds of the last good one; 0: never */
+  lastHeartbeat: number;
+  /** Unix seconds */
+  createdAt: number;
+  /** Unix seconds */
+  updatedAt: number;
+  /** changes wait to be sent */
+  configDirty: boolean;
+  /** Unix ms since when; 0: none wait */
+  configDirtyAt: number;
+  latencyMs: number;
+  cpuPct: number;
+  memPct: number;
+  /** bytes a second */
+  netUp: number;
+  /** bytes a second */
+  netDown: number;
+  uptimeSecs: number;
+  inboundCount: number;
+  clientCount: number;
+  activeCount: number;
+  onlineCount: number;
+  depletedCount: number;
+  disabledCount: number;
+  panelVersion: string;
+  engineState: string;
+  engineError: string;
+  engineVersion: string;
+  /** seconds that its clock is ahead; below 0: behind */
+  clockOffset: number;
+  /** what is wrong although it answers */
+  problems: {
+    code: 'self' | 'shared' | 'other' | 'noGuid' | 'clock' | 'loop';
+    message: string;
+  }[];
+};
+
+export type NodesHistoryInput = {
+  id: number;
+  metric: 'cpu' | 'mem' | 'netUp' | 'netDown';
+  bucket: 2 | 30 | 60 | 120 | 180 | 300;
+};
+
+export type NodesHistoryReply = {
+  /** Unix seconds, the start of the point */
+  t: number;
+  v: number;
+}[];
+
+export type NodesInboundsInput = {
+  body?: {
+    name?: string;
+    remark?: string;
+    enable?: boolean;
+    inboundSyncMode?: 'all' | 'selected';
+    inboundTags?: string[] | null;
+    /** true removes the stored token */
+    clearApiToken?: boolean;
+    scheme?: 'http' | 'https';
+    /** host name or address */
+    address?: string;
+    port?: number;
+    /** begins and ends with a slash; slashes are added */
+    basePath?: string;
+    /** blank keeps the stored one; never returned */
+    apiToken?: string;
+    allowPrivateAddress?: boolean;
+    /** outbound of the core by which the node is called; blank: directly */
+    outboundTag?: string;
+    /** verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own */
+    tlsVerifyMode?: 'verify' | 'skip' | 'pin' | 'mtls';
+    /** SHA-256 of the certificate, in base64 or hex */
+    pinnedCertSha256?: string;
+    id?: number;
+  };
+};
+
+export type NodesInboundsReply = {
+  id: number;
+  tag: string;
+  remark: string;
+  protocol: string;
+  listen: string;
+  port: number;
+}[];
+
+export type NodesListReply = {
+  /** 0: a node below a node, read-only here */
+  id: number;
+  /** of the panel there; blank until it has answered */
+  guid: string;
+  /** of the panel that has it as a node */
+  parentGuid: string;
+  name: string;
+  remark: string;
+  scheme: 'http' | 'https';
+  address: string;
+  port: number;
+  basePath: string;
+  /** always blank; see hasApiToken */
+  apiToken: string;
+  hasApiToken: boolean;
+  enable: boolean;
+  allowPrivateAddress: boolean;
+  transitive: boolean;
+  inboundSyncMode: 'all' | 'selected';
+  inboundTags: string[];
+  outboundTag: string;
+  tlsVerifyMode: 'verify' | 'skip' | 'pin' | 'mtls';
+  pinnedCertSha256: string;
+  status: 'unknown' | 'online' | 'offline';
+  /** why the last heartbeat failed, or which other panel answers */
+  lastError: string;
+  /** Unix seconds of the last good one; 0: never */
+  lastHeartbeat: number;
+  /** Unix seconds */
+  createdAt: number;
+  /** Unix seconds */
+  updatedAt: number;
+  /** changes wait to be sent */
+  configDirty: boolean;
+  /** Unix ms since when; 0: none wait */
+  configDirtyAt: number;
+  latencyMs: number;
+  cpuPct: number;
+  memPct: number;
+  /** bytes a second */
+  netUp: number;
+  /** bytes a second */
+  netDown: number;
+  uptimeSecs: number;
+  inboundCount: number;
+  clientCount: number;
+  activeCount: number;
+  onlineCount: number;
+  depletedCount: number;
+  disabledCount: number;
+  panelVersion: string;
+  engineState: string;
+  engineError: string;
+  engineVersion: string;
+  /** seconds that its clock is ahead; below 0: behind */
+  clockOffset: number;
+  /** what is wrong although it answers */
+  problems: {
+    code: 'self' | 'shared' | 'other' | 'noGuid' | 'clock' | 'loop';
+    message: string;
+  }[];
+}[];
+
+export type NodesMtlsCaReply = {
+  /** PEM */
+  caCert: string;
+};
+
+export type NodesMtlsTrustCaInput = {
+  body: {
+    caCert: string;
+  };
+};
+
+export type NodesProbeInput = {
+  id: number;
+};
+
+export type NodesProbeReply = {
+  status: 'online' | 'offline';
+  error: string;
+  latencyMs: number;
+  cpuPct: number;
+  memPct: number;
+  uptimeSecs: number;
+  panelVersion: string;
+  engineState: string;
+  engineError: string;
+  engineVersion: string;
+  guid: string;
+  clockOffset: number;
+};
+
+export type NodesSetEnableInput = {
+  id: number;
+  body: {
+    enable: boolean;
+  };
+};
+
+export type NodesTestInput = {
+  body?: {
+    name?: string;
+    remark?: string;
+    enable?: boolean;
+    inboundSyncMode?: 'all' | 'selected';
+    inboundTags?: string[] | null;
+    /** true removes the stored token */
+    clearApiToken?: boolean;
+    scheme?: 'http' | 'https';
+    /** host name or address */
+    address?: string;
+    port?: number;
+    /** begins and ends with a slash; slashes are added */
+    basePath?: string;
+    /** blank keeps the stored one; never returned */
+    apiToken?: string;
+    allowPrivateAddress?: boolean;
+    /** outbound of the core by which the node is called; blank: directly */
+    outboundTag?: string;
+    /** verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own */
+    tlsVerifyMode?: 'verify' | 'skip' | 'pin' | 'mtls';
+    /** SHA-256 of the certificate, in base64 or hex */
+    pinnedCertSha256?: string;
+    id?: number;
+  };
+};
+
+export type NodesTestReply = {
+  status: 'online' | 'offline';
+  error: string;
+  latencyMs: number;
+  cpuPct: number;
+  memPct: number;
+  uptimeSecs: number;
+  panelVersion: string;
+  engineState: string;
+  engineError: string;
+  engineVersion: string;
+  guid: string;
+  clockOffset: number;
+};
+
+export type NodesUpdateInput = {
+  id: number;
+  body?: {
+    name?: string;
+    remark?: string;
+    enable?: boolean;
+    inboundSyncMode?: 'all' | 'selected';
+    inboundTags?: string[] | null;
+    /** true removes the stored token */
+    clearApiToken?: boolean;
+    scheme?: 'http' | 'https';
+    /** host name or address */
+    address?: string;
+    port?: number;
+    /** begins and ends with a slash; slashes are added */
+    basePath?: string;
+    /** blank keeps the stored one; never returned */
+    apiToken?: string;
+    allowPrivateAddress?: boolean;
+    /** outbound of the core by which the node is called; blank: directly */
+    outboundTag?: string;
+    /** verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own */
+    tlsVerifyMode?: 'verify' | 'skip' | 'pin' | 'mtls';
+    /** SHA-256 of the certificate, in base64 or hex */
+    pinnedCertSha256?: string;
+  };
+};
+
+export type NodesUpdatePanelInput = {
+  body: {
+    ids: number[];
+    dev?: boolean;
+  };
+};
+
+export type NodesUpdatePanelReply = {
+  id: number;
+  name: string;
+  ok: boolean;
+  /** blank when ok */
+  error: string;
+}[];
+
+export type NodesWebCertInput = {
+  id: number;
+};
+
+export type NodesWebCertReply = {
+  webCertFile: string;
+  webKeyFile: string;
+};
+
 export type NotificationsTestReply = {
   channel: string;
   plugin: string;
@@ -2623,6 +2995,24 @@ export type AddressesMergeInput = {
     panelGuid?: string;
   }[];
 };
+
+export type ServerDescendantsReply = {
+  guid: string;
+  /** of the panel that has it as a node */
+  parentGuid: string;
+  name: string;
+  address: string;
+  scheme: 'http' | 'https';
+  port: number;
+  status: 'unknown' | 'online' | 'offline';
+  /** Unix seconds; 0: never */
+  lastHeartbeat: number;
+  latencyMs: number;
+  panelVersion: string;
+  engineVersion: string;
+  engineState: string;
+  engineError: string;
+}[];
 
 export type ServerEngineMetricsHistoryInput = {
   metric: 'xrAlloc' | 'xrSys' | 'xrHeapObjects' | 'xrNumGC' | 'xrPauseNs';
@@ -3255,8 +3645,10 @@ export type SettingsAllReply = {
   metricsDetail: 'none' | 'inbounds' | 'clients';
   /** clients that have series at /metrics, those with most bytes */
   metricsMostClients: number;
+  /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
+  nodeDownThreshold: number;
   /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
+  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'nodeDown' | 'nodeUp' | 'alarmRaised' | 'alarmCleared')[];
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -3367,6 +3759,8 @@ export type SettingsApiTokensListReply = {
   expiresAt: number;
   /** Unix seconds, at most a minute behind; 0: never */
   lastUsedAt: number;
+  /** blank: a full admin; node: of a central panel, for what it calls of a node */
+  kind: string;
 }[];
 
 export type SettingsApiTokensCreateInput = {
@@ -3375,6 +3769,8 @@ export type SettingsApiTokensCreateInput = {
     name: string;
     /** Unix ms; 0: never */
     expiresAt?: number;
+    /** blank, or left out: a full admin */
+    kind?: string;
   };
 };
 
@@ -3388,6 +3784,8 @@ export type SettingsApiTokensCreateReply = {
   expiresAt: number;
   /** Unix seconds, at most a minute behind; 0: never */
   lastUsedAt: number;
+  /** blank: a full admin; node: of a central panel, for what it calls of a node */
+  kind: string;
   token: string;
 };
 
@@ -3695,8 +4093,10 @@ export type SettingsUpdateInput = {
     metricsDetail?: 'none' | 'inbounds' | 'clients';
     /** clients that have series at /metrics, those with most bytes */
     metricsMostClients?: number;
+    /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
+    nodeDownThreshold?: number;
     /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
+    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'nodeDown' | 'nodeUp' | 'alarmRaised' | 'alarmCleared')[];
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -4670,6 +5070,42 @@ export type MetricsTokenReply = {
   createdAt: number | null;
 };
 
+export type NodesAcceptGuidInput = {
+  id: number;
+};
+
+export type NodesMtlsStateReply = {
+  authorities: {
+    id: number;
+    caCert: string;
+    /** Unix seconds */
+    createdAt: number;
+  }[];
+  /** names of nodes that do not trust the newest authority yet */
+  nodesOnPrevious: string[];
+  trusted: {
+    subject: string;
+    sha256: string;
+    validTo: string;
+  }[];
+};
+
+export type NodesMtlsRetireInput = {
+  body?: {
+    force?: boolean;
+  };
+};
+
+export type NodesMtlsRetireReply = {
+  /** PEM */
+  caCert: string;
+};
+
+export type NodesMtlsRotateReply = {
+  /** PEM */
+  caCert: string;
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -5306,6 +5742,68 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/inbounds/pushClientTraffics', gives: 'msg' }, input),
   } as const;
 
+  readonly nodes = {
+    /** Adds a node. An enabled one must answer first (6 s); otherwise nothing is saved. — POST /panel/api/nodes/add */
+    add: (input?: NodesAddInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/add', gives: 'msg' }, input),
+    /** The SHA-256 of the certificate of a server in base64, for pinnedCertSha256. Compare it with the certificate on the node. — POST /panel/api/nodes/certFingerprint */
+    certFingerprint: (input?: NodesCertFingerprintInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/certFingerprint', gives: 'obj' }, input),
+    /** Deletes a node, with its history. Refused while an inbound runs on it. — POST /panel/api/nodes/del/{id} */
+    delete: (input: NodesDeleteInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/del/{id}', gives: 'msg' }, input),
+    /** One node. — GET /panel/api/nodes/get/{id} */
+    get: (input: NodesGetInput): Promise<NodesGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/nodes/get/{id}', gives: 'obj' }, input),
+    /** The last sixty points of a metric of a node, oldest first, as means over `bucket` seconds; points without a sample are left out. — GET /panel/api/nodes/history/{id}/{metric}/{bucket} */
+    history: (input: NodesHistoryInput): Promise<NodesHistoryReply> =>
+      this.call({ method: 'GET', path: '/panel/api/nodes/history/{id}/{metric}/{bucket}', gives: 'obj' }, input),
+    /** The inbounds that a panel has, to choose from. — POST /panel/api/nodes/inbounds */
+    inbounds: (input?: NodesInboundsInput): Promise<NodesInboundsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/inbounds', gives: 'obj' }, input),
+    /** The nodes of this panel, then those below them (transitive, read-only). Tokens are never returned. — GET /panel/api/nodes/list */
+    list: (): Promise<NodesListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/nodes/list', gives: 'obj' }),
+    mtls: {
+      /** The authority of this panel, for nodes to trust; the first call creates it. While it changes, both: the previous and the new one. — POST /panel/api/nodes/mtls/ca */
+      ca: (): Promise<NodesMtlsCaReply> =>
+        this.call({ method: 'POST', path: '/panel/api/nodes/mtls/ca', gives: 'obj' }),
+      /** Replaces the authorities of central panels that this panel trusts as a node, at once. A central panel with a certificate of one of them may call what it needs without an API token. Blank: none. — POST /panel/api/nodes/mtls/trustCA */
+      trustCa: (input: NodesMtlsTrustCaInput): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/nodes/mtls/trustCA', gives: 'msg' }, input),
+      /** The authorities of this panel as a central, the newest first, and those that it trusts as a node. — GET /panel/api/x/nodes/mtls */
+      state: (): Promise<NodesMtlsStateReply> =>
+        this.call({ method: 'GET', path: '/panel/api/x/nodes/mtls', gives: 'obj' }),
+      /** Deletes the previous authority. Refused while a node is known to trust only that one, unless `force`. — POST /panel/api/x/nodes/mtls/retire */
+      retire: (input?: NodesMtlsRetireInput): Promise<NodesMtlsRetireReply> =>
+        this.call({ method: 'POST', path: '/panel/api/x/nodes/mtls/retire', gives: 'obj' }, input),
+      /** Creates a new authority beside the present one, and returns both. Let all nodes trust both, then retire the previous one; until then each node gets the certificate that it trusts. — POST /panel/api/x/nodes/mtls/rotate */
+      rotate: (): Promise<NodesMtlsRotateReply> =>
+        this.call({ method: 'POST', path: '/panel/api/x/nodes/mtls/rotate', gives: 'obj' }),
+    },
+    /** Calls a node now, and takes the result into its status as a heartbeat does. — POST /panel/api/nodes/probe/{id} */
+    probe: (input: NodesProbeInput): Promise<NodesProbeReply> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/probe/{id}', gives: 'obj' }, input),
+    /** Enables or disables a node. A disabled one is not called, and its status stays as it was. — POST /panel/api/nodes/setEnable/{id} */
+    setEnable: (input: NodesSetEnableInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/setEnable/{id}', gives: 'msg' }, input),
+    /** Calls a panel as it would be called as a node, and saves nothing. With the id of a node, its token and other fields are used where the body has none. — POST /panel/api/nodes/test */
+    test: (input?: NodesTestInput): Promise<NodesTestReply> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/test', gives: 'obj' }, input),
+    /** Changes what is sent and leaves the rest. A blank apiToken keeps the stored one; clearApiToken removes it. — POST /panel/api/nodes/update/{id} */
+    update: (input: NodesUpdateInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/update/{id}', gives: 'msg' }, input),
+    /** Starts an update of the panels on these nodes, with a result for each; only enabled nodes that are online. — POST /panel/api/nodes/updatePanel */
+    updatePanel: (input: NodesUpdatePanelInput): Promise<NodesUpdatePanelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/nodes/updatePanel', gives: 'obj' }, input),
+    /** Paths on the node of the certificate and the key of its panel. — GET /panel/api/nodes/webCert/{id} */
+    webCert: (input: NodesWebCertInput): Promise<NodesWebCertReply> =>
+      this.call({ method: 'GET', path: '/panel/api/nodes/webCert/{id}', gives: 'obj' }, input),
+    /** Says that the panel that answers there now is the right one, after another one has taken its place. — POST /panel/api/x/nodes/acceptGuid/{id} */
+    acceptGuid: (input: NodesAcceptGuidInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/nodes/acceptGuid/{id}', gives: 'msg' }, input),
+  } as const;
+
   readonly notifications = {
     /** Sends one test notification over every enabled channel and returns the results. — POST /panel/api/notifications/test */
     test: (): Promise<NotificationsTestReply> =>
@@ -5316,6 +5814,9 @@ export class Weir extends Transport {
     /** The peers of the inbounds of AmneziaWG, as their programs report them now, and what the log of the panel says about them, newest first. — POST /panel/api/server/amneziawglogs/{count} */
     amneziawgLogs: (input: ServerAmneziawgLogsInput): Promise<ServerAmneziawgLogsReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/amneziawglogs/{count}', gives: 'obj' }, input),
+    /** The nodes of this panel whose guid is known, and all below them. A central panel reads it. — GET /panel/api/server/descendants */
+    descendants: (): Promise<ServerDescendantsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/descendants', gives: 'obj' }),
     /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample, as while no core ran, are left out. `xrAlloc` and `xrSys` are bytes, `xrPauseNs` is the mean pause of the latest garbage collections. Empty where the plugin time-series is off. — GET /panel/api/server/engineMetricsHistory/{metric}/{bucket} */
     engineMetricsHistory: (input: ServerEngineMetricsHistoryInput): Promise<ServerEngineMetricsHistoryReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/engineMetricsHistory/{metric}/{bucket}', gives: 'obj' }, input),

@@ -151,8 +151,8 @@ export class Listener {
 
   /** Uses the current certificate for new connections; open ones keep theirs. */
   renew(): void {
-    const { certificate } = this.#options;
-    if (certificate) Object.assign(this.#server as SecureServer, certificate.pem).setSecureContext(certificate.pem);
+    const pem = this.#options.certificate?.pem;
+    if (pem) Object.assign(this.#server as SecureServer, pem).setSecureContext(pem);
   }
 
   get port(): number {

@@ -4,7 +4,11 @@ import {
   during,
   event,
   extensionPoint,
-  guard, type Principal, type RequestInfo, word } from '../../kernel/index.js';
+  guard,
+  type Principal,
+  type RequestInfo,
+  word,
+} from '../../kernel/index.js';
 
 /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');

@@ -7,7 +7,13 @@ export { NodeCallError, type NodeCallCode } from './calls/call-error.js';
 export type { NodeReply } from './calls/reply.js';
 export type NodeCallOptions = CallOptions;
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /** What an admin sets of a node, without its token. */
 export interface NodeFacts {

@@ -11,7 +11,7 @@ export const errors = defineErrors('nodes', {
   FAILED: [422, 'the node did not do it'],
   NO_HTTPS: [400, 'only https has a certificate'],
   NO_AUTHORITY: [409, 'there is no authority yet; POST nodes/mtls/ca creates it'],
-  ROTATING: [409, 'a newer authority exists already; retire the previous one first'],
+  ROTATING: [409, 'a newer authority already exists; retire the previous one first'],
   NOT_ROTATING: [409, 'there is no newer authority; rotate first'],
   STILL_USED: [409, 'nodes trust the previous authority only; give them the new one first'],
   BAD_BUNDLE: [400, 'caCert must be PEM of authorities'],

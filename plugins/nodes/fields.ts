@@ -36,7 +36,9 @@ const place = {
   tlsVerifyMode: optional(tlsMode()).description(
     'verify: public authorities; skip: any certificate; pin: the one of pinnedCertSha256; mtls: as verify (or the pinned one), and this panel shows a certificate of its own',
   ),
-  pinnedCertSha256: optional(lenientText().max(128)).description('SHA-256 of the certificate, in base64 or hex'),
+  pinnedCertSha256: optional(lenientText().max(128)).description(
+    'SHA-256 of the certificate, in base64 or hex',
+  ),
 };
 const record = {
   name: optional(lenientText().max(64)),
@@ -51,7 +53,15 @@ const ECHOED = [
   ...['id', 'guid', 'parentGuid', 'hasApiToken', 'transitive', 'status', 'lastError', 'lastHeartbeat'],
   ...['createdAt', 'updatedAt', 'configDirty', 'configDirtyAt', 'latencyMs', 'cpuPct', 'memPct', 'netUp'],
   ...['netDown', 'uptimeSecs', 'inboundCount', 'clientCount', 'activeCount', 'onlineCount', 'depletedCount'],
-  ...['disabledCount', 'panelVersion', 'engineState', 'engineError', 'engineVersion', 'clockOffset', 'problems'],
+  ...[
+    'disabledCount',
+    'panelVersion',
+    'engineState',
+    'engineError',
+    'engineVersion',
+    'clockOffset',
+    'problems',
+  ],
 ];
 const example = {
   name: 'Paris',
@@ -66,7 +76,10 @@ const example = {
 };
 export const NodeBody = echoing(shape({ ...record, ...place }), ECHOED).example(example);
 /** For calls of a panel that is not stored; with an `id`, what is left out is that of the stored node. */
-export const PlaceBody = echoing(shape({ ...record, ...place, id: optional(lenientInt().min(0)) }), ECHOED).example({
+export const PlaceBody = echoing(
+  shape({ ...record, ...place, id: optional(lenientInt().min(0)) }),
+  ECHOED,
+).example({
   scheme: 'https',
   address: 'paris.example.com',
   port: 2053,

@@ -86,7 +86,10 @@ export default definePlugin({
     contribute(SealedColumns, authorityKeys),
     contribute(SealedColumns, clientKeys),
     contribute(AuditedHooks, recorded),
-    contribute(LiveTypes, live.type(() => nodes.shown())),
+    contribute(
+      LiveTypes,
+      live.type(() => nodes.shown()),
+    ),
     contribute(TokenKinds, { kind: 'node', mayCall: mayCentralCall }),
     ...declaredSeries(),
   ],

@@ -1,5 +1,6 @@
 // What admins do with nodes.
 import type { Hooks, Log, Principal, Static } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import { beforeNodeDelete } from './contract.js';
 import { errors } from './errors.js';
 import type { TestReply } from './fields.js';
@@ -25,6 +26,7 @@ interface Needs {
   readonly live: NodeLive;
   readonly hooks: Hooks;
   readonly log: Log;
+  readonly audit: AuditTrailApi | undefined;
 }
 /** The body as sent: null stands for an empty list. */
 export type NodeBody = Omit<SentNode, 'inboundTags'> & {
@@ -39,15 +41,16 @@ export class NodeService {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
-    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log } = needs;
-    this.#needs = { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log };
+    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit } = needs;
+    this.#needs = { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit };
   }
 
   /** An enabled node must answer before it is saved. Rejects with UNREACHABLE. */
   async add(body: NodeBody, who: Principal, note: (id: number) => void): Promise<void> {
     const { store, heartbeat, live } = this.#needs;
     const fields = withSent(NEW_NODE, sentOf(body));
-    if (store.list().some(({ name }) => name === fields.name)) throw errors.NAME_TAKEN(undefined, { path: 'name' });
+    if (store.list().some(({ name }) => name === fields.name))
+      throw errors.NAME_TAKEN(undefined, { path: 'name' });
     if (fields.enable) {
       const beat = await heartbeat.test({ ...fields, id: 0 });
       if (!beat.ok) throw errors.UNREACHABLE(beat.error);
@@ -103,7 +106,10 @@ export class NodeService {
     const before = id ? store.fields(store.require(id)) : NEW_NODE;
     const sent = sentOf(body);
     // The name is no part of the call, and the token may be what is tried out.
-    const fields = withSent({ ...before, enable: false }, { ...sent, name: sent.name || before.name || 'test', enable: false });
+    const fields = withSent(
+      { ...before, enable: false },
+      { ...sent, name: sent.name || before.name || 'test', enable: false },
+    );
     return { ...fields, id: id ?? 0 };
   }
 
@@ -113,9 +119,11 @@ export class NodeService {
   }
 
   /** The panel that answers is meant from now on. */
-  async acceptGuid(id: number): Promise<void> {
-    const { store, states, live } = this.#needs;
-    store.require(id);
+  async acceptGuid(id: number, who: Principal): Promise<void> {
+    const { store, states, live, audit } = this.#needs;
+    const { name } = store.require(id);
+    const { guid: before, answeredGuid: after } = states.of(id);
+    await audit?.act('node', who, { name: 'acceptGuid', facts: { name, before, after } });
     states.acceptGuid(id);
     await states.flush((one) => store.find(one) !== undefined);
     live.changed();

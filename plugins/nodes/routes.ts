@@ -1,4 +1,16 @@
-import { bool, int, list, message, once, payload, route, type Route, shape, text } from '../../kernel/index.js';
+import {
+  bool,
+  int,
+  list,
+  message,
+  once,
+  optional,
+  payload,
+  route,
+  type Route,
+  shape,
+  text,
+} from '../../kernel/index.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import type { RemoteTools } from './calls/remote-tools.js';
 import { errors } from './errors.js';
@@ -149,10 +161,11 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
     doc: 'Starts an update of the panels on these nodes, with a result for each; only enabled nodes that are online.',
     body: shape({
       ids: list(int().min(1)).max(MOST_UPDATED),
-      dev: bool().default(false),
+      dev: optional(bool()),
     }).example({ ids: [1], dev: false }),
     reply: payload(list(UpdateResult)),
-    handle: ({ body, reply }) => holdingOpen(reply.progressed, () => tools.update(body.ids, body.dev)),
+    handle: ({ body, reply, who }) =>
+      holdingOpen(reply.progressed, () => tools.update(body.ids, body.dev ?? false, who)),
   }),
   route({
     method: 'GET',
@@ -175,7 +188,7 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
     params: NodeId,
     reply: message(),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => service.acceptGuid(params.id),
+    handle: ({ params, who }) => service.acceptGuid(params.id, who),
   }),
   route({
     method: 'GET',

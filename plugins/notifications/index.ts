@@ -2,11 +2,12 @@ import { bool, definePlugin, list, payload, route, shape, singleton, tap, text }
 import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { alarmChanged } from '../alarms/contract.js';
 import { coreStateChanged } from '../engine/contract.js';
+import { nodesFlipped } from '../nodes/contract.js';
 import { outboundDown, outboundUp } from '../outbounds/contract.js';
 import { clientDepleted } from '../traffic/contract.js';
 import { Notifier } from './notifier.js';
 import { notificationSettings } from './settings.js';
-import { alarmText, coreState, depleted, outboundsDown, outboundsUp } from './texts.js';
+import { alarmText, coreState, depleted, nodesDown, nodesUp, outboundsDown, outboundsUp } from './texts.js';
 
 export default definePlugin({
   name: 'notifications',
@@ -25,6 +26,13 @@ export default definePlugin({
     }),
     tap(outboundDown, ({ outbounds }) => notifier.tell(outboundsDown(outbounds))),
     tap(outboundUp, ({ outbounds }) => notifier.tell(outboundsUp(outbounds))),
+    tap(nodesFlipped, ({ flips }) => {
+      const down = flips.filter(({ to }) => to === 'offline');
+      // A node that answers for the first time is no news to who has just added it.
+      const up = flips.filter(({ from, to }) => from === 'offline' && to === 'online');
+      if (down.length > 0) notifier.tell(nodesDown(down));
+      if (up.length > 0) notifier.tell(nodesUp(up));
+    }),
   ],
   routes: ({ notifier }) => [
     route({

@@ -6,6 +6,8 @@ export const EVENTS = [
   'loginBlocked',
   'outboundDown',
   'outboundUp',
+  'nodeDown',
+  'nodeUp',
   'alarmRaised',
   'alarmCleared',
 ] as const;

@@ -70,6 +70,24 @@ export const outboundsUp = (
   data: { outbounds: outbounds.map(({ tag, delay }) => ({ tag, delay })) },
 });
 
+interface Flip {
+  readonly id: number;
+  readonly name: string;
+  readonly error: string;
+}
+/** One text for all nodes that go down, or up, in one round of heartbeats. */
+export const nodesDown = (nodes: readonly Flip[]): Told => ({
+  event: 'nodeDown',
+  text: `nodes are offline: ${named(nodes.map(({ name, error }) => `${name} (${error.slice(0, LONGEST_ERROR)})`))}`,
+  data: { nodes: nodes.map(({ id, name, error }) => ({ id, name, error })) },
+});
+
+export const nodesUp = (nodes: readonly Flip[]): Told => ({
+  event: 'nodeUp',
+  text: `nodes are online again: ${named(nodes.map(({ name }) => name))}`,
+  data: { nodes: nodes.map(({ id, name }) => ({ id, name })) },
+});
+
 export const alarmText = (alarm: Alarm): Told => {
   const { name, isActive, value, limit, text } = alarm;
   return {

@@ -79,8 +79,8 @@ export interface CallOptions {
   readonly pinnedSha256?: Uint8Array;
   /** PEM of what the server gets when it asks who calls. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
-  /** Leaves the connection open for the next call of this plugin with the same options. */
-  readonly keepAlive?: boolean;
+  /** Leaves the connection open for the next call of this plugin with the same options, this text among them. */
+  readonly keepAlive?: string;
   /** Tag of the outbound of the core by which the call leaves; it fails when there is none. Names are resolved and checked here. */
   readonly outboundTag?: string;
 }

@@ -90,10 +90,7 @@ function direct(isSecure: boolean, way: Way): Socket {
   const { port } = destination;
   if (isIP(host) !== 0) guard.check(host, host, port);
   const place = { host, port, lookup: guard.lookup(resolve, port, signal) };
-  return watched(
-    isSecure ? pinned(connectTls({ ...place, ...tlsOptions(way) }), way) : connect(place),
-    way,
-  );
+  return watched(isSecure ? pinned(connectTls({ ...place, ...tlsOptions(way) }), way) : connect(place), way);
 }
 
 /** If the proxy takes only addresses, the name is resolved and checked here. */

@@ -81,7 +81,11 @@ async function attempt(sent: Sent, way: Way): Promise<IncomingMessage> {
         port: destination.port,
         path: `${url.pathname}${url.search}`,
         method,
-        headers: { ...Object.fromEntries(headers), host: url.host, ...(!way.kept && { connection: 'close' }) },
+        headers: {
+          ...Object.fromEntries(headers),
+          host: url.host,
+          ...(!way.kept && { connection: 'close' }),
+        },
         ...connection,
       });
       request.on('error', (error: NodeJS.ErrnoException) => {
@@ -100,7 +104,7 @@ async function attempt(sent: Sent, way: Way): Promise<IncomingMessage> {
       request.once('socket', (socket) => {
         // Through a proxy it is already open, and so is one of an earlier call.
         if (request.reusedSocket || (!isSecure && !socket.connecting)) clearTimeout(connecting);
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+        else socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
       });
       request.once('response', (reply) => {
         signal.removeEventListener('abort', stop);

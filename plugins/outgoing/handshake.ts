@@ -12,7 +12,14 @@ const WATCH_MS = 10;
 export async function shakeHands(
   destination: Destination,
   way: Way,
-  { limits: _, signal: _signal, allowPrivate: _allowPrivate, outboundTag: _outboundTag, before, ...options }: HandshakeOptions,
+  {
+    limits: _,
+    signal: _signal,
+    allowPrivate: _allowPrivate,
+    outboundTag: _outboundTag,
+    before,
+    ...options
+  }: HandshakeOptions,
 ): Promise<TLSSocket> {
   const { host } = destination;
   const { limits, signal: whole } = way;

@@ -12,10 +12,10 @@ const OPTIONS: AgentOptions = { keepAlive: true, maxFreeSockets: 2, timeout: IDL
 type Given = { readonly way: Way };
 
 /** Two calls with the same key may use the same connection: it is checked and authenticated in the same way. */
-function keyOf(plugin: string, way: Way, permission: string): string {
+function keyOf(group: string, way: Way): string {
   const { destination, host, proxy, allowInsecure, authorities, pinnedSha256, clientCertificate } = way;
   const trust = [allowInsecure, authorities, pinnedSha256 && [...pinnedSha256], clientCertificate];
-  const facts = JSON.stringify([plugin, nameOf(destination), host, permission, proxy, trust]);
+  const facts = JSON.stringify([group, nameOf(destination), host, proxy, trust]);
   return createHash('sha256').update(facts).digest('base64');
 }
 
@@ -41,8 +41,8 @@ export class KeptConnections {
   readonly #https = new KeptHttps(OPTIONS);
 
   /** Returns the agent, and what a request says to get the connection that is meant for it. */
-  of(plugin: string, isSecure: boolean, way: Way, permission: string): { agent: HttpAgent; key: string; way: Way } {
-    return { agent: isSecure ? this.#https : this.#http, key: keyOf(plugin, way, permission), way };
+  of(group: string, isSecure: boolean, way: Way): { agent: HttpAgent; key: string; way: Way } {
+    return { agent: isSecure ? this.#https : this.#http, key: keyOf(group, way), way };
   }
 
   close(): void {

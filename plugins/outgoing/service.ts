@@ -2,7 +2,13 @@
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Clock, type Contributed, type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Contributed,
+  type ListenersApi,
+  messageOf,
+  type PluginContext,
+} from '../../kernel/index.js';
 import { reachOf } from '../core-guard/contract.js';
 import { hostProblem, isHost } from './access-problem.js';
 import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
@@ -170,13 +176,12 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack = await this.#quotaOf(plugin, access.quota).take(signal);
       const { allow } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
-      const { allowInsecure, authorities, pinnedSha256, clientCertificate, keepAlive = false } = options;
+      const { allowInsecure, authorities, pinnedSha256, clientCertificate, keepAlive } = options;
       const trust = { allowInsecure, authorities, pinnedSha256, clientCertificate };
       const { resolve } = this.#lookups;
-      const permission = String(options.allowPrivate ?? false);
-      const kept: Way['kept'] = keepAlive
-        ? (isSecure, dialled) => this.#kept.of(plugin, isSecure, dialled, permission)
-        : undefined;
+      const group = JSON.stringify([plugin, options.allowPrivate, keepAlive]);
+      const kept: Way['kept'] =
+        keepAlive === undefined ? undefined : (isSecure, dialled) => this.#kept.of(group, isSecure, dialled);
       return { way: { guard, resolve, proxy, limits, signal, kept, ...trust }, over };
     } catch (error) {
       over();

@@ -1,9 +1,10 @@
-import { contribute, definePlugin, setting, singleton, tap, text } from '../../kernel/index.js';
+import { contribute, definePlugin, job, setting, singleton, tap, text } from '../../kernel/index.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { WaysOut } from '../outgoing/contract.js';
 import { beforeSettingsSave } from '../settings/contract.js';
 import { errors } from './errors.js';
 import { WayThroughCore } from './way-through-core.js';
+import { WaysByTag } from './ways-by-tag.js';
 
 export const panelOutboundSettings = {
   panelOutbound: setting(
@@ -20,7 +21,7 @@ export default definePlugin({
   about: 'Sends the calls of the panel itself through an outbound of the core.',
   uses: { engine: Engine, coreOutbounds: CoreOutbounds },
   settings: panelOutboundSettings,
-  services: { way: singleton(WayThroughCore) },
+  services: { byTag: singleton(WaysByTag), way: singleton(WayThroughCore) },
   contributes: ({ way }) => [contribute(WaysOut, way)],
   taps: ({ engine, way, settings, coreOutbounds }) => [
     tap(composeCoreConfig, (add) => {
@@ -44,5 +45,6 @@ export default definePlugin({
       await engine.reconcileConfig();
     }),
   ],
+  jobs: ({ byTag }) => [job('idle-ways', '10m', () => byTag.sweep())],
   start: ({ way }) => way.start(),
 });

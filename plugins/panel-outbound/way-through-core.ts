@@ -1,62 +1,42 @@
-// A SOCKS inbound of the core for the panel alone, and the rule that leads from it to the outbound.
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+// The way of all calls by the outbound of the setting, and of single calls by the one that they name.
 import type { LiveSettings, Log } from '../../kernel/index.js';
 import type { CorePart, EngineApi } from '../engine/contract.js';
 import type { LocalProxy, WayOut } from '../outgoing/contract.js';
+import { CoreInbound, findPort } from './core-inbound.js';
 import type { panelOutboundSettings } from './index.js';
+import type { WaysByTag } from './ways-by-tag.js';
 
-const TAG = 'panel-outbound';
-const HOST = '127.0.0.1';
-/** Ids of inbounds in the database count up from 1. */
-const ID = Number.MAX_SAFE_INTEGER;
+interface Needs {
+  readonly engine: EngineApi;
+  readonly settings: LiveSettings<typeof panelOutboundSettings>;
+  readonly log: Log;
+  readonly byTag: WaysByTag;
+}
 
 export class WayThroughCore implements WayOut {
   readonly #engine: Pick<EngineApi, 'status'>;
   readonly #settings: LiveSettings<typeof panelOutboundSettings>;
   readonly #log: Log;
-  /** Every user of the machine can connect to the port. */
-  readonly #account = { user: randomBytes(12).toString('hex'), pass: randomBytes(24).toString('hex') };
-  #port = 0;
+  readonly #byTag: WaysByTag;
+  #inbound: CoreInbound | undefined;
   #wasDirect = false;
 
-  constructor({
-    engine,
-    settings,
-    log,
-  }: {
-    engine: EngineApi;
-    settings: LiveSettings<typeof panelOutboundSettings>;
-    log: Log;
-  }) {
+  constructor({ engine, settings, log, byTag }: Needs) {
     this.#engine = engine;
     this.#settings = settings;
     this.#log = log;
+    this.#byTag = byTag;
   }
 
-  /** Finds a free port; it stays until the next start of the panel. */
   async start(): Promise<void> {
-    const server = createServer().listen(0, HOST);
-    await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
-    server.close();
-    await once(server, 'close');
+    this.#inbound = new CoreInbound(0, await findPort());
   }
 
-  /** What the core needs for it; nothing while the setting is empty. */
+  /** What the core needs for it; nothing while no call leaves by an outbound. */
   parts(): CorePart[] {
     const { panelOutbound: outboundTag } = this.#settings.read();
-    if (outboundTag === '') return [];
-    const settings = { auth: 'password', accounts: [this.#account], udp: false };
-    const config = { tag: TAG, listen: HOST, port: this.#port, protocol: 'socks', settings };
-    const from = { type: 'field', inboundTag: [TAG] };
-    return [
-      { inbound: { id: ID, tag: TAG, protocol: TAG, config } },
-      { rule: { ...from, outboundTag } },
-      // The rule above is left out when the outbound is removed: then nothing leaves by another way.
-      { rule: { ...from, outboundTag: 'blocked' } },
-    ];
+    const own = outboundTag === '' ? [] : (this.#inbound?.parts(outboundTag) ?? []);
+    return [...own, ...this.#byTag.parts()];
   }
 
   proxy(): LocalProxy | undefined {
@@ -71,7 +51,10 @@ export class WayThroughCore implements WayOut {
         { panelOutbound },
       );
     this.#wasDirect = isDirect;
-    const { user: username, pass: password } = this.#account;
-    return isDirect ? undefined : { host: HOST, port: this.#port, username, password };
+    return isDirect ? undefined : this.#inbound?.proxy;
+  }
+
+  through(outboundTag: string): Promise<LocalProxy> {
+    return this.#byTag.through(outboundTag);
   }
 }

@@ -3,6 +3,7 @@
 import test from 'ava';
 import nock from 'nock';
 import type { ServedRoute } from '../../kernel/index.js';
+import { issue } from '../harness/self-signed.js';
 import type { TestPanel } from '../harness/panel.js';
 import { boot, call, declaredOf, harm, nameOf, sampleOf, servedBy } from './samples.js';
 
@@ -23,6 +24,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     ...['server/getCertHash', 'server/getRemoteCertHash', 'x/geodata/check', 'x/audit/verify'],
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/validateRegex'],
     ...['setting/all', 'setting/defaultSettings', 'setting/factoryDefaults'],
+    ...['nodes/test', 'nodes/probe/{id}', 'nodes/inbounds', 'nodes/certFingerprint'],
   ].map((path) => [`POST ${API}${path}`, SHOWS] as const),
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),
   ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'].map(
@@ -75,6 +77,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'hosts/setEnable/{groupId}': { enable: false },
   'hosts/bulk/setEnable': { ids: ['k3w8z1q0v5r7x2m9'], enable: false },
   'engine/update': { engineSetting: { outbounds: [{ tag: 'other', protocol: 'blackhole' }] } },
+  'nodes/setEnable/{id}': { enable: true },
+  'nodes/mtls/trustCA': { caCert: issue({ name: 'central', isAuthority: true }).cert },
   'clients/groups/delete': { name: 'family' },
   'clients/groups/bulkRemove': { emails: ['ada@example.org'] },
 };
@@ -116,8 +120,13 @@ for (const [routes, first] of [
     made('sub-balancers', { remark: 'both', strategy: 'random', inboundIds: [1] }),
   ],
   [['x/metrics/token'], made('x/metrics/token')],
+  [['x/nodes/mtls/rotate'], made('nodes/mtls/ca')],
 ] as const)
   for (const path of routes) FIRST[path] = first;
+FIRST['x/nodes/mtls/retire'] = async (panel) => {
+  await made('nodes/mtls/ca')(panel);
+  await made('x/nodes/mtls/rotate')(panel);
+};
 const USE = { upload: 1000, download: 2000 };
 for (const path of [
   ...['clients/bulkResetTraffic', 'clients/resetAllTraffics', 'clients/resetTraffic/{email}'],

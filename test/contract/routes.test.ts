@@ -214,6 +214,10 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nobody serves a list there either.
   ['POST /panel/api/engine/outbound-subs/parse', [422, 'OUTBOUND_SUBS_NOT_FETCHED']],
+  // There is no server that could be a node, and no second authority.
+  ['POST /panel/api/nodes/inbounds', [422, 'NODES_FAILED']],
+  ['POST /panel/api/nodes/certFingerprint', [422, 'NODES_FAILED']],
+  ['POST /panel/api/x/nodes/mtls/retire', [409, 'NODES_NOT_ROTATING']],
   // It takes a file, and this call has none.
   ['POST /panel/api/server/importDB', [415, 'KERNEL_UNSUPPORTED_BODY']],
   // Nothing has made this backup.

@@ -62,7 +62,7 @@ export const harm = ({ route, path }: ServedRoute): number =>
       ? 2
       : 1;
 
-/** A panel with what examples name: an inbound, clients, a group, a host group and an API token. */
+/** A panel with what examples name: an inbound, clients, a group, a host group, an API token and a node. */
 export async function boot(): Promise<TestPanel> {
   const panel = await bootWithoutCore();
   const id = await panel.addInbound();
@@ -74,6 +74,9 @@ export async function boot(): Promise<TestPanel> {
   await panel.get('/panel/api/setting/apiTokens/create', { body: { name: 'ci' } });
   await panel.get('/panel/api/x/certificates', {
     body: { names: ['a.site.example'], directory: 'https://acme.example/directory', agreeToTerms: true },
+  });
+  await panel.get('/panel/api/nodes/add', {
+    body: { name: 'London', address: 'london.example.com', apiToken: 'its-api-token', enable: false },
   });
   // Else a scan without a list calls well-known servers.
   await panel.get('/panel/api/setting/update', { body: { realityScanCandidates: 'site.example' } });

@@ -28,7 +28,11 @@ export class NodeCallError extends Error {
   constructor(
     code: NodeCallCode,
     sentence: string,
-    details: { readonly status?: number; readonly remoteCode?: string | undefined; readonly cause?: unknown } = {},
+    details: {
+      readonly status?: number;
+      readonly remoteCode?: string | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(sentence, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;

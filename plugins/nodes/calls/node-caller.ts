@@ -1,6 +1,6 @@
 // Calls the API of a node: by the TLS mode of its record, at the address that was checked, with a limit for everything.
 import type { CallOptions, OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
-import { type Json } from '../contract.js';
+import type { Json } from '../contract.js';
 import type { ClientCertificates } from '../mtls/client-certificates.js';
 import type { NodeTarget } from '../model.js';
 import { callError, mayExpectTls, NodeCallError } from './call-error.js';
@@ -21,6 +21,7 @@ export interface NodeCallOptions extends CallLimits {
   readonly signal?: AbortSignal | undefined;
 }
 const USUAL_MS = 10_000;
+const MOST_DENIALS = 1_000;
 const MOST_BYTES = 8 * 1024 * 1024;
 /** Heartbeats and synchronising of hundreds of nodes. */
 const QUOTA = { atOnce: 64, perMinute: 12_000 } as const;
@@ -35,11 +36,10 @@ export class NodeCaller {
   readonly #fetch: OutgoingFetch;
   /** Outgoing asks for the hosts before its call returns, so the list of all nodes is not read for each. */
   #calling: readonly string[] = [];
+  /** By host and port. A connection was opened before the node trusted this panel, so after a denial the next call opens another one. */
+  readonly #denials = new Map<string, number>();
 
-  constructor({
-    outgoing,
-    certificates,
-  }: { outgoing: OutgoingApi; certificates: ClientCertificates }) {
+  constructor({ outgoing, certificates }: { outgoing: OutgoingApi; certificates: ClientCertificates }) {
     this.#outgoing = outgoing;
     this.#certificates = certificates;
     this.access = { hosts: () => this.#calling, quota: QUOTA };
@@ -52,7 +52,8 @@ export class NodeCaller {
       return this.#attempt(target, path, options, undefined);
     // A node may trust only one of two authorities while they change.
     const [first, second] = this.#certificates.of(target.id);
-    if (!first) throw new NodeCallError('here', 'there is no authority for mtls yet; POST nodes/mtls/ca creates it');
+    if (!first)
+      throw new NodeCallError('here', 'there is no authority for mtls yet; POST nodes/mtls/ca creates it');
     try {
       return await this.#attempt(target, path, options, first);
     } catch (error) {
@@ -67,7 +68,15 @@ export class NodeCaller {
   async #attempt(
     target: NodeTarget,
     path: string,
-    { method = 'GET', json, form, headers, signal, timeoutMs = USUAL_MS, maxBytes = MOST_BYTES }: NodeCallOptions,
+    {
+      method = 'GET',
+      json,
+      form,
+      headers,
+      signal,
+      timeoutMs = USUAL_MS,
+      maxBytes = MOST_BYTES,
+    }: NodeCallOptions,
     clientCertificate: { readonly cert: string; readonly key: string } | undefined,
   ): Promise<NodeReply> {
     const { scheme, basePath, apiToken, allowPrivateAddress, outboundTag } = target;
@@ -83,7 +92,7 @@ export class NodeCaller {
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(form && { body: new URLSearchParams(form) }),
       redirect: 'error',
-      keepAlive: true,
+      keepAlive: String(this.#denials.get(hostOf(target)) ?? 0),
       allowPrivate: allowPrivateAddress,
       allowInsecure: target.tlsVerifyMode === 'skip',
       limits: { wholeMs: timeoutMs, connectMs: timeoutMs, firstByteMs: timeoutMs, maxBytes },
@@ -101,8 +110,16 @@ export class NodeCaller {
       const reply = { status: response.status, headers: response.headers, ms: performance.now() - since };
       return { ...reply, obj: envelopeOf(target, path, response, text) };
     } catch (error) {
-      throw callError(error, target);
+      const failure = callError(error, target);
+      if (failure.code === 'denied') this.#denied(hostOf(target));
+      throw failure;
     }
+  }
+
+  #denied(host: string): void {
+    const [oldest] = this.#denials.keys();
+    if (oldest !== undefined && this.#denials.size >= MOST_DENIALS) this.#denials.delete(oldest);
+    this.#denials.set(host, (this.#denials.get(host) ?? 0) + 1);
   }
 
   #pinOf({ scheme, tlsVerifyMode, pinnedCertSha256 }: NodeTarget): Uint8Array | undefined {

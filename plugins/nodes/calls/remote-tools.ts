@@ -1,6 +1,7 @@
 // What a node is asked for an admin: its inbounds, its certificate, an update.
 import { createHash } from 'node:crypto';
-import type { Static } from '../../../kernel/index.js';
+import type { Principal, Static } from '../../../kernel/index.js';
+import type { AuditTrailApi } from '../../audit/contract.js';
 import { errors } from '../errors.js';
 import type { RemoteInbound, UpdateResult } from '../fields.js';
 import type { NodeTarget } from '../model.js';
@@ -16,12 +17,21 @@ const UPDATES_AT_ONCE = 4;
 const MOST_INBOUNDS = 10_000;
 const LONGEST_PATH = 4_096;
 
+interface Needs {
+  readonly caller: NodeCaller;
+  readonly store: NodeStore;
+  readonly states: NodeStates;
+  readonly audit: AuditTrailApi | undefined;
+}
+
 export class RemoteTools {
   readonly #caller: NodeCaller;
   readonly #store: NodeStore;
   readonly #states: NodeStates;
+  readonly #audit: AuditTrailApi | undefined;
 
-  constructor({ caller, store, states }: { caller: NodeCaller; store: NodeStore; states: NodeStates }) {
+  constructor({ caller, store, states, audit }: Needs) {
+    this.#audit = audit;
     this.#caller = caller;
     this.#store = store;
     this.#states = states;
@@ -40,7 +50,9 @@ export class RemoteTools {
     const list = await this.#call(target, 'panel/api/inbounds/list');
     if (!Array.isArray(list)) throw errors.FAILED('the node sent something else than a list of inbounds');
     if (list.length > MOST_INBOUNDS)
-      throw errors.FAILED(`the node says that it has ${list.length} inbounds; at most ${MOST_INBOUNDS} are read`);
+      throw errors.FAILED(
+        `the node says that it has ${list.length} inbounds; at most ${MOST_INBOUNDS} are read`,
+      );
     return list.map((sent: unknown) => {
       const { id, tag, remark, protocol, listen, port } = (sent ?? {}) as Readonly<Record<string, unknown>>;
       return {
@@ -77,7 +89,8 @@ export class RemoteTools {
   }
 
   /** Starts updates of the panels there, a few at once; the results are in the order of the ids. */
-  async update(ids: readonly number[], dev: boolean): Promise<Static<typeof UpdateResult>[]> {
+  async update(ids: readonly number[], dev: boolean, who: Principal): Promise<Static<typeof UpdateResult>[]> {
+    await this.#audit?.act('node', who, { name: 'updatePanel', facts: { ids, dev } });
     const results = new Map<number, Static<typeof UpdateResult>>();
     const next = new Set(ids).values();
     const work = async (): Promise<void> => {

@@ -33,7 +33,12 @@ function parsed(text: string): Envelope | undefined {
 }
 
 /** Throws a NodeCallError unless the reply is a success. */
-export function envelopeOf(target: NodeTarget, path: string, { status, headers }: Response, text: string): unknown {
+export function envelopeOf(
+  target: NodeTarget,
+  path: string,
+  { status, headers }: Response,
+  text: string,
+): unknown {
   const envelope = parsed(text);
   const msg = shortened(envelope?.msg);
   const remoteCode = typeof envelope?.code === 'string' ? shortened(envelope.code, 64) : undefined;
@@ -42,12 +47,18 @@ export function envelopeOf(target: NodeTarget, path: string, { status, headers }
     new NodeCallError(code, sentence, { status, remoteCode });
   if (status === 401) {
     const what = target.apiToken === '' ? 'the certificate of this panel' : 'the API token';
-    const fix = target.apiToken === '' ? 'let it trust the authority (nodes/mtls/trustCA there)' : 'create a new one there';
+    const fix =
+      target.apiToken === ''
+        ? 'let it trust the authority (nodes/mtls/trustCA there)'
+        : 'create a new one there';
     throw failed('denied', `${place} does not accept ${what} (401); ${fix}`);
   }
   if (status === 403) throw failed('denied', `${place} forbids ${path} (403)${msg && `: ${msg}`}`);
   if (status === 404 && (remoteCode === undefined || remoteCode === 'KERNEL_NOT_FOUND'))
-    throw failed('missing', `there is no ${target.basePath}${path} at ${place} (404); check basePath, and the version there`);
+    throw failed(
+      'missing',
+      `there is no ${target.basePath}${path} at ${place} (404); check basePath, and the version there`,
+    );
   if (envelope?.success === true && status < 400) return envelope.obj;
   if (envelope && 'success' in envelope)
     throw failed(status === 404 ? 'missing' : 'failed', `${place} refuses (${status})${msg && `: ${msg}`}`);

@@ -98,7 +98,10 @@ export class AuthorityStore {
         clientCert: client.cert,
         createdAt: Math.floor(now / 1000),
       };
-      const row = await models.authorities.create({ ...fields, caKey: '', clientKey: '' }, { transaction: tx.t });
+      const row = await models.authorities.create(
+        { ...fields, caKey: '', clientKey: '' },
+        { transaction: tx.t },
+      );
       const id = Number(row.get('id'));
       const keys = {
         caKey: secrets.seal(authorityKeys, id, authority.key),
@@ -137,7 +140,13 @@ export class AuthorityStore {
     }
   }
 
-  async #record(tx: Tx, who: Principal, kind: 'added' | 'deleted', id: number, createdAt: number): Promise<void> {
+  async #record(
+    tx: Tx,
+    who: Principal,
+    kind: 'added' | 'deleted',
+    id: number,
+    createdAt: number,
+  ): Promise<void> {
     const facts = { createdAt };
     const change = {
       kind,

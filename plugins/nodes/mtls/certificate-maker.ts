@@ -28,20 +28,18 @@ const certPem = (cert: x509.X509Certificate): string => `${cert.toString('pem')}
 export async function makeAuthority(guid: string, now: number): Promise<Pair> {
   const keys = await newKeys();
   const name = `CN=Weir nodes of ${guid}`;
-  const cert = await x509.X509CertificateGenerator.createSelfSigned(
-    {
-      name,
-      keys,
-      signingAlgorithm: ALGORITHM,
-      notBefore: new Date(now - EARLIER_MS),
-      notAfter: new Date(now + AUTHORITY_MS),
-      extensions: [
-        new x509.BasicConstraintsExtension(true, 0, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ],
-    },
-  );
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    name,
+    keys,
+    signingAlgorithm: ALGORITHM,
+    notBefore: new Date(now - EARLIER_MS),
+    notAfter: new Date(now + AUTHORITY_MS),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
   return { cert: certPem(cert), key: await keyPem(keys.privateKey) };
 }
 
@@ -55,23 +53,21 @@ export async function makeClientCertificate(authority: Pair, guid: string, now: 
     ['sign'],
   );
   const keys = await newKeys();
-  const cert = await x509.X509CertificateGenerator.create(
-    {
-      subject: `CN=${guid}`,
-      issuer: issuer.subject,
-      publicKey: keys.publicKey,
-      signingKey,
-      signingAlgorithm: ALGORITHM,
-      notBefore: new Date(now - EARLIER_MS),
-      notAfter: new Date(Math.min(now + CERTIFICATE_MS, issuer.notAfter.getTime())),
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([CLIENT_AUTH]),
-        await x509.AuthorityKeyIdentifierExtension.create(issuer),
-      ],
-    },
-  );
+  const cert = await x509.X509CertificateGenerator.create({
+    subject: `CN=${guid}`,
+    issuer: issuer.subject,
+    publicKey: keys.publicKey,
+    signingKey,
+    signingAlgorithm: ALGORITHM,
+    notBefore: new Date(now - EARLIER_MS),
+    notAfter: new Date(Math.min(now + CERTIFICATE_MS, issuer.notAfter.getTime())),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([CLIENT_AUTH]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer),
+    ],
+  });
   return { cert: certPem(cert), key: await keyPem(keys.privateKey) };
 }
 

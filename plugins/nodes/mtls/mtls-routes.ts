@@ -1,4 +1,16 @@
-import { bool, int, list, message, payload, route, type Route, shape, text, type Principal } from '../../../kernel/index.js';
+import {
+  bool,
+  int,
+  list,
+  message,
+  optional,
+  payload,
+  route,
+  type Route,
+  shape,
+  text,
+  type Principal,
+} from '../../../kernel/index.js';
 import { errors } from '../errors.js';
 import type { NodeStore } from '../node-store.js';
 import type { AuthorityStore } from './authority-store.js';
@@ -54,8 +66,12 @@ export const mtlsRoutes = ({ authorities, certificates, centrals, store }: Scope
       doc: 'The authorities of this panel as a central, the newest first, and those that it trusts as a node.',
       reply: payload(
         shape({
-          authorities: list(shape({ id: int(), caCert: text(), createdAt: int().description('Unix seconds') })),
-          nodesOnPrevious: list(text()).description('names of nodes that do not trust the newest authority yet'),
+          authorities: list(
+            shape({ id: int(), caCert: text(), createdAt: int().description('Unix seconds') }),
+          ),
+          nodesOnPrevious: list(text()).description(
+            'names of nodes that do not trust the newest authority yet',
+          ),
           trusted: list(shape({ subject: text(), sha256: text(), validTo: text() })),
         }),
       ),
@@ -87,7 +103,7 @@ export const mtlsRoutes = ({ authorities, certificates, centrals, store }: Scope
       path: `${OWN}/retire`,
       name: 'nodes.mtls.retire',
       doc: 'Deletes the previous authority. Refused while a node is known to trust only that one, unless `force`.',
-      body: shape({ force: bool().default(false) }).example({ force: false }),
+      body: shape({ force: optional(bool()) }).example({ force: false }),
       reply: payload(Bundle),
       errors: [errors.NOT_ROTATING, errors.STILL_USED],
       handle: async ({ body, who }) => {

@@ -34,7 +34,8 @@ export function authoritiesIn(pem: string, now: number): readonly X509Certificat
     if (!certificate.ca) throw bad(`certificate ${i + 1} is not of an authority: ${shown(certificate)}`);
     if (!certificate.checkIssued(certificate) || !certificate.verify(certificate.publicKey))
       throw bad(`certificate ${i + 1} is not signed by itself; send the root: ${shown(certificate)}`);
-    if (Date.parse(certificate.validTo) <= now) throw bad(`certificate ${i + 1} has expired: ${shown(certificate)}`);
+    if (Date.parse(certificate.validTo) <= now)
+      throw bad(`certificate ${i + 1} has expired: ${shown(certificate)}`);
     return certificate;
   });
 }
@@ -82,7 +83,12 @@ export class TrustedCentrals {
     const before = { authorities: this.#trusted.map(shown) };
     await db.write(async (tx) => {
       await tables.trusted.upsert({ id: 'central', pem: text }, { transaction: tx.t });
-      const change = { kind: 'updated', name: 'trusted centrals', before, after: { authorities: trusted.map(shown) } } as const;
+      const change = {
+        kind: 'updated',
+        name: 'trusted centrals',
+        before,
+        after: { authorities: trusted.map(shown) },
+      } as const;
       await audit?.record(tx, 'nodeTrust', who, [change]);
     });
     const isServed = this.#use(text);
@@ -107,7 +113,11 @@ export class TrustedCentrals {
     if (!certificate?.keyUsage?.includes(CLIENT_AUTH)) return '';
     const now = this.#needs.clock.now();
     if (Date.parse(certificate.validTo) <= now) return '';
-    const isTrusted = this.#trusted.some((ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey));
-    return isTrusted ? `central ${createHash('sha256').update(certificate.raw).digest('hex').slice(0, 16)}` : '';
+    const isTrusted = this.#trusted.some(
+      (ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey),
+    );
+    return isTrusted
+      ? `central ${createHash('sha256').update(certificate.raw).digest('hex').slice(0, 16)}`
+      : '';
   }
 }

@@ -31,7 +31,9 @@ const amount = (value: unknown): number =>
 
 /** Returns undefined for an entry without a place in the tree. */
 function descendantOf(value: unknown): Descendant | undefined {
-  const sent = (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+  const sent = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
+    Record<string, unknown>
+  >;
   const { guid, parentGuid, scheme, status } = sent;
   if (typeof guid !== 'string' || !GUID.test(guid)) return undefined;
   if (typeof parentGuid !== 'string' || !GUID.test(parentGuid)) return undefined;

@@ -83,7 +83,12 @@ export class Heartbeat {
     const beat = await prober.beat(target, { timeoutMs: PROBE_MS, explain: true });
     const { flip, isTurn } = this.#take(node, beat);
     if (beat.ok)
-      await descendants.refresh(target, states.of(node.id).answeredGuid, PROBE_MS, new AbortController().signal);
+      await descendants.refresh(
+        target,
+        states.of(node.id).answeredGuid,
+        PROBE_MS,
+        new AbortController().signal,
+      );
     live.beaten();
     await this.#tell(flip ? [flip] : [], isTurn);
     return beat;

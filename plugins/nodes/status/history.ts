@@ -8,14 +8,19 @@ const UNITS = { cpu: '%', mem: '%', netUp: 'B/s', netDown: 'B/s' } as const;
 type Metric = keyof typeof UNITS;
 const METRICS = Object.keys(UNITS) as readonly Metric[];
 const series = Object.fromEntries(
-  METRICS.map((metric) => [metric, gauge({ name: `nodes.${metric}`, unit: UNITS[metric], mostKeys: MOST_NODES })]),
+  METRICS.map((metric) => [
+    metric,
+    gauge({ name: `nodes.${metric}`, unit: UNITS[metric], mostKeys: MOST_NODES }),
+  ]),
 ) as Readonly<Record<Metric, TieredSeries<'gauge'>>>;
 export const declaredSeries = () => METRICS.map((metric) => contribute(SeriesList, series[metric]));
 
 export const MetricName = () => oneOf(...METRICS);
 /** seconds between two points */
 export const Bucket = () => int().valid(2, 30, 60, 120, 180, 300);
-export const HistoryReply = list(shape({ t: int().description('Unix seconds, the start of the point'), v: num() }));
+export const HistoryReply = list(
+  shape({ t: int().description('Unix seconds, the start of the point'), v: num() }),
+);
 const POINTS = 60;
 
 export class NodeHistory {

@@ -50,7 +50,12 @@ export const NO_STATE: NodeState = {
 
 /** Outcome of a heartbeat or probe. */
 export type Beat =
-  | { readonly ok: true; readonly report: StatusReport; readonly latencyMs: number; readonly clockOffset: number }
+  | {
+      readonly ok: true;
+      readonly report: StatusReport;
+      readonly latencyMs: number;
+      readonly clockOffset: number;
+    }
   | { readonly ok: false; readonly error: string };
 
 /** One failure is no outage: networks lose packets, and panels restart. */

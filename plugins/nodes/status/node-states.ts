@@ -32,7 +32,12 @@ export class NodeStates {
   }
 
   /** Takes a heartbeat into the state; returns the change of status, if it is one. */
-  heard({ id, name }: Pick<NodeRow, 'id' | 'name'>, beat: Beat, now: number, threshold: number): { flip: NodeFlip | undefined; isTurn: boolean } {
+  heard(
+    { id, name }: Pick<NodeRow, 'id' | 'name'>,
+    beat: Beat,
+    now: number,
+    threshold: number,
+  ): { flip: NodeFlip | undefined; isTurn: boolean } {
     const before = this.of(id);
     const after = afterBeat(before, beat, now, threshold);
     this.#states.set(id, after);

@@ -15,23 +15,37 @@ export interface Others {
   readonly hasLoop: (id: number) => boolean;
 }
 
-export function problemsOf(id: number, state: NodeState, { ownGuid, sameGuid, hasLoop }: Others): NodeProblem[] {
+export function problemsOf(
+  id: number,
+  state: NodeState,
+  { ownGuid, sameGuid, hasLoop }: Others,
+): NodeProblem[] {
   const { guid, answeredGuid, clockOffset, status } = state;
   const problems: NodeProblem[] = [];
   const add = (code: NodeProblem['code'], message: string) => problems.push({ code, message });
   if (answeredGuid === '') {
-    if (status === 'online') add('noGuid', 'the panel there has no guid; its version is too old to be a node');
+    if (status === 'online')
+      add('noGuid', 'the panel there has no guid; its version is too old to be a node');
     return problems;
   }
   const others = sameGuid(answeredGuid, id);
   if (answeredGuid === ownGuid)
     add('self', 'the panel there has the guid of this one: it is this panel, or a copy of its database');
   else if (others.length > 0)
-    add('shared', `the panel there has the guid of ${others.slice(0, 5).join(', ')}: it is the same one, or a copy`);
+    add(
+      'shared',
+      `the panel there has the guid of ${others.slice(0, 5).join(', ')}: it is the same one, or a copy`,
+    );
   if (guid !== answeredGuid && answeredGuid !== ownGuid)
-    add('other', `another panel answers there: ${answeredGuid} instead of ${guid}; if that is meant, accept it`);
+    add(
+      'other',
+      `another panel answers there: ${answeredGuid} instead of ${guid}; if that is meant, accept it`,
+    );
   if (Math.abs(clockOffset) > MOST_OFFSET_S)
-    add('clock', `its clock is ${Math.abs(clockOffset)} s ${clockOffset > 0 ? 'ahead' : 'behind'}; set the clocks`);
+    add(
+      'clock',
+      `its clock is ${Math.abs(clockOffset)} s ${clockOffset > 0 ? 'ahead' : 'behind'}; set the clocks`,
+    );
   if (hasLoop(id)) add('loop', 'this panel is among the nodes below it; entries that lead back are left out');
   return problems;
 }

@@ -1,0 +1,70 @@
+// A call that names its outbound leaves by it, through a real core, and by no other way.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { contribute, definePlugin, tap } from '../../../kernel/index.js';
+import { TestPanel, until } from '../../../test/harness/index.js';
+import { composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
+import { Outgoing, type OutgoingAccess, type OutgoingFetch, OutgoingHosts } from '../../outgoing/contract.js';
+
+test('calls of nodes leave by the outbounds that they name', async (t) => {
+  // The far end shows by its address from which outbound a call comes.
+  const callers: string[] = [];
+  const server = createServer((request, response) => {
+    callers.push(request.socket.remoteAddress ?? '');
+    response.end('reached');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+
+  const access: OutgoingAccess = { hosts: ['127.0.0.1'], limits: { wholeMs: 8_000 } };
+  const world = { tags: ['far', 'other'], fetch: undefined as OutgoingFetch | undefined, engine: undefined as EngineApi | undefined };
+  const addresses: Readonly<Record<string, string>> = { far: '127.0.0.2', other: '127.0.0.3' };
+  const plugin = definePlugin({
+    name: 'caller',
+    version: '1.0.0',
+    api: 1,
+    about: 'Calls.',
+    uses: { outgoing: Outgoing, engine: Engine },
+    contributes: () => [contribute(OutgoingHosts, access)],
+    taps: () => [
+      tap(composeCoreConfig, (add) => {
+        for (const tag of world.tags)
+          add({ outbound: { tag, protocol: 'freedom', sendThrough: addresses[tag] ?? '', settings: {} } });
+      }),
+    ],
+    start: ({ outgoing, engine }) => {
+      world.fetch = outgoing.for(access);
+      world.engine = engine;
+    },
+  });
+  await using panel = await TestPanel.boot({ plugins: [plugin], env: { WEIR_ENGINE_PRIVATE: 'allow' } });
+  await until(() => world.engine?.status().state === 'running', 'the core runs');
+  const call = async (outboundTag: string, more: object = {}): Promise<string> => {
+    try {
+      const reply = await world.fetch?.(`http://127.0.0.1:${port}/`, { outboundTag, allowPrivate: true, ...more });
+      return (await reply?.text()) ?? '';
+    } catch (error) {
+      return `failed: ${(error as Error).message}`;
+    }
+  };
+
+  t.deepEqual(await Promise.all([call('far'), call('far'), call('other')]), ['reached', 'reached', 'reached']);
+  t.deepEqual(callers.sort(), ['127.0.0.2', '127.0.0.2', '127.0.0.3']);
+  // The guard holds for them too.
+  t.regex(await call('far', { allowPrivate: false }), /^failed: .*WEIR_OUTGOING_ALLOW/);
+  t.is(await call('missing'), 'failed: there is no outbound "missing"');
+
+  // An outbound that is removed takes its calls with it.
+  world.tags = ['other'];
+  await world.engine?.reconcileConfig();
+  t.regex(await call('far'), /^failed: /);
+  t.is(await call('other'), 'reached');
+  t.is(callers.length, 4);
+  await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
+  t.regex(await call('other'), /^failed: the core does not run, so nothing can leave by the outbound "other"/);
+  t.is(callers.length, 4);
+  t.deepEqual(panel.faults, []);
+});
