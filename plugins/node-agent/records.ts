@@ -192,7 +192,16 @@ export class Records {
     tx.apply(this.revisions, found);
   }
 
-  /** Forgets that this central claims records of others. */
+  /** Notes that another central claims a record. */
+  async contest(tx: Tx, { central, kind, id, bucket }: RecordRow, guid: string): Promise<void> {
+    await tx.run(
+      'UPDATE node_agent_records SET contested_by = :guid WHERE central = :central AND kind = :kind AND id = :id',
+      { central, kind, id, guid },
+    );
+    tx.apply(this.revisions, [{ central, bucket }]);
+  }
+
+  /** Forgets that this central claims records of others; what it still claims is noted again when it is tried again. */
   async uncontest(tx: Tx, kind: RecordKind, guid: string): Promise<void> {
     const given = { kind, guid };
     const where = 'kind = :kind AND contested_by = :guid';
