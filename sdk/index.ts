@@ -4651,6 +4651,164 @@ export type MetricsTokenReply = {
   createdAt: number | null;
 };
 
+export type NodeApplyInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    changes: {
+      /** inbound or client */
+      kind: string;
+      /** id of the record at the central */
+      id: number;
+      /** grows with each change of this record */
+      version: number;
+      /** the whole record, as inbounds/add and clients/add take it; null: it is deleted. A client may have `period`: a number that grows when its usage starts again at zero */
+      value: Record<string, unknown> | null;
+      /** of a client: where it is attached, by the ids of the central */
+      inboundIds?: number[];
+    }[];
+  };
+};
+
+export type NodeApplyReply = {
+  results: {
+    kind: string;
+    id: number;
+    version: number;
+    ok: boolean;
+    reason?: string;
+  }[];
+};
+
+export type NodeCentralsReply = {
+  guid: string;
+  /** Unix ms of its last change, to the hour */
+  seenAt: number;
+  records: number;
+}[];
+
+export type NodeReleaseInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeElsewhereInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    users: {
+      /** id of the client at the central */
+      id: number;
+      /** bytes on all machines but this one */
+      up: number;
+      down: number;
+      /** as in the value of the client */
+      period?: number;
+    }[];
+  };
+};
+
+export type NodeElsewhereReply = {
+  taken: number;
+  /** ids of clients that are not here or whose period is another one; the first thousand */
+  skipped: number[];
+};
+
+export type NodeStateInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeStateReply = {
+  /** of this panel */
+  guid: string;
+  /** the current epoch of usage */
+  epoch: string;
+  /** digest of the digests of all buckets, in their order, joined by line feeds */
+  digest: string;
+};
+
+export type NodeBucketsInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeBucketsReply = {
+  guid: string;
+  /** of the buckets 0 to 255: a record is in the bucket of its id modulo 256. First 16 hexadecimal digits of the SHA-256 of the lines `kind:id:version:state`, sorted as texts, joined by line feeds, without deleted records */
+  digests: string[];
+};
+
+export type NodeRecordsInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    bucket?: number;
+    /** `next` of the page before */
+    after?: string;
+  };
+};
+
+export type NodeRecordsReply = {
+  guid: string;
+  records: {
+    kind: string;
+    id: number;
+    version: number;
+    /** ok; refused: it is not in force, `refused` says why; drifted: it was changed or deleted here. Send such a record again, with the same version or a newer one */
+    state: string;
+    refused?: string;
+    /** guid of another central that claims it */
+    contestedBy?: string;
+  }[];
+  /** `after` of the next page; blank on the last one */
+  next: string;
+};
+
+export type NodeUsageInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    /** the epoch that `after` belongs to */
+    epoch?: string;
+    /** the last seq of this epoch that the central has */
+    after?: number;
+  };
+};
+
+export type NodeUsageReply = {
+  guid: string;
+  epochs: {
+    epoch: string;
+    /** `users` is complete up to this one: the next `after` */
+    seq: number;
+    isCurrent: boolean;
+    /** there is more of this epoch after `seq` */
+    more: boolean;
+    users: {
+      clientId: number;
+      inboundId: number;
+      up: number;
+      down: number;
+    }[];
+  }[];
+};
+
+export type NodeAcknowledgeInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    epoch: string;
+    seq: number;
+  };
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -5577,6 +5735,36 @@ export class Weir extends Transport {
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
+  } as const;
+
+  readonly node = {
+    /** Takes what the central wants: whole states of inbounds and clients by its ids. A version that is not newer than the stored one changes nothing, except where the record is refused or was changed here. Repeating a call is harmless, and so is any order. A record that is refused does not stop others, and is tried again once a minute. — POST /panel/api/x/node/apply */
+    apply: (input: NodeApplyInput): Promise<NodeApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/apply', gives: 'obj' }, input),
+    /** The panels that manage this one. — GET /panel/api/x/node/centrals */
+    centrals: (): Promise<NodeCentralsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/centrals', gives: 'obj' }),
+    /** Forgets a central, with its records and the usage kept for it. Its inbounds and clients stay as they are, and nobody manages them. — POST /panel/api/x/node/centrals/release */
+    release: (input: NodeReleaseInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/centrals/release', gives: 'msg' }, input),
+    /** What clients of the central used on all other machines, in place of what it reported before. Their quota counts it together with what they used here, until the next report. — POST /panel/api/x/node/elsewhere */
+    elsewhere: (input: NodeElsewhereInput): Promise<NodeElsewhereReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/elsewhere', gives: 'obj' }, input),
+    /** One digest of all records of the central: while it is the one that the central computes, nothing differs. — GET /panel/api/x/node/state */
+    state: (input: NodeStateInput): Promise<NodeStateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state', gives: 'obj' }, input),
+    /** Digests of the records of the central in 256 buckets, to find those that differ. — GET /panel/api/x/node/state/buckets */
+    buckets: (input: NodeBucketsInput): Promise<NodeBucketsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state/buckets', gives: 'obj' }, input),
+    /** Records of the central that are not deleted, inbounds first, of one bucket or of all, in pages of 2,000. — GET /panel/api/x/node/state/records */
+    records: (input: NodeRecordsInput): Promise<NodeRecordsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state/records', gives: 'obj' }, input),
+    /** Totals of clients by inbound since the beginning of an epoch, by the ids of the central: of the epoch that is named those that changed after `after`, and of others all that is not acknowledged. They never fall, whatever is reset here. Clients and inbounds that the central does not manage are left out. Bytes of before a new epoch may be told again in the old one, never in the new one. — GET /panel/api/x/node/usage */
+    usage: (input: NodeUsageInput): Promise<NodeUsageReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/usage', gives: 'obj' }, input),
+    /** The central has stored the totals of this epoch up to this seq. Those of an epoch that is over are removed. — POST /panel/api/x/node/usage/ack */
+    acknowledge: (input: NodeAcknowledgeInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/usage/ack', gives: 'msg' }, input),
   } as const;
 
   readonly outboundTraffic = {

@@ -8,7 +8,7 @@
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 16 names
 //   @weir-panel/weir/plugins/certificates: 18 names
-//   @weir-panel/weir/plugins/clients: 38 names
+//   @weir-panel/weir/plugins/clients: 40 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
@@ -18,7 +18,7 @@
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 104 names
+//   @weir-panel/weir/plugins/inbounds: 105 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
@@ -2004,15 +2004,16 @@ declare module '@weir-panel/weir/plugins/certificates' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, PanelError, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
   // The limits of a client, and whether it is enabled with them.
   export type Depletion = 'quota' | 'expiry' | undefined;
-  /** Which limit a client has reached, whether or not it is enabled. */
-  export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion;
+  type Used = Pick<ClientRow, 'up' | 'down' | 'elsewhereUp' | 'elsewhereDown'>;
+  /** Which limit a client has reached, whether or not it is enabled. Bytes on other machines count for the quota. */
+  export function depletionOf({ totalGB, expiryTime, up, down, elsewhereUp, elsewhereDown, }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'> & Partial<Used>, now: number): Depletion;
 
   // Whether a client can renew, now or later.
   /** What decides about the renewals of a client. */
@@ -2089,6 +2090,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     })[], at: number): Promise<void>;
     /** Starts the duration of clients with a negative expiry. */
     startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void>;
+    /** Sets what clients used on other machines, which counts for their quota; disables clients that are at it and enables those that no longer are. Returns the ids of these, which the core must get. */
+    setElsewhere(tx: Tx, usage: readonly {
+      readonly id: number;
+      readonly up: number;
+      readonly down: number;
+    }[], now: number, who: Principal): Promise<Set<number>>;
     /** Disables clients because of a limit; raising the limit enables them again. */
     deplete(tx: Tx, clients: readonly {
       readonly id: number;
@@ -2153,9 +2160,32 @@ declare module '@weir-panel/weir/plugins/clients' {
     save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
   }
   export const ClientPeriods: Token<ClientPeriodsApi>;
+  /** A client as another panel that manages it wants it to be. */
+  export interface WantedClient {
+    /** the client that it is here; undefined for a new one */
+    readonly id?: number | undefined;
+    /** whole, as `add` takes it; fields that are left out get their initial values, except names and credentials. Null: it is to be gone. */
+    readonly client: unknown;
+    /** where it is to be attached */
+    readonly inboundIds: readonly number[];
+    /** Of these inbounds, it is detached from all others. A client that is to be gone stays, without them, while it is attached to further ones. */
+    readonly managed: ReadonlySet<number>;
+    /** its usage starts again at zero */
+    readonly isNewPeriod?: boolean | undefined;
+    /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
+    readonly startedFrom?: number | undefined;
+  }
+  /** `id` is 0 for a client that is gone. */
+  export type WantedOutcome = {
+    readonly id: number;
+  } | {
+    readonly error: PanelError;
+  };
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
+    /** Makes clients what another panel wants them to be; those that cannot be are refused one by one. At most a thousand in one call. `also` is written in the transactions that write clients, with the places in the list and the ids of those that it writes. */
+    make(wanted: readonly WantedClient[], who: Principal, also: (tx: Tx, made: ReadonlyMap<number, number>) => Promise<void>): Promise<readonly WantedOutcome[]>;
     /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
@@ -2480,14 +2510,21 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
       readonly inTraffic: true;
     };
-    /** Unix ms */
+    /** bytes on other machines, as the panel that manages this one reported them last; they count for the quota */
+    readonly elsewhereUp: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+    };
+    readonly elsewhereDown: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+    };
     readonly createdAt: {
       readonly column: Column<number>;
       readonly initial: 0;
       readonly inReplies: true;
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
     };
-    /** Unix ms */
     readonly updatedAt: {
       readonly column: Column<number>;
       readonly initial: 0;
@@ -3915,6 +3952,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficResetDay?: number;
   }>;
   type UpdateInbound = Static<typeof UpdateInbound>;
+  /** Those of the fields that callers send. */
+  export const initialFields: UpdateInbound;
 
   // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
   export type CredentialValue = string | number | boolean | readonly string[];

@@ -14,7 +14,7 @@ import {
   TOO_LONG,
 } from './change.js';
 import { principalOf } from './principal.js';
-import { newRecord, type Records } from './records.js';
+import { newRecord, NO_WAIT, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
 
 /** More than any panel has; deleted ones count until they are forgotten. */
@@ -141,7 +141,7 @@ export class ClientChanges {
         isDrifted: !before.isDrifted && stored.get(record.id)?.isDrifted === true && !record.isGone,
       })),
     );
-    if (made.some(({ before }) => before.refused !== '' && before.waitsFor === 0))
+    if (made.some(({ before }) => before.waitsFor === NO_WAIT))
       await this.#records.uncontest(tx, 'client', central.guid);
   }
 

@@ -6,7 +6,6 @@ import {
   type InboundsApi,
   initialFields,
   isUnspecified,
-  type UpdateInbound,
 } from '../inbounds/contract.js';
 import type { Centrals } from './centrals.js';
 import {
@@ -26,7 +25,7 @@ import type { CentralRow, RecordRow } from './tables.js';
 
 /** What belongs to the panel that sends it. */
 const FOREIGN = ['id', 'nodeId', 'originNodeGuid', 'clientStats', 'up', 'down', 'state', 'fallbackParent'];
-type Fields = UpdateInbound & { readonly tag?: string; readonly listen?: string };
+type Fields = Parameters<InboundEditsApi['update']>[1] & { readonly tag?: string; readonly listen?: string };
 
 export class InboundChanges {
   readonly #db: Database;
@@ -172,7 +171,7 @@ function withoutClients(settings: unknown): unknown {
   const { clients: _, ...rest } = read as Record<string, unknown>;
   return rest;
 }
-/** What is no JSON is refused by the schema, with its words. */
+/** The schema refuses what is not valid JSON, with its words. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

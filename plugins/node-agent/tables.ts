@@ -30,7 +30,7 @@ export const tables = {
     contestedBy: column.text(),
     /** of a client: where the central wants it, as `,1,7,`, by the central's ids */
     inboundIds: column.text(),
-    /** the first of these that is not here; 0 for none */
+    /** the first of these that is not here; -1: it is refused for another reason; 0: neither */
     waitsFor: column.integer(),
     /** the negative expiry that the central gave it last, or 0 */
     startedFrom: column.integer(),
@@ -95,7 +95,7 @@ export const migrations: readonly Migration[] = [
           period ${integer} NOT NULL, wanted ${text} NOT NULL, bucket ${integer} NOT NULL, changed_at ${integer} NOT NULL,
           PRIMARY KEY (central, kind, id))${clustered}`,
         'CREATE INDEX node_agent_records_local ON node_agent_records (kind, local_id)',
-        'CREATE INDEX node_agent_records_bucket ON node_agent_records (central, bucket, kind, id)',
+        'CREATE INDEX node_agent_records_bucket ON node_agent_records (central, bucket)',
         'CREATE INDEX node_agent_records_waiting ON node_agent_records (central, kind, waits_for)',
         `CREATE TABLE node_agent_journal (number ${id}, epoch ${integer} NOT NULL, is_summed ${bool} NOT NULL, entries ${text} NOT NULL)`,
         `CREATE TABLE node_agent_usage (
