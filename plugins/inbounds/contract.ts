@@ -25,7 +25,7 @@ import type { ClientsShownIn, ShownClients } from './shown-clients.js';
 import { programProblem, protocolProblem, viewsShape } from './contributed/shapes.js';
 import type { StreamView } from './stream/stream.js';
 
-export { type Inbound, initialFields, StoredInbound as InboundShape, type UpdateInbound } from './schema.js';
+export { type Inbound, initialFields, StoredInbound as InboundShape } from './schema.js';
 export type {
   Credential,
   CredentialContext,

@@ -1,5 +1,6 @@
 // A change of one record, as a central sends it, and what became of it.
 import { PanelError, storageFailure } from '../../kernel/index.js';
+import { NO_WAIT } from './records.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
 export interface Change {
@@ -52,6 +53,7 @@ export const accepted = (record: RecordRow, { version }: Change, at: number): Re
 /** The record of a change that is not. */
 export const refusedBy = (record: RecordRow, change: Change, reason: string, at: number): RecordRow => ({
   ...accepted(record, change, at),
+  waitsFor: NO_WAIT,
   refused: reason === '' ? 'refused without a reason' : reason,
   wanted: isTooLong(change) ? '' : wantedOf(change),
 });

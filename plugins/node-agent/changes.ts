@@ -112,7 +112,7 @@ export class Changes {
       if (before.has(id)) continue;
       for (let after = 0; ; ) {
         const waiting = await this.#records.refused(central.id, 'client', {
-          waitsFor: id,
+          wantedIn: id,
           after,
           limit: PORTION,
         });

@@ -14,7 +14,7 @@ import {
   TOO_LONG,
 } from './change.js';
 import { principalOf } from './principal.js';
-import { newRecord, type Records } from './records.js';
+import { newRecord, NO_WAIT, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
 
 /** More than any panel has; deleted ones count until they are forgotten. */
@@ -24,6 +24,8 @@ const MOST_RECORDS = 500_000;
 interface Planned {
   readonly change: Change;
   readonly wanted: WantedClient;
+  /** as it was, and as it is with the change */
+  readonly before: RecordRow;
   readonly record: RecordRow;
 }
 /** None of its inbounds is here. */
@@ -97,13 +99,15 @@ export class ClientChanges {
     const made = await this.#edits.make(
       planned.map(({ wanted }) => wanted),
       principalOf(central.guid),
-      (tx, ids) => this.#saved(tx, planned, ids),
+      (tx, ids) => this.#saved(tx, central, planned, ids),
     );
     for (const [i, { change, record }] of planned.entries()) {
       const outcome = made[i];
       if (!outcome) continue;
-      if ('error' in outcome) refuse(record, change, reasonOf(outcome.error));
-      else
+      if ('error' in outcome) {
+        refuse(record, change, reasonOf(outcome.error));
+        await this.#contest(central, change.value ?? {});
+      } else
         outcomes.set(change.id, record.waitsFor > 0 ? { ok: false, reason: waiting(record.waitsFor) } : OK);
     }
     if (refused.length > 0) await this.#db.write((tx) => this.#records.save(tx, refused));
@@ -111,13 +115,34 @@ export class ClientChanges {
   }
 
   /** In the transaction of the clients: what is stored is in force. */
-  #saved(tx: Tx, planned: readonly Planned[], ids: ReadonlyMap<number, number>): Promise<void> {
-    const rows = [...ids].flatMap(([i, id]) => {
+  async #saved(
+    tx: Tx,
+    central: CentralRow,
+    planned: readonly Planned[],
+    ids: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    const made = [...ids].flatMap(([i, localId]) => {
       const one = planned[i];
-      // Of a deleted one the id stays: its last bytes are on their way.
-      return one ? [{ ...one.record, localId: id === 0 ? one.record.localId : id }] : [];
+      return one ? [{ ...one, localId }] : [];
     });
-    return this.#records.save(tx, rows);
+    const stored = await this.#records.find(
+      central.id,
+      'client',
+      made.map(({ change }) => change.id),
+      tx,
+    );
+    await this.#records.save(
+      tx,
+      made.map(({ before, record, localId }) => ({
+        ...record,
+        // Of a deleted one the id stays: its last bytes are on their way.
+        localId: localId === 0 ? record.localId : localId,
+        // An admin was faster than this write.
+        isDrifted: !before.isDrifted && stored.get(record.id)?.isDrifted === true && !record.isGone,
+      })),
+    );
+    if (made.some(({ before }) => before.waitsFor === NO_WAIT))
+      await this.#records.uncontest(tx, 'client', central.guid);
   }
 
   /** Returns why it cannot be done, or the record of a client that waits. */
@@ -133,6 +158,7 @@ export class ClientChanges {
     if (change.value === null)
       return {
         change,
+        before: record,
         wanted: { id: here?.id, client: null, inboundIds: [], managed },
         record: { ...accepted(record, change, at), isGone: true, contestedBy: '', inboundIds: '' },
       };
@@ -157,6 +183,7 @@ export class ClientChanges {
     if (missing !== undefined && inboundIds.length === 0 && !same) return { waits: row };
     return {
       change,
+      before: record,
       record: row,
       wanted: {
         id: same?.id,
@@ -169,6 +196,25 @@ export class ClientChanges {
     };
   }
 
+  /** Notes at the records of other centrals that this one claims what is theirs. */
+  async #contest(central: CentralRow, { subId, uuid, id, email }: Value): Promise<void> {
+    const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+    const rivals = [
+      this.#clients.byEmail(text(email)),
+      text(subId) && this.#clients.owner('subId', text(subId)),
+      text(uuid || id) && this.#clients.owner('uuid', text(uuid || id)),
+    ];
+    for (const rival of rivals) {
+      const owner = rival ? await this.#records.owner('client', rival.id) : undefined;
+      if (owner && owner.central !== central.id) await this.#contestWith(owner, central.guid);
+    }
+  }
+
+  async #contestWith(owner: RecordRow, contestedBy: string): Promise<void> {
+    if (owner.contestedBy !== contestedBy)
+      await this.#db.write((tx) => this.#records.contest(tx, owner, contestedBy));
+  }
+
   /** The client that it is already: with its email, and its UUID or subscription. Returns why it cannot be that one. */
   async #same(central: CentralRow, value: Value): Promise<ClientRow | string | undefined> {
     const { email, subId, uuid, id } = value;
@@ -176,8 +222,7 @@ export class ClientChanges {
     if (!row) return undefined;
     const owner = await this.#records.owner('client', row.id);
     if (owner && owner.central !== central.id) {
-      if (owner.contestedBy !== central.guid)
-        await this.#db.write((tx) => this.#records.save(tx, [{ ...owner, contestedBy: central.guid }]));
+      await this.#contestWith(owner, central.guid);
       return `the client ${row.email} is here already, managed by ${this.#centrals.guidOf(owner.central)}`;
     }
     // Another record of this central: it is told that the email is taken.

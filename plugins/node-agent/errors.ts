@@ -1,9 +1,8 @@
 import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('node-agent', {
-  OWN_GUID: [400, 'this is the guid of this panel itself: a panel cannot manage itself'],
+  OWN_GUID: [400, 'central is the guid of this panel itself; a panel cannot manage itself'],
   UNKNOWN_CENTRAL: [404, 'no central with this guid has ever changed anything here'],
   TOO_MANY_CENTRALS: [409, 'sixteen panels manage this one already; release one of them'],
-  TOO_MANY_RECORDS: [409, 'this central has as many records here as a panel takes'],
   NO_EPOCH: [404, 'this panel has no such epoch; it was acknowledged, or is too old'],
 });

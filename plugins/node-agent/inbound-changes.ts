@@ -1,12 +1,11 @@
 // Inbounds as a central wants them: added, adopted, changed or deleted through the edits of the plugin that owns them.
-import type { Clock, Database } from '../../kernel/index.js';
+import type { Clock, Database, Tx } from '../../kernel/index.js';
 import {
   type Inbound,
   type InboundEditsApi,
   type InboundsApi,
   initialFields,
   isUnspecified,
-  type UpdateInbound,
 } from '../inbounds/contract.js';
 import type { Centrals } from './centrals.js';
 import {
@@ -26,7 +25,7 @@ import type { CentralRow, RecordRow } from './tables.js';
 
 /** What belongs to the panel that sends it. */
 const FOREIGN = ['id', 'nodeId', 'originNodeGuid', 'clientStats', 'up', 'down', 'state', 'fallbackParent'];
-type Fields = UpdateInbound & { readonly tag?: string; readonly listen?: string };
+type Fields = Parameters<InboundEditsApi['update']>[1] & { readonly tag?: string; readonly listen?: string };
 
 export class InboundChanges {
   readonly #db: Database;
@@ -101,12 +100,17 @@ export class InboundChanges {
     if (same) {
       // A crash before the record is stored makes the same change twice, which changes nothing more.
       await this.#edits.update(same.id, fields, who);
-      await this.#db.write((tx) => this.#records.save(tx, [done(same.id)]));
+      await this.#db.write((tx) => this.#saved(tx, central, record, done(same.id)));
     } else
       await this.#edits.add(fields as Parameters<InboundEditsApi['add']>[0], who, {
-        also: (tx, inbound) => this.#records.save(tx, [done(inbound.id)]),
+        also: (tx, inbound) => this.#saved(tx, central, record, done(inbound.id)),
       });
     return OK;
+  }
+
+  async #saved(tx: Tx, central: CentralRow, before: RecordRow, record: RecordRow): Promise<void> {
+    await this.#records.save(tx, [record]);
+    if (before.refused !== '') await this.#records.uncontest(tx, 'inbound', central.guid);
   }
 
   #local({ localId }: RecordRow): Inbound | undefined {
@@ -138,7 +142,7 @@ export class InboundChanges {
     for (const { id } of rivals) {
       const owner = await this.#records.owner('inbound', id);
       if (owner && owner.central !== central.id && owner.contestedBy !== central.guid)
-        await this.#db.write((tx) => this.#records.save(tx, [{ ...owner, contestedBy: central.guid }]));
+        await this.#db.write((tx) => this.#records.contest(tx, owner, central.guid));
     }
   }
 
@@ -167,7 +171,7 @@ function withoutClients(settings: unknown): unknown {
   const { clients: _, ...rest } = read as Record<string, unknown>;
   return rest;
 }
-/** What is no JSON is refused by the schema, with its words. */
+/** The schema refuses what is not valid JSON, with its words. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -27,6 +27,8 @@ const SELECT = `SELECT central, kind, id, version, local_id AS "localId", is_gon
   contested_by AS "contestedBy", inbound_ids AS "inboundIds", waits_for AS "waitsFor", started_from AS "startedFrom",
   period, wanted, bucket, changed_at AS "changedAt" FROM node_agent_records`;
 const MOST_REASON = 1000;
+/** `waitsFor` of a record that is refused for another reason. */
+export const NO_WAIT = -1;
 
 type Reader = Pick<Database, 'query'>;
 /** How often the records of each bucket changed. Only differences count, so it is compared with nothing. */
@@ -115,19 +117,21 @@ export class Records {
     return new Map(rows.map(({ id, localId }) => [Number(id), Number(localId)]));
   }
 
-  /** Refused records of a kind, by id. `waitsFor`: those that wait and are wanted in this inbound; 0 for those that wait for none. */
+  /** Refused records of a kind, by id. `wantedIn`: only those that wait, and are wanted in this inbound; without it those that wait for none. */
   async refused(
     central: number,
     kind: RecordKind,
     {
-      waitsFor = 0,
+      wantedIn,
       after = 0,
       limit,
-    }: { readonly waitsFor?: number; readonly after?: number; readonly limit: number },
+    }: { readonly wantedIn?: number; readonly after?: number; readonly limit: number },
   ): Promise<RecordRow[]> {
+    const which = wantedIn === undefined ? 'waits_for < 0' : 'waits_for > 0 AND inbound_ids LIKE :part';
     const rows = await this.#db.query<RecordRow>(
-      `${SELECT} WHERE central = :central AND kind = :kind AND ${waitsFor === 0 ? 'waits_for = 0' : 'waits_for > 0 AND inbound_ids LIKE :part'} AND refused <> '' AND is_gone = 0 AND id > :after ORDER BY id LIMIT :limit`,
-      { central, kind, after, limit, part: `%,${waitsFor},%` },
+      // Not by the primary key: that would look at all records.
+      `${SELECT} WHERE central = :central AND kind = :kind AND ${which} AND is_gone = 0 AND id + 0 > :after ORDER BY id + 0 LIMIT :limit`,
+      { central, kind, after, limit, part: `%,${wantedIn ?? 0},%` },
     );
     return rows.map(read);
   }
@@ -140,24 +144,20 @@ export class Records {
     return Number(found?.count ?? 0);
   }
 
-  /** Live records of a bucket, or of all, in pages. */
-  async page(
-    central: number,
-    {
-      bucket,
-      kind = 'client',
-      after = 0,
-      limit,
-    }: {
-      readonly bucket?: number | undefined;
-      readonly kind?: RecordKind;
-      readonly after?: number;
-      readonly limit: number;
-    },
-  ): Promise<RecordRow[]> {
+  /** Live records of a bucket: of 256, so some hundreds of very many. */
+  async ofBucket(central: number, bucket: number): Promise<RecordRow[]> {
     const rows = await this.#db.query<RecordRow>(
-      `${SELECT} WHERE central = :central AND kind = :kind AND id > :after AND is_gone = 0${bucket === undefined ? '' : ' AND bucket = :bucket'} ORDER BY id LIMIT :limit`,
-      { central, kind, after, limit, ...(bucket !== undefined && { bucket }) },
+      `${SELECT} WHERE central = :central AND bucket = :bucket AND is_gone = 0`,
+      { central, bucket },
+    );
+    return rows.map(read);
+  }
+
+  /** Live records of a kind, by id. */
+  async page(central: number, kind: RecordKind, after: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `${SELECT} WHERE central = :central AND kind = :kind AND id > :after AND is_gone = 0 ORDER BY id LIMIT :limit`,
+      { central, kind, after, limit },
     );
     return rows.map(read);
   }
@@ -192,7 +192,16 @@ export class Records {
     tx.apply(this.revisions, found);
   }
 
-  /** Forgets that this central claims records of others. */
+  /** Notes that another central claims a record. */
+  async contest(tx: Tx, { central, kind, id, bucket }: RecordRow, guid: string): Promise<void> {
+    await tx.run(
+      'UPDATE node_agent_records SET contested_by = :guid WHERE central = :central AND kind = :kind AND id = :id',
+      { central, kind, id, guid },
+    );
+    tx.apply(this.revisions, [{ central, bucket }]);
+  }
+
+  /** Forgets that this central claims records of others; what it still claims is noted again when it is tried again. */
   async uncontest(tx: Tx, kind: RecordKind, guid: string): Promise<void> {
     const given = { kind, guid };
     const where = 'kind = :kind AND contested_by = :guid';

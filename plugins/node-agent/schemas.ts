@@ -13,9 +13,9 @@ import {
 } from '../../kernel/index.js';
 import { BUCKETS } from './record-digest.js';
 
-/** Changes of one call; a central with more sends several. */
-const MOST_CHANGES = 10_000;
-const MOST_ELSEWHERE = 100_000;
+/** Changes of one call; a central with more sends several. A body has room for about so many: 10 MiB, and 200,000 of `,` `:` `[` `{`. */
+const MOST_CHANGES = 5_000;
+const MOST_ELSEWHERE = 25_000;
 
 const guid = () =>
   word()

@@ -3,7 +3,7 @@ import type { Centrals } from './centrals.js';
 import type { Epochs } from './epochs.js';
 import { BUCKETS, digestOf, digestOfAll, type RecordState, stateOf } from './record-digest.js';
 import type { Records } from './records.js';
-import type { CentralRow, RecordKind, RecordRow } from './tables.js';
+import type { RecordKind, RecordRow } from './tables.js';
 
 /** Records of one page. */
 const PAGE = 2_000;
@@ -49,28 +49,20 @@ export class AgentState {
       // Taken before the rows are read: a change meanwhile makes the digest old at once.
       const revision = this.#records.revisions.state.of(central.id, bucket);
       if (known[bucket]?.revision === revision) continue;
-      known[bucket] = { revision, digest: digestOf(await this.#all(central, bucket)) };
+      known[bucket] = { revision, digest: digestOf(await this.#records.ofBucket(central.id, bucket)) };
     }
     return known.map(({ digest }) => digest);
   }
 
-  async #all(central: CentralRow, bucket: number): Promise<RecordRow[]> {
-    const all: RecordRow[] = [];
-    for (const kind of ['client', 'inbound'] as const)
-      for (let after = 0; ; ) {
-        const rows = await this.#records.page(central.id, { bucket, kind, after, limit: PAGE });
-        all.push(...rows);
-        if (rows.length < PAGE) break;
-        after = rows.at(-1)?.id ?? 0;
-      }
-    return all;
-  }
-
-  /** Inbounds first, then clients, by id. `after` is `next` of the page before, or blank. */
+  /** Of a bucket all, else inbounds first, then clients, by id. `after` is `next` of the page before, or blank. */
   async page(guid: string, bucket: number | undefined, after: string): Promise<RecordPage> {
     const central = this.#centrals.get(guid);
     const [kind = 'inbound', id = '0'] = after === '' ? [] : (after.split('.') as [RecordKind, string]);
-    const rows = await this.#records.page(central.id, { bucket, kind, after: Number(id), limit: PAGE });
+    if (bucket !== undefined) {
+      const all = await this.#records.ofBucket(central.id, bucket);
+      return { records: all.map(told), next: '' };
+    }
+    const rows = await this.#records.page(central.id, kind, Number(id), PAGE);
     const records = rows.map(told);
     if (rows.length === PAGE) return { records, next: `${kind}.${rows.at(-1)?.id ?? 0}` };
     return { records, next: kind === 'inbound' ? 'client.0' : '' };

@@ -30,7 +30,7 @@ export const tables = {
     contestedBy: column.text(),
     /** of a client: where the central wants it, as `,1,7,`, by the central's ids */
     inboundIds: column.text(),
-    /** the first of these that is not here; 0 for none */
+    /** the first of these that is not here; -1: it is refused for another reason; 0: neither */
     waitsFor: column.integer(),
     /** the negative expiry that the central gave it last, or 0 */
     startedFrom: column.integer(),

@@ -81,6 +81,8 @@ export class UsageJournal {
     await this.#db.write(async (tx) => {
       const { rows, onConflict, incoming, least } = tx.sql;
       const seq = await this.#epochs.next(tx, row.epoch);
+      // From the entries to their records: the other way round would look at all records for each entry.
+      const join = tx.sql.dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
       const sum = (column: string) =>
         `${column} = ${least}(node_agent_usage.${column} + ${incoming(column)}, ${MOST_BYTES})`;
       // What no central manages is left out, and so are bytes through inbounds that its central does not know. Of a
@@ -88,8 +90,8 @@ export class UsageJournal {
       await tx.run(
         `INSERT INTO node_agent_usage (central, epoch, client_id, inbound_id, up, down, seq)
          SELECT c.central, :epoch, c.id, i.id, sum(j.up), sum(j.down), :seq FROM ${rows(ENTRY)} AS j
-         JOIN node_agent_records c ON c.kind = 'client' AND c.local_id = j.client_id
-         JOIN node_agent_records i ON i.kind = 'inbound' AND i.local_id = j.inbound_id AND i.central = c.central
+         ${join} node_agent_records c ON c.kind = 'client' AND c.local_id = j.client_id
+         ${join} node_agent_records i ON i.kind = 'inbound' AND i.local_id = j.inbound_id AND i.central = c.central
          WHERE true GROUP BY c.central, c.id, i.id
          ${onConflict('central, epoch, client_id, inbound_id', `${sum('up')}, ${sum('down')}, seq = ${incoming('seq')}`)}`,
         { epoch: row.epoch, seq, rows: row.entries },

@@ -10,6 +10,8 @@ import { BATCH_SIZE, type UsageJournal } from './usage-journal.js';
 const MOST_USERS = 10_000;
 /** Totals of a deleted client stay this long after its deletion: its last bytes come with later polls. */
 const LATE_MS = 24 * 3_600_000;
+/** Deleted records of a central that are kept, so that no late message brings them back. */
+const MOST_DELETED = 100_000;
 
 export interface ToldUsage {
   readonly clientId: number;
@@ -157,8 +159,9 @@ export class UsageTotals {
     if (!left) await tx.run('DELETE FROM node_agent_epochs WHERE number = :number', { number });
   }
 
-  /** Removes the totals of clients that their central deleted, once it has taken them. */
+  /** Removes the totals of clients that their central deleted, once it has taken them, and the oldest of very many deleted records. */
   async prune(): Promise<void> {
+    for (const { id } of this.#centrals.list()) await this.#forgetDeleted(id);
     const { epoch, number } = this.#epochs.current;
     for (const { id: central, ackedEpoch, ackedSeq } of this.#centrals.list())
       if (ackedEpoch === epoch)
@@ -169,5 +172,22 @@ export class UsageTotals {
             { central, number, ackedSeq, before: this.#clock.now() - LATE_MS },
           ),
         );
+  }
+
+  async #forgetDeleted(central: number): Promise<void> {
+    const [oldest] = await this.#db.query<{ at: number }>(
+      `SELECT changed_at AS at FROM node_agent_records WHERE central = :central AND is_gone = 1 ORDER BY changed_at DESC LIMIT 1 OFFSET ${MOST_DELETED}`,
+      { central },
+    );
+    if (oldest)
+      await this.#db.write((tx) =>
+        tx.run(
+          'DELETE FROM node_agent_records WHERE central = :central AND is_gone = 1 AND changed_at <= :at',
+          {
+            central,
+            at: Math.min(oldest.at, this.#clock.now() - LATE_MS),
+          },
+        ),
+      );
   }
 }

@@ -60,6 +60,10 @@ const clientField = <T, const F extends Field<T> & FieldFlags>(
   declared: F & { readonly column: Field<T>['column'] },
 ): F => declared;
 
+/** Unix ms */
+const shownTime = () =>
+  clientField({ column: column.integer(), initial: 0, inReplies: true, replySchema: nonNegative() });
+
 const RANDOM_POOL = 4096;
 
 /** Case and Unicode composition do not make another client. */
@@ -253,20 +257,8 @@ export const declaredFields = {
   /** bytes on other machines, as the panel that manages this one reported them last; they count for the quota */
   elsewhereUp: clientField({ column: column.integer(), initial: 0 }),
   elsewhereDown: clientField({ column: column.integer(), initial: 0 }),
-  /** Unix ms */
-  createdAt: clientField({
-    column: column.integer(),
-    initial: 0,
-    inReplies: true,
-    replySchema: nonNegative(),
-  }),
-  /** Unix ms */
-  updatedAt: clientField({
-    column: column.integer(),
-    initial: 0,
-    inReplies: true,
-    replySchema: nonNegative(),
-  }),
+  createdAt: shownTime(),
+  updatedAt: shownTime(),
 } as const;
 
 type DeclaredFields = typeof declaredFields;

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 
 test('what was used elsewhere counts for the quota, for as long as nothing else is heard', async (t) => {
   const world = await openManaged();
-  const { elsewhere, move, engine } = world;
+  const { elsewhere, move } = world;
   await world.apply(client(1, 2, { totalGB: 1000 }), client(2, 2, { totalGB: 1000 }));
   await move(1, 100, 100);
   t.deepEqual(
@@ -20,7 +20,7 @@ test('what was used elsewhere counts for the quota, for as long as nothing else 
   const one = await world.client('c1');
   t.deepEqual([one.enable, one.traffic.up, one.traffic.down], [true, 400, 400], 'shown: used everywhere');
   await world.panel.stop();
-  const next = await openWorld({ dataDirectory: world.dataDirectory, clock: world.clock });
+  const next = await openWorld({ dataDirectory: world.dataDirectory });
   await using _ = next.panel;
   // A day without the central.
   next.clock.jump(DAY);
@@ -36,7 +36,6 @@ test('what was used elsewhere counts for the quota, for as long as nothing else 
   t.true(next.engine.users.has(`i${one.inboundIds[0]}.c${one.id}`));
   await next.elsewhere({ id: 2, up: 1000, down: 0 });
   t.false((await next.client('c2')).enable);
-  void engine;
 });
 
 test('a new period starts at zero here and elsewhere; reports of another period are skipped', async (t) => {

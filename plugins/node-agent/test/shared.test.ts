@@ -92,7 +92,7 @@ test('two centrals that claim one tag, port or client are told both, and the fir
   t.deepEqual(await world.inbounds(), before);
   t.deepEqual((await world.records())[0]?.contestedBy, OTHER);
   // Its own inbound, and a client with an email that is another central's.
-  await other.apply(inbound(72, 1), client(1, 2, {}, [72]), client(2, 1, { email: 'free' }, [72]));
+  await other.apply(inbound(72, 1), client(1, 2, {}, [72]), client(3, 1, { email: 'free' }, [72]));
   t.regex(
     (await other.records()).find(({ kind, id }) => kind === 'client' && id === 1)?.refused ?? '',
     /managed by/,
