@@ -3,6 +3,7 @@ import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js
 import { AuditedHooks } from '../audit/contract.js';
 import { Engine } from '../engine/contract.js';
 import { InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelListener } from '../settings/contract.js';
@@ -13,7 +14,7 @@ import { CertificateService } from './certificate-service.js';
 import { CertificateStore } from './certificate-store.js';
 import { ChallengeAnswers } from './challenge-answers.js';
 import { commands } from './commands.js';
-import { Challenges, duringCertificateSave } from './contract.js';
+import { certificateFailed, Challenges, duringCertificateSave } from './contract.js';
 import { Issuer } from './issuer.js';
 import { certificates } from './recorded.js';
 import { routes } from './routes.js';
@@ -22,6 +23,7 @@ import { ServedCertificates } from './served.js';
 import { certificateSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
 import { CertificateUses } from './uses.js';
+import { failedCertificate } from './notified.js';
 
 export default definePlugin({
   name: 'certificates',
@@ -37,7 +39,7 @@ export default definePlugin({
     listeners: Listeners,
     listener: maybe(PanelListener),
   },
-  hooks: [duringCertificateSave],
+  hooks: [duringCertificateSave, certificateFailed],
   settings: certificateSettings,
   tables,
   migrations,
@@ -56,6 +58,7 @@ export default definePlugin({
   provides: ({ answers }) => [provide(Challenges, answers)],
   contributes: ({ calls, store, served }) => [
     contribute(AuditedHooks, certificates),
+    contribute(NotifiedEvents, failedCertificate),
     contribute(OutgoingHosts, calls.access),
     contribute(SealedColumns, accountKeys),
     contribute(AlarmedCertificates, {

@@ -118,7 +118,7 @@ export interface NotifiedEvent<P> {
   readonly isOnByDefault: boolean;
   /** An event; or a hook inside a write: then the notification is stored with the write, and survives a crash right after it. */
   readonly hook: Event<P> | During<P>;
-  /** Returns what to send; an empty list for nothing. Synchronous and quick. Called only while somebody wants the event. */
+  /** Returns what to send; an empty list for nothing. Synchronous and quick. Not called for an event while nobody wants it. */
   describe(payload: P): readonly Occurrence[];
   /** the kind of event in a few words */
   readonly titles: Texts;

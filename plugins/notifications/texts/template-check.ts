@@ -8,16 +8,23 @@ interface Element {
   readonly value: string;
   readonly options?: Readonly<Record<string, { readonly value: readonly Element[] }>>;
 }
-/** Numbers of the parser for literals, and for `#` in a plural. */
+/** Numbers of the parser for literals, for `{x, select, …}`, and for `#` in a plural. */
 const LITERAL = 0;
+const SELECT = 5;
 const POUND = 7;
 
-function collect(elements: readonly Element[], into: Set<string>): void {
+function collect(elements: readonly Element[], isMeant: (type: number) => boolean, into: Set<string>): void {
   for (const { type, value, options } of elements) {
-    if (type === LITERAL || type === POUND) continue;
-    into.add(value);
-    for (const option of Object.values(options ?? {})) collect(option.value, into);
+    if (isMeant(type)) into.add(value);
+    for (const option of Object.values(options ?? {})) collect(option.value, isMeant, into);
   }
+}
+
+/** Returns the names of the arguments that decide between texts. */
+export function selectorsOf(message: IntlMessageFormat): ReadonlySet<string> {
+  const found = new Set<string>();
+  collect(message.getAst() as unknown as readonly Element[], (type) => type === SELECT, found);
+  return found;
 }
 
 /** Returns the names of the arguments of a message, or a sentence where it is not a valid one. */
@@ -27,7 +34,11 @@ export function argumentsOf(template: unknown): ReadonlySet<string> | string {
   try {
     const message = new IntlMessageFormat(template, 'en', undefined, { ignoreTag: true });
     const found = new Set<string>();
-    collect(message.getAst() as unknown as readonly Element[], found);
+    collect(
+      message.getAst() as unknown as readonly Element[],
+      (type) => type !== LITERAL && type !== POUND,
+      found,
+    );
     return found;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
