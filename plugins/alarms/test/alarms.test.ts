@@ -112,8 +112,8 @@ test('the processors: a peak is no alarm, a minute is one, and a level at the li
   ]);
   t.like(await alarm('cpu'), { isActive: false, text: '' });
   t.deepEqual(sent, [
-    'the processors have been busy for a minute: 95 %, the limit is 90 %',
-    'the alarm cpu is over',
+    'The processors have been busy for a minute: 95 %, the limit is 90 %.',
+    'The processors are not busy any more.',
   ]);
 });
 
@@ -162,7 +162,7 @@ test('a state of another plugin is an alarm while it has a problem, and one that
   machine.problem = '';
   await read(1);
   t.deepEqual(changes.at(-1), ['mill', false]);
-  t.deepEqual(sent, ['the mill stands still', 'the alarm mill is over']);
+  t.deepEqual(sent, ['the mill stands still', 'The alarm mill is over.']);
 });
 
 test('a machine that cannot be read changes nothing, and the others go on', async (t) => {
