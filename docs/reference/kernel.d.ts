@@ -7,7 +7,7 @@
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 16 names
-//   @weir-panel/weir/plugins/certificates: 15 names
+//   @weir-panel/weir/plugins/certificates: 16 names
 //   @weir-panel/weir/plugins/clients: 38 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
@@ -21,9 +21,10 @@
 //   @weir-panel/weir/plugins/inbounds: 104 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
+//   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/notifications: 3 names
+//   @weir-panel/weir/plugins/notifications: 18 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 12 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
@@ -1900,7 +1901,7 @@ declare module '@weir-panel/weir/plugins/backup' {
 }
 
 declare module '@weir-panel/weir/plugins/certificates' {
-  import type { During, ExtensionPoint, ListenersApi, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint, ListenersApi, Principal, Token } from '@weir-panel/weir/kernel';
 
   // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
   export interface Pem {
@@ -1951,6 +1952,12 @@ declare module '@weir-panel/weir/plugins/certificates' {
     answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
   }
   export const Challenges: Token<ChallengesApi>;
+  /** An authority issued no certificate, at first or for a renewal; `reason` is a sentence. Each attempt is reported. */
+  export const certificateFailed: Event<{
+    readonly id: number;
+    readonly names: readonly string[];
+    readonly reason: string;
+  }>;
   /** What an admin sets of a certificate. */
   export interface CertificateFacts {
     readonly id: number;
@@ -2059,6 +2066,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     all(): Iterable<Readonly<ClientRow>>;
     /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
+    /** Ids of enabled clients whose expiry is after one moment and not after another (Unix ms); costs those, not all. */
+    expiring(after: number, until: number): Promise<number[]>;
     /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
     atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
     /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
@@ -4751,6 +4760,32 @@ declare module '@weir-panel/weir/plugins/keygen' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/limit-warnings' {
+  import type { During } from '@weir-panel/weir/kernel';
+
+  // Warnings before a client reaches a limit.
+  /** A client that is near a limit. */
+  export interface LimitWarning {
+    readonly kind: 'quota' | 'expiry';
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger; 0 without one */
+    readonly messengerId: number;
+    /** bytes that it used, and may use; `total` is 0 without a quota */
+    readonly used: number;
+    readonly total: number;
+    /** Unix ms; 0 without one */
+    readonly expiryTime: number;
+  }
+  /** Runs in the transaction that notes that clients are near a limit: what a tap writes with its `tx` happens once for each client, limit and period, however the panel ends. At most 250 at once. */
+  export const duringLimitWarning: During<{
+    readonly at: number;
+    readonly warnings: readonly LimitWarning[];
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/link-reader' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
   import type { ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
@@ -4832,32 +4867,127 @@ declare module '@weir-panel/weir/plugins/metrics' {
 }
 
 declare module '@weir-panel/weir/plugins/notifications' {
-  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint } from '@weir-panel/weir/kernel';
 
-  // Lets other plugins add notification channels.
+  // Lets other plugins declare events to be notified of, add channels, and add languages.
+  /** `critical`: never dropped for another, and an admin must act. */
+  export type Severity = 'info' | 'warning' | 'critical';
+  export const SEVERITIES: readonly ['info', 'warning', 'critical'];
   /** A notification, ready to be sent. */
   export interface Notification {
-    /** the same for every attempt to deliver it */
+    /** the same for every attempt to deliver it over a channel */
     readonly id: string;
-    /** one of the names in the setting `notificationEvents`, or `test` */
+    /** name of a `NotifiedEvent`, or `test` */
     readonly event: string;
+    readonly severity: Severity;
     /** Unix ms */
     readonly at: number;
-    /** one sentence for display */
+    /** the kind of event in a few words, in the language of the channel: for subjects and headings; plain text */
+    readonly title: string;
+    /** one sentence in the language of the channel, at most 2,000 characters on one line; plain text: the channel escapes it for its own mark-up */
     readonly text: string;
-    /** the same information for programs */
+    /** the same information for programs; of a summary `{ count, from, to, samples }` */
     readonly data: Readonly<Record<string, unknown>>;
+    /** stands for many of the same event that came at once */
+    readonly isSummary?: true;
+  }
+  /** A client that is notified itself. */
+  export interface ClientRecipient {
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger, from the field `tgId` */
+    readonly messengerId: number;
+  }
+  /** Members that an error of `send` may have. */
+  export interface DeliveryFailure {
+    /** when the receiver wants the next attempt, over the whole channel */
+    readonly retryAfterMs?: number;
+    /** no attempt will do better: a bad token, an unknown chat */
+    readonly isPermanent?: boolean;
   }
   /** A channel: a chat, a mail server, an address that accepts JSON. */
   export interface Channel {
     readonly name: string;
     /** Whether the channel is set up; nothing is queued for a disabled one. */
     isOn(): boolean;
-    /** Rejects when delivery fails; it is then retried a few times. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
+    /** Language of the texts, a BCP 47 tag such as `en`, `fa`, `ru`, `zh`; English without it. */
+    language?(): string;
+    /** Names of the events that this channel wants, or their aliases (`login.attempt`), or `default`; without it those of the setting `notificationEvents`. */
+    events?(): readonly string[];
+    /** Rejects when delivery fails; it is then retried for a day, see `DeliveryFailure`. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
     send(notification: Notification, signal: AbortSignal): Promise<void>;
+    /** Sends to a client who has a messenger id; a channel without it reaches admins only. Rejects as `send` does. */
+    sendToClient?(notification: Notification, client: ClientRecipient, signal: AbortSignal): Promise<void>;
   }
+  type Problem = string | undefined;
   /** The notification channels. */
   export const Channels: ExtensionPoint<Channel>;
+  /** A message in several languages, each an ICU message: `{count, plural, one {# client} other {# clients}}`. A language that is missing is English. */
+  export interface Texts {
+    readonly en: string;
+    readonly fa?: string;
+    readonly ru?: string;
+    readonly zh?: string;
+  }
+  /** A value in a message. Texts are shortened to 200 characters and cleaned of what could disturb the sentence. */
+  export type TextValue = string | number | boolean | Date;
+  /** Values by name. A list is formatted item by item with `items` of the event and joined as the language does; five are named, the rest is counted. */
+  export type TextArguments = Readonly<Record<string, TextValue | readonly Readonly<Record<string, TextValue>>[]>>;
+  /** Something that happened, as its owner describes it. */
+  export interface Occurrence {
+    readonly args: TextArguments;
+    /** for programs; must be JSON */
+    readonly data: Readonly<Record<string, unknown>>;
+    /** where it differs from that of the event */
+    readonly severity?: Severity;
+    /** Of occurrences with the same key, one is sent in fifteen minutes. */
+    readonly quietKey?: string;
+    /** Client that gets it, over channels that reach clients, instead of the admins. */
+    readonly client?: ClientRecipient;
+  }
+  /** An event that can be notified of. */
+  export interface NotifiedEvent<P> {
+    /** camelCase, and the name of the plugin before it for a third-party one: `acme.batteryLow` */
+    readonly name: string;
+    readonly severity: Severity;
+    /** whether the word `default` in a list of events means it too */
+    readonly isOnByDefault: boolean;
+    /** An event; or a hook inside a write: then the notification is stored with the write, and survives a crash right after it. */
+    readonly hook: Event<P> | During<P>;
+    /** Returns what to send; an empty list for nothing. Synchronous and quick. Not called for an event while nobody wants it. */
+    describe(payload: P): readonly Occurrence[];
+    /** the kind of event in a few words */
+    readonly titles: Texts;
+    /** the sentence; each language has the same arguments */
+    readonly texts: Texts;
+    /** how an item of a list among the arguments is written, by the argument's name */
+    readonly items?: Readonly<Record<string, Texts>>;
+    /** other names in lists of events: those of older panels */
+    readonly aliases?: readonly string[];
+    /** Name of a wider event: a channel that wants that one does not get this one too. */
+    readonly partOf?: string;
+  }
+  /** The events that can be notified of. A plugin declares its own, in its `notified.ts`. */
+  export const NotifiedEvents: ExtensionPoint<NotifiedEvent<never>>;
+  /** Returns what is wrong with the texts of an event. */
+  export function eventTextsProblem({ name, titles, texts, items }: NotifiedEvent<never>): Problem;
+  /** An entry for `NotifiedEvents`, with the type of its payload checked. */
+  export const notified: <P>(event: NotifiedEvent<P>) => NotifiedEvent<never>;
+  /** Messages of one event, or of the panel itself, in one language. */
+  export interface TranslatedTexts {
+    readonly title?: string;
+    readonly text?: string;
+    readonly items?: Readonly<Record<string, string>>;
+  }
+  /** All messages in one more language. */
+  export interface Translation {
+    /** BCP 47 tag, such as `de` or `pt-BR` */
+    readonly language: string;
+    /** by name of the event, and for `test`, `summary`, `more` and `missed` the panel's own; what is missing is English */
+    readonly events: Readonly<Record<string, TranslatedTexts>>;
+  }
+  /** More languages. A message with arguments that the event does not have is left out when it is used. */
+  export const Translations: ExtensionPoint<Translation>;
 
   export {};
 }

@@ -87,5 +87,9 @@ test('after kill -9 what was not delivered is sent again, and each warning once'
   );
   t.true(warnings.some(({ to }) => to === 'admins'));
   t.is(arrived.filter(({ event }) => event === 'loginFailed').length, 1);
-  t.is(new Set(arrived.map(({ id, to }) => `${id} ${to}`)).size, arrived.length, 'nothing twice where the panel ran on');
+  t.is(
+    new Set(arrived.map(({ id, to }) => `${id} ${to}`)).size,
+    arrived.length,
+    'nothing twice where the panel ran on',
+  );
 });
