@@ -1,4 +1,5 @@
 // Brings events to channels: who wants it, in which language, and at once or summed up.
+import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
   after,
@@ -54,6 +55,8 @@ export class Notifier {
   readonly #flood: FloodGuard<DeclaredEvent>;
   /** who wants an event, by its name; asked again every second */
   readonly #wanting = new Map<string, readonly ChannelQueue[]>();
+  /** Attempts and the writes after them are not part of the write that stored the notifications. */
+  readonly #detached = new AsyncResource('Notifier');
   queues: readonly ChannelQueue[] = [];
 
   constructor(needs: {
@@ -149,11 +152,13 @@ export class Notifier {
 
   /** Queues what was stored within a write. */
   stored(deliveries: readonly Delivery[]): void {
-    for (const delivery of deliveries)
-      this.queues.find(({ caller }) => caller.name === delivery.channel)?.push(delivery, true);
+    this.#detached.runInAsyncScope(() => {
+      for (const delivery of deliveries)
+        this.queues.find(({ caller }) => caller.name === delivery.channel)?.push(delivery, true);
+    });
   }
 
-  /** The panel's queue of events was full, so nobody knows what happened. */
+  /** The panel's queue of events was full, so some are missing. */
   missed({ value: event }: Contributed<DeclaredEvent>): void {
     const facts = { event: event.name, severity: event.severity, data: { isIncomplete: true } };
     this.#push(

@@ -49,7 +49,7 @@ export class ChannelCaller {
     if (!this.#channel.events) return undefined;
     const areNames = (it: unknown): boolean =>
       Array.isArray(it) && it.length <= MOST_EVENTS && it.every((name) => typeof name === 'string');
-    // Nobody knows what it wants: what matters to others may matter here too.
+    // Without a usable list the setting decides: a missed alarm is worse than one too many.
     return this.#ask(
       'events',
       () => this.#channel.events?.(),

@@ -5,6 +5,7 @@ import {
   askedPause,
   type Delivery,
   GIVE_UP_MS,
+  LONGEST_ASKED_MS,
   isPermanent,
   pauseAfter,
   problemOf,
@@ -121,8 +122,7 @@ export class ChannelQueue {
       await this.#refill();
       const now = this.#clock.now();
       this.#giveUpOld(now);
-      // A clock that was set back must not hold the queue for longer than a pause lasts.
-      if (this.pausedUntil > now || this.#waiting.length === 0 || !this.caller.isOn()) break;
+      if (isAhead(this.pausedUntil, now) || this.#waiting.length === 0 || !this.caller.isOn()) break;
       const next = this.#nextDue(now);
       if (!next) break;
       await this.#deliver(next);
@@ -158,7 +158,7 @@ export class ChannelQueue {
   #nextDue(now: number): Delivery | undefined {
     let best: Delivery | undefined;
     for (const delivery of this.#waiting) {
-      if (delivery.nextAt > now) continue;
+      if (isAhead(delivery.nextAt, now)) continue;
       if (
         !best ||
         rankOf(delivery) > rankOf(best) ||
@@ -226,3 +226,6 @@ export class ChannelQueue {
     this.#store.save(delivery);
   }
 }
+
+/** A clock that was set back must not hold a queue for longer than a pause lasts. */
+const isAhead = (time: number, now: number): boolean => time > now && time <= now + LONGEST_ASKED_MS;

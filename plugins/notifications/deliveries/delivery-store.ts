@@ -27,7 +27,7 @@ const NAMES = Object.keys(COLUMNS).join(', ');
 /** They change after the row was written. */
 const CHANGING = ['state', 'attempts', 'queued_at', 'attempted_at', 'problem'] as const;
 const ROWS = 250;
-/** What is not written while the database fails is dropped from the log, not from its queue. */
+/** While the database fails, further ones are in the queue only, and come into the log with their next attempt. */
 const MOST_UNWRITTEN = 5_000;
 
 interface StoredRow {
@@ -78,7 +78,7 @@ export class DeliveryStore {
 
   /** Writes its present state soon, together with others. */
   save(delivery: Delivery): void {
-    if (this.#unwritten.size >= MOST_UNWRITTEN && !this.#unwritten.has(delivery.id)) {
+    if (this.isFailing && this.#unwritten.size >= MOST_UNWRITTEN && !this.#unwritten.has(delivery.id)) {
       const over = [...this.#unwritten.values()].find(({ state }) => state !== 'waiting');
       this.#unwritten.delete(over?.id ?? delivery.id);
     }

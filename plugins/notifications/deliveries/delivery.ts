@@ -22,7 +22,7 @@ export interface Delivery {
 const SECOND = 1_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** A receiver may ask for more time than an hour, but not for ever. */
-const LONGEST_ASKED_MS = 6 * 3_600_000;
+export const LONGEST_ASKED_MS = 6 * 3_600_000;
 /** What is older is no news. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 const LONGEST_PROBLEM = 500;

@@ -93,14 +93,20 @@ const isObject = (value: unknown): value is object =>
 /** Returns the data as it goes through JSON; long lists are shortened where it is too large, and `isShortened` says so. */
 export function boundedData(data: object): Readonly<Record<string, unknown>> {
   let json = jsonOf(data);
-  if (json.length <= LONGEST_DATA) return JSON.parse(json) as Record<string, unknown>;
+  if (json.length <= LONGEST_DATA) return parsed(json);
   const entries = Object.entries(data).map(([key, value]) => [
     key,
     Array.isArray(value) ? (value as unknown[]).slice(0, SHORTER_LIST) : value,
   ]);
   json = jsonOf({ ...Object.fromEntries(entries), isShortened: true });
-  return json.length <= LONGEST_DATA ? (JSON.parse(json) as Record<string, unknown>) : { isShortened: true };
+  return json.length <= LONGEST_DATA ? parsed(json) : { isShortened: true };
 }
+
+/** Frozen, because all channels get the same. */
+const parsed = (json: string): Readonly<Record<string, unknown>> =>
+  JSON.parse(json, (_, value: unknown) =>
+    typeof value === 'object' && value !== null ? Object.freeze(value) : value,
+  ) as Record<string, unknown>;
 
 /** Data of a plugin may hold what JSON has not. */
 function jsonOf(data: object): string {

@@ -112,7 +112,7 @@ test.serial(
   },
 );
 
-test('more at once than the queue of events takes is not passed over in silence', async (t) => {
+test('more at once than the queue of events takes is reported as incomplete', async (t) => {
   const { plugin, happen, burn } = mill();
   const clock = new FakeClock();
   const { plugin: listening, heard } = heardBy();

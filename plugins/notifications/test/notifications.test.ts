@@ -54,7 +54,7 @@ test('a channel has its own list of events, with names of older panels, and its 
   await panel.kernel.settled();
   await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['default', 'coreCrashed'] } });
   engine.enter('running');
-  await until(() => old.heard.length === 3, 'a list that is none: the setting decides');
+  await until(() => old.heard.length === 3, 'an invalid list: the setting decides');
   t.is(old.texts()[2], 'Ядро работает.');
   t.regex(
     String(linesOf(panel).find(({ msg }) => msg === 'plugin fault')?.['where']),
