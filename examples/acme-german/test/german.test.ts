@@ -23,7 +23,12 @@ test('a channel whose language is German gets German texts, and English where th
   });
   const engine = new FakeEngine();
   const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [german, bell], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [german, bell],
+    clock,
+  });
   await panel.get('/panel/api/notifications/test', { method: 'POST' });
   t.deepEqual(texts.splice(0), ['Das ist ein Test.']);
   const inbound = await panel.addInbound();

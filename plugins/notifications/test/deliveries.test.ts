@@ -1,3 +1,4 @@
+// Runs on every database.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +57,12 @@ test('what failed is tried again after growing pauses, the same as before, and t
       if (left-- > 0) throw new Error('no \u0000route');
     },
   });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [failing], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [failing],
+    clock,
+  });
   engine.enter('stop');
   await until(() => heard.length === 1, 'the first attempt');
   await until(async () => (await deliveriesOf(panel))[0]?.attempts === 1, 'it is in the log');
@@ -91,7 +97,12 @@ test('a receiver that asks for time gets it over the whole channel; a permanent 
       if (answer) throw answer;
     },
   });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [limited], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [limited],
+    clock,
+  });
   engine.enter('stop');
   await until(() => attempts === 1, 'the first attempt');
   engine.enter('running');
@@ -128,7 +139,12 @@ test('a delivery is given up after a day, and can be sent again by hand', async 
       heard.push(`${id} ${text}`);
     },
   });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [dead], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [dead],
+    clock,
+  });
   engine.enter('stop');
   const failed = async () => (await deliveriesOf(panel, '?state=failed'))[0];
   for (let hours = 0; hours < 26 && !(await failed()); hours++) {
@@ -161,7 +177,11 @@ test('what waits is not queued twice, and nothing is redelivered over a channel 
     isOn: () => isOn,
     send: () => new Promise<void>((resolve) => void (release = resolve)),
   });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [slow] });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [slow],
+  });
   engine.enter('stop');
   await until(async () => (await deliveriesOf(panel)).length === 1, 'it is in the log');
   const [delivery] = await deliveriesOf(panel);
@@ -178,13 +198,19 @@ test('what was not delivered when the panel stopped is sent after the next start
   const dataDirectory = await folder(t);
   const engine = new FakeEngine();
   const hanging = channel('post', { send: () => never });
-  const first = await TestPanel.boot({ plugins: [engine.plugin], outside: [hanging], dataDirectory });
+  const first = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [hanging],
+    dataDirectory,
+  });
   engine.enter('stop');
   await until(async () => (await deliveriesOf(first)).length === 1, 'it is stored');
   engine.enter('running');
   await first.stop();
   const { plugin, texts, heard } = heardBy('post');
   await using second = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin],
     outside: [plugin],
     dataDirectory,
@@ -198,7 +224,12 @@ test('the list is filtered and paged', async (t) => {
   const engine = new FakeEngine();
   const { plugin, heard } = heardBy();
   const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [plugin],
+    clock,
+  });
   for (let i = 0; i < 6; i++) {
     engine.enter(i % 2 ? 'running' : 'stop');
     await panel.kernel.settled();
@@ -225,7 +256,12 @@ test('the log keeps as much as the settings say, and all that waits', async (t) 
   const clock = new FakeClock();
   const { plugin, heard } = heardBy();
   const hanging = channel('hanging', { send: async () => Promise.reject(new Error('no')) });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin, hanging], clock });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [plugin, hanging],
+    clock,
+  });
   engine.enter('stop');
   await until(() => heard.length === 1, 'it is sent');
   await until(async () => (await deliveriesOf(panel)).length === 2, 'both are in the log');
@@ -271,6 +307,7 @@ test('junk of a channel is named as its fault, and harms nobody', async (t) => {
     },
   });
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [engine.plugin],
     outside: [junk, throwing, odd, sync, sound.plugin],
   });

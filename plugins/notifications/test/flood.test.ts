@@ -57,6 +57,7 @@ test.serial(
     const russian = heardBy('russian', { language: () => 'ru' });
     const hanging = channel('hanging', { send: () => new Promise<never>(() => undefined) });
     await using panel = await TestPanel.boot({
+      without: ['alarms'],
       plugins: [new FakeEngine().plugin],
       outside: [plugin, english.plugin, russian.plugin, hanging],
       clock,
@@ -117,6 +118,7 @@ test('more at once than the queue of events takes is reported as incomplete', as
   const clock = new FakeClock();
   const { plugin: listening, heard } = heardBy();
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin],
     outside: [plugin, listening],
     clock,
@@ -138,6 +140,7 @@ test('one payload of many is as a flood of single ones', async (t) => {
   const clock = new FakeClock();
   const { plugin: listening, heard } = heardBy();
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin],
     outside: [plugin, listening],
     clock,
@@ -158,6 +161,7 @@ test('what a flood holds back is stored when the panel stops, and sent after the
   const clock = new FakeClock();
   const boot = (made: ReturnType<typeof mill>, heard: ReturnType<typeof heardBy>) =>
     TestPanel.boot({
+      without: ['alarms'],
       plugins: [new FakeEngine().plugin],
       outside: [made.plugin, heard.plugin],
       clock,

@@ -14,7 +14,11 @@ const test_ = '/panel/api/notifications/test';
 test('reports a blocked address once, and only the chosen events', async (t) => {
   const engine = new FakeEngine();
   const { plugin, texts } = heardBy();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin] });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [plugin],
+  });
   t.true(
     (await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['loginBlocked'] } })).body
       .success,
@@ -42,7 +46,11 @@ test('a channel has its own list of events, with names of older panels, and its 
   let wanted: unknown = ['login.attempt', 'core.crash'];
   const old = heardBy('old', { events: () => wanted as string[], language: () => 'ru-RU' });
   const ours = heardBy('ours');
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [old.plugin, ours.plugin] });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [old.plugin, ours.plugin],
+  });
   engine.enter('stop');
   await panel.call('/login', { body: { username: 'eve', password: 'guess' }, anonymous: true });
   await until(() => old.heard.length === 2 && ours.heard.length === 1, 'each hears what it wants');
@@ -71,7 +79,7 @@ test('many clients at once are one notification, with some of their names and al
     plugins: [engine.plugin],
     outside: [plugin],
     clock,
-    without: ['limit-warnings'],
+    without: ['alarms', 'limit-warnings'],
   });
   const inbound = await panel.addInbound();
   for (let i = 0; i < 7; i++)
@@ -100,6 +108,7 @@ test('outbounds that go down and work again are told, all of a batch at once', a
     start: (scope) => void (hooks = scope.hooks),
   });
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin, tester],
     outside: [plugin],
   });
@@ -133,6 +142,7 @@ test('a test is in the language of each channel, and says what is wrong', async 
   });
   const odd = heardBy('odd', { language: () => 7 as unknown as string });
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin],
     outside: [good.plugin, bad, odd.plugin],
   });
@@ -160,7 +170,11 @@ test('runs without the plugins that declare events, and without the audit', asyn
 test('a third-party channel has the name of its plugin', async (t) => {
   const { message = '' } =
     (await t.throwsAsync(
-      TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [channel('bell', { name: 'horn' })] }),
+      TestPanel.boot({
+        without: ['alarms'],
+        plugins: [new FakeEngine().plugin],
+        outside: [channel('bell', { name: 'horn' })],
+      }),
     )) ?? {};
   t.regex(
     message,
@@ -172,6 +186,7 @@ test('a channel that hangs at a test is given up after its time, and others are 
   const hanging: Plugin = channel('hanging', { send: () => never });
   const sound = heardBy('sound');
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin],
     outside: [hanging, sound.plugin],
   });
