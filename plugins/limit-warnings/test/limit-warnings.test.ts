@@ -184,6 +184,8 @@ test('a warning is given once over a restart, and one that could not be stored i
   second.engine.move(inbound, ada.id, 0, 10);
   await second.run();
   t.deepEqual(second.given, []);
+  const failures = second.panel.log.filter((line) => line.includes('warnings before a limit failed'));
+  t.deepEqual(failures, []);
 });
 
 test('a deleted client leaves nothing behind, and a new one of the same name is warned', async (t) => {
