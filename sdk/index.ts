@@ -3232,12 +3232,22 @@ export type SettingsAllReply = {
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
+  /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
+  warnQuotaPercent: number;
+  /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
+  warnExpiryDays: number;
   /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
   metricsDetail: 'none' | 'inbounds' | 'clients';
   /** clients that have series at /metrics, those with most bytes */
   metricsMostClients: number;
-  /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
+  /** events to send notifications about, by name; `default` stands for those that are on by default */
+  notificationEvents: string[];
+  /** whether clients with a messenger id are notified of what concerns them */
+  notifyClients: boolean;
+  /** days for which the delivery log is kept */
+  notificationLogDays: number;
+  /** entries of the delivery log that are kept */
+  notificationLogMost: number;
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -3672,12 +3682,22 @@ export type SettingsUpdateInput = {
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
+    /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
+    warnQuotaPercent?: number;
+    /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
+    warnExpiryDays?: number;
     /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
     metricsDetail?: 'none' | 'inbounds' | 'clients';
     /** clients that have series at /metrics, those with most bytes */
     metricsMostClients?: number;
-    /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
+    /** events to send notifications about, by name; `default` stands for those that are on by default */
+    notificationEvents?: string[];
+    /** whether clients with a messenger id are notified of what concerns them */
+    notifyClients?: boolean;
+    /** days for which the delivery log is kept */
+    notificationLogDays?: number;
+    /** entries of the delivery log that are kept */
+    notificationLogMost?: number;
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -4651,6 +4671,77 @@ export type MetricsTokenReply = {
   createdAt: number | null;
 };
 
+export type NotificationsChannelsReply = {
+  channel: string;
+  plugin: string;
+  isOn: boolean;
+  language: string;
+  reachesClients: boolean;
+  waiting: number;
+  /** Unix ms; 0: it is not paused */
+  pausedUntil: number;
+  /** why the last attempt failed; blank after a success */
+  problem: string;
+}[];
+
+export type NotificationsDeliveriesInput = {
+  query?: {
+    channel?: string;
+    event?: string;
+    state?: 'waiting' | 'delivered' | 'failed' | 'dropped';
+    severity?: 'info' | 'warning' | 'critical';
+    /** email of the client that it went to */
+    client?: string;
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type NotificationsDeliveriesReply = {
+  id: number;
+  /** the same over all channels */
+  notificationId: string;
+  channel: string;
+  event: string;
+  severity: 'info' | 'warning' | 'critical';
+  /** Unix ms */
+  at: number;
+  title: string;
+  text: string;
+  isSummary: boolean;
+  /** email of the client that it went to; blank for admins */
+  client: string;
+  state: 'waiting' | 'delivered' | 'failed' | 'dropped';
+  attempts: number;
+  /** Unix ms of the last attempt; 0: none yet */
+  attemptedAt: number;
+  /** why the last attempt failed, or why it was dropped */
+  problem: string;
+}[];
+
+export type NotificationsRedeliverInput = {
+  id: number;
+};
+
+export type NotificationsEventsInput = {
+  query?: {
+    /** a tag such as en or zh-CN */
+    language?: string;
+  };
+};
+
+export type NotificationsEventsReply = {
+  name: string;
+  plugin: string;
+  title: string;
+  severity: 'info' | 'warning' | 'critical';
+  isOnByDefault: boolean;
+  /** other names in lists of events */
+  aliases: string[];
+  /** an event that includes it; blank without one */
+  partOf: string;
+}[];
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -5291,6 +5382,18 @@ export class Weir extends Transport {
     /** Sends one test notification over every enabled channel and returns the results. — POST /panel/api/notifications/test */
     test: (): Promise<NotificationsTestReply> =>
       this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' }),
+    /** The channels, with how many notifications wait for each. — GET /panel/api/x/notifications/channels */
+    channels: (): Promise<NotificationsChannelsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/channels', gives: 'obj' }),
+    /** The delivery log, newest first. For the next page, send the id of the last entry as `before`. — GET /panel/api/x/notifications/deliveries */
+    deliveries: (input?: NotificationsDeliveriesInput): Promise<NotificationsDeliveriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/deliveries', gives: 'obj' }, input),
+    /** Sends a notification of the log again over its channel, with the same id and text. — POST /panel/api/x/notifications/deliveries/{id}/redeliver */
+    redeliver: (input: NotificationsRedeliverInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/notifications/deliveries/{id}/redeliver', gives: 'msg' }, input),
+    /** The events that can be notified of, by name. — GET /panel/api/x/notifications/events */
+    events: (input?: NotificationsEventsInput): Promise<NotificationsEventsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/events', gives: 'obj' }, input),
   } as const;
 
   readonly server = {

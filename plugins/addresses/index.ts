@@ -1,9 +1,10 @@
-import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { addressLimitExceeded } from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
@@ -14,6 +15,7 @@ import { addressSettings } from './settings.js';
 import { Sightings } from './sightings.js';
 import { migrations, tables } from './tables.js';
 import { AddressViews } from './views.js';
+import { exceededLimits } from './notified.js';
 
 export default definePlugin({
   name: 'addresses',
@@ -42,6 +44,7 @@ export default definePlugin({
     scan: singleton(OnlineScan),
     views: singleton(AddressViews),
   },
+  contributes: () => [contribute(NotifiedEvents, exceededLimits)],
   taps: ({ sightings }) => [
     // Their rows go with their clients.
     tap(afterClientSave, ({ changes }) => {

@@ -1,6 +1,7 @@
 import { contribute, definePlugin, job, kernelReady, maybe, singleton, tap } from '../../kernel/index.js';
 import { WatchedStates } from '../alarms/contract.js';
 import { audited, AuditedHooks, AuditTrail } from '../audit/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { beforeSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { PanelProgram } from '../system/contract.js';
@@ -18,6 +19,7 @@ import { Scheduler } from './schedule/scheduler.js';
 import { backupSettings } from './settings.js';
 import { Snapshots } from './snapshots.js';
 import { FolderTarget } from './targets/folder-target.js';
+import { failedBackup } from './notified.js';
 
 export default definePlugin({
   name: 'backup',
@@ -45,6 +47,7 @@ export default definePlugin({
   },
   contributes: ({ folderTarget, scheduler }) => [
     contribute(BackupTargets, folderTarget),
+    contribute(NotifiedEvents, failedBackup),
     contribute(WatchedStates, { name: 'backup', problem: () => scheduler.problem }),
     contribute(
       AuditedHooks,

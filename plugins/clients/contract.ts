@@ -53,6 +53,8 @@ export interface ClientsApi {
   all(): Iterable<Readonly<ClientRow>>;
   /** Ids of enabled clients that are expired at this moment (Unix ms). */
   expired(now: number): Promise<number[]>;
+  /** Ids of enabled clients whose expiry is after one moment and not after another (Unix ms); costs those, not all. */
+  expiring(after: number, until: number): Promise<number[]>;
   /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
   atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
   /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */

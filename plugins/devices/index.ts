@@ -2,12 +2,14 @@ import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kern
 import { AuditTrail } from '../audit/contract.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { FetchGates } from '../subscription/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { deviceAdded, deviceRefused } from './contract.js';
 import { devicePart, devicesOf } from './device-part.js';
 import { DeviceStore } from './device-store.js';
 import { DeviceGate } from './gate.js';
 import { deviceRoutes } from './routes.js';
 import { migrations, tables } from './tables.js';
+import { addedDevice, refusedDevice } from './notified.js';
 
 export default definePlugin({
   name: 'devices',
@@ -22,6 +24,8 @@ export default definePlugin({
   contributes: ({ store, gate }) => [
     contribute(FetchGates, gate),
     contribute(ClientParts, devicePart(store)),
+    contribute(NotifiedEvents, addedDevice),
+    contribute(NotifiedEvents, refusedDevice),
   ],
   taps: ({ store }) => [
     tap(duringClientSave, async ({ changes }, tx) => {

@@ -40,6 +40,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
+  [`POST ${API}x/notifications/deliveries/{id}/redeliver`, 'plugins/notifications/test/deliveries.test.ts'],
   // No backup and no authority are here; each of these calls a hook that is recorded.
   ...['verify', 'delete', 'restore'].map(
     (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,
