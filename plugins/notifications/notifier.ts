@@ -61,7 +61,7 @@ export class Notifier {
     );
   }
 
-  tell(told: Omit<Notification, 'id' | 'at'> & { readonly event: EventName }): void {
+  tell(told: Pick<Notification, 'text' | 'data'> & { readonly event: EventName }): void {
     if (!this.#settings.read().notificationEvents.includes(told.event)) return;
     const notification = this.#make(told);
     for (const queue of this.#queues) queue.push(notification);
@@ -90,7 +90,7 @@ export class Notifier {
     return Promise.all(this.#queues.filter((queue) => queue.isOn()).map(attempt));
   }
 
-  #make(told: Omit<Notification, 'id' | 'at'>): Notification {
-    return { id: randomUUID(), at: this.#clock.now(), ...told };
+  #make(told: Pick<Notification, 'event' | 'text' | 'data'>): Notification {
+    return { id: randomUUID(), at: this.#clock.now(), severity: 'info', title: told.event, ...told };
   }
 }
