@@ -3236,6 +3236,30 @@ export type SettingsAllReply = {
   metricsDetail: 'none' | 'inbounds' | 'clients';
   /** clients that have series at /metrics, those with most bytes */
   metricsMostClients: number;
+  /** whether the bot runs */
+  msgBotEnable: boolean;
+  /** token of the bot; never shown */
+  msgBotToken: '';
+  /** whether msgBotToken is set */
+  hasMsgBotToken: boolean;
+  /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none; never shown */
+  msgBotProxy: '';
+  /** whether msgBotProxy is set */
+  hasMsgBotProxy: boolean;
+  /** address of a Bot API server of your own; blank for the public one */
+  msgBotApiServer: string;
+  /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+  msgBotChatId: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  msgBotRunTime: string;
+  /** whether a backup is sent with the report */
+  msgBotBackup: boolean;
+  /** language of the bot: en, fa, ru or zh; English for any other */
+  msgBotLang: string;
+  /** events of which the bot notifies, comma-separated; blank for none */
+  msgBotEnabledEvents: string;
+  /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+  msgBotWebhook: string;
   /** events to send notifications about */
   notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
   /** minutes between tests of all outbounds of the config; 0: never */
@@ -3413,6 +3437,11 @@ export type SettingsSubscriptionPreviewReply = {
   headers: Record<string, string>;
   /** of the named client; blank without one */
   body: string;
+};
+
+export type SettingsTestMsgBotReply = {
+  success: boolean;
+  msg: string;
 };
 
 export type SettingsUpdateInput = {
@@ -3668,6 +3697,30 @@ export type SettingsUpdateInput = {
     metricsDetail?: 'none' | 'inbounds' | 'clients';
     /** clients that have series at /metrics, those with most bytes */
     metricsMostClients?: number;
+    /** whether the bot runs */
+    msgBotEnable?: boolean;
+    /** token of the bot */
+    msgBotToken?: string;
+    /** true clears msgBotToken */
+    clearMsgBotToken?: boolean;
+    /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none */
+    msgBotProxy?: string;
+    /** true clears msgBotProxy */
+    clearMsgBotProxy?: boolean;
+    /** address of a Bot API server of your own; blank for the public one */
+    msgBotApiServer?: string;
+    /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+    msgBotChatId?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    msgBotRunTime?: string;
+    /** whether a backup is sent with the report */
+    msgBotBackup?: boolean;
+    /** language of the bot: en, fa, ru or zh; English for any other */
+    msgBotLang?: string;
+    /** events of which the bot notifies, comma-separated; blank for none */
+    msgBotEnabledEvents?: string;
+    /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+    msgBotWebhook?: string;
     /** events to send notifications about */
     notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'alarmRaised' | 'alarmCleared')[];
     /** minutes between tests of all outbounds of the config; 0: never */
@@ -4635,6 +4688,23 @@ export type MetricsTokenReply = {
   createdAt: number | null;
 };
 
+export type MsgBotStatusReply = {
+  state: 'off' | 'connecting' | 'running' | 'failing';
+  /** of the bot; blank while it is not connected */
+  username: string;
+  /** why it does not work; blank if it does */
+  problem: string;
+  /** whether updates are delivered (msgBotWebhook) and not fetched */
+  byWebhook: boolean;
+};
+
+export type MsgBotWebhookInput = {
+  secret: string;
+  body: {
+    update_id: number;
+  };
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -4939,6 +5009,18 @@ export class Weir extends Transport {
       token: string;
     }> =>
       this.call({ method: 'POST', path: '/panel/api/x/metrics/token', gives: 'obj' }),
+  } as const;
+
+  readonly msgBot = {
+    /** Makes a backup and sends it to the admins of the bot. — POST /panel/api/backuptotgbot */
+    sendBackup: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/backuptotgbot', gives: 'msg' }),
+    /** Whether the bot is connected, and why not. — GET /panel/api/x/msg-bot/status */
+    status: (): Promise<MsgBotStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/msg-bot/status', gives: 'obj' }),
+    /** Takes an update from the Bot API. Only with the secret path and the secret header, which nobody else has. — POST /panel/api/x/msg-bot/webhook/{secret} */
+    webhook: (input: MsgBotWebhookInput): Promise<Response> =>
+      this.call({ method: 'POST', path: '/panel/api/x/msg-bot/webhook/{secret}', gives: 'response' }, input),
   } as const;
 
   readonly clients = {
@@ -5411,6 +5493,9 @@ export class Weir extends Transport {
     /** Returns what a user agent gets from the subscription server: by path of a format, `format` of the query, and rules. It registers no device and no fetch. — GET /panel/api/setting/subscriptionPreview */
     subscriptionPreview: (input?: SettingsSubscriptionPreviewInput): Promise<SettingsSubscriptionPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/setting/subscriptionPreview', gives: 'obj' }, input),
+    /** Sends a test message of the bot to all its admins, with the saved settings. — POST /panel/api/setting/testMsgBot */
+    testMsgBot: (): Promise<SettingsTestMsgBotReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testMsgBot', gives: 'body' }),
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
     update: (input?: SettingsUpdateInput): Promise<SettingsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input),

@@ -6,13 +6,13 @@
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
-//   @weir-panel/weir/plugins/backup: 16 names
+//   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/certificates: 15 names
-//   @weir-panel/weir/plugins/clients: 38 names
+//   @weir-panel/weir/plugins/clients: 39 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
-//   @weir-panel/weir/plugins/devices: 5 names
+//   @weir-panel/weir/plugins/devices: 8 names
 //   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 3 names
@@ -1881,6 +1881,23 @@ declare module '@weir-panel/weir/plugins/backup' {
   }
   /** Places to which backups are copied. */
   export const BackupTargets: ExtensionPoint<BackupTarget>;
+  /** A backup that was made and verified, and is in the list. */
+  export interface MadeBackup {
+    readonly name: string;
+    readonly bytes: number;
+    readonly isEncrypted: boolean;
+    /** Opens its file for reading; it cannot be deleted until `close`. */
+    open(): Promise<{
+      readonly path: string;
+      close(): Promise<void>;
+    }>;
+  }
+  export interface BackupsApi {
+    /** Makes a backup as `x/backup/run` does, and copies it to all targets. Rejects with a sentence. */
+    make(who: Principal): Promise<MadeBackup>;
+  }
+  /** For plugins that send backups to people. */
+  export const Backups: Token<BackupsApi>;
   /** What changed about a backup. */
   export interface BackupChange {
     readonly kind: 'added' | 'updated' | 'deleted';
@@ -1984,7 +2001,7 @@ declare module '@weir-panel/weir/plugins/certificates' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Setting, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
@@ -2035,6 +2052,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly PASSWORD_TAKEN: ErrorFactory;
     readonly AUTH_TAKEN: ErrorFactory;
     readonly CREDENTIAL_TAKEN: ErrorFactory;
+  };
+
+  // Settings of the lists: when a client counts as expiring.
+  export const clientSettings: {
+    readonly expireDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
+    readonly trafficDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
   };
 
   // Clients: the accounts that use the core.
@@ -2136,6 +2159,12 @@ declare module '@weir-panel/weir/plugins/clients' {
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
+    /** Changes these fields of a client. */
+    update(email: string, patch: ClientPatch, who: Principal): Promise<Applied>;
+    /** Resets the usage of these clients and enables them, unless they are expired. Unknown emails are skipped. */
+    resetTraffic(emails: readonly string[], who: Principal): Promise<Applied>;
+    /** Resets the usage of all clients; those that an admin disabled stay disabled. */
+    resetAllTraffic(who: Principal): Promise<Applied>;
     /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
@@ -2487,6 +2516,46 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
 
   // Bodies and replies that hold whole clients.
+  /** Fields that are left out stay unchanged. */
+  const ClientPatch: Joi.ObjectSchema<any> & Typed<{
+    adTag?: string;
+    allowedIPs?: string | string[];
+    auth?: string;
+    comment?: string;
+    created_at?: number;
+    credentials?: (Readonly<Record<string, unknown>> & {
+      readonly inboundId: number;
+    })[];
+    depletedCause?: "expiry" | "quota" | null;
+    email?: string;
+    enable?: boolean;
+    expiryTime?: number;
+    flow?: string;
+    forwardedPorts?: string;
+    group?: string;
+    id?: string;
+    keepAlive?: number;
+    limitHwid?: number;
+    limitIp?: number;
+    password?: string;
+    preSharedKey?: string;
+    privateKey?: string;
+    publicKey?: string;
+    reset?: number;
+    resetDay?: number;
+    resetMax?: number;
+    reverse?: Record<string, unknown> | null;
+    secret?: string;
+    security?: string;
+    subId?: string;
+    tgId?: number;
+    totalGB?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
+    updated_at?: number;
+    uuid?: string;
+  }>;
+  type ClientPatch = Static<typeof ClientPatch>;
   /** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
   const PART_NAMES: readonly ['externalLinks', 'devices'];
   type PartName = (typeof PART_NAMES)[number];
@@ -2736,7 +2805,7 @@ declare module '@weir-panel/weir/plugins/core-template' {
 }
 
 declare module '@weir-panel/weir/plugins/devices' {
-  import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
+  import type { ErrorFactory, Event, Principal, Token } from '@weir-panel/weir/kernel';
 
   export const deviceErrors: {
     readonly NOT_FOUND: ErrorFactory;
@@ -2760,6 +2829,22 @@ declare module '@weir-panel/weir/plugins/devices' {
     /** Unix ms */
     readonly at: number;
   }
+  /** A device as it is listed. */
+  export interface KnownDevice extends DeviceDescription {
+    /** Unix ms */
+    readonly firstSeen: number;
+    readonly lastSeen: number;
+  }
+  export interface DevicesApi {
+    /** The devices of a client, the one that was seen last first. */
+    list(clientId: number): Promise<readonly KnownDevice[]>;
+    /** Forgets all devices of a client, and returns how many there were; each takes a place again with its next fetch. */
+    forget(client: {
+      readonly id: number;
+      readonly email: string;
+    }, who: Principal): Promise<number>;
+  }
+  export const Devices: Token<DevicesApi>;
   /** New devices were stored. Devices of an import are not reported. */
   export const deviceAdded: Event<{
     readonly devices: readonly DeviceOfClient[];
@@ -4940,6 +5025,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly limits?: Partial<CallLimits>;
     /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
     readonly allowPrivate?: boolean;
+    /** Proxy of this call, in the form of `WEIR_OUTGOING_PROXY` and in its place; blank for none of its own. */
+    readonly proxy?: string;
     /** Any certificate is taken: only where an admin has permitted it for this server. */
     readonly allowInsecure?: boolean;
     /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */

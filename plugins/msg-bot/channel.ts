@@ -5,24 +5,14 @@ import { adminChats } from './admins.js';
 import { BotFailure } from './api/failure.js';
 import type { Bot } from './life/bot.js';
 import type { BotSettings } from './settings.js';
-import { escapedParts } from './texts/html.js';
-import { languageOf, textsOf } from './texts/texts.js';
+import { escapedParts, escapeHtml } from './texts/html.js';
+import { languageOf } from './texts/texts.js';
 
-/** Names of events in the settings of older panels. */
-const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {
-  'login.attempt': ['loginBlocked'],
-  'cpu.high': ['alarmRaised', 'alarmCleared'],
-  'memory.high': ['alarmRaised', 'alarmCleared'],
-  'outbound.down': ['outboundDown'],
-  'outbound.up': ['outboundUp'],
-  'core.crash': ['coreStateChanged'],
-  'engine.crash': ['coreStateChanged'],
-  'xray.crash': ['coreStateChanged'],
-};
+const MARKS: Readonly<Record<string, string>> = { info: '🔵', warning: '🟠', critical: '🔴' };
 /** Deliveries that are remembered, so that a repetition reaches only those that did not get it. */
 const MOST_REMEMBERED = 200;
 
-type Sent = Notification & { readonly severity?: string };
+type Sent = Notification & { readonly severity?: string; readonly title?: string };
 
 interface Needs {
   readonly bot: Bot;
@@ -49,16 +39,10 @@ export class BotChannel implements Channel {
     return languageOf(this.#needs.settings.read().msgBotLang) ?? 'en';
   }
 
+  /** The names as an admin wrote them; older panels have others for the same events, and notifications know both. */
   events(): readonly string[] {
-    const names = this.#needs.settings
-      .read()
-      .msgBotEnabledEvents.split(',')
-      .map((name) => name.trim());
-    return [
-      ...new Set(
-        names.flatMap((name) => (Object.hasOwn(OLD_NAMES, name) ? (OLD_NAMES[name] ?? []) : [name])),
-      ),
-    ].filter((name) => name !== '');
+    const names = this.#needs.settings.read().msgBotEnabledEvents.split(',');
+    return [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
   }
 
   async send(notification: Sent, signal: AbortSignal): Promise<void> {
@@ -95,14 +79,17 @@ export class BotChannel implements Channel {
     return this.#deliver(client.messengerId, notification, signal);
   }
 
-  async #deliver(chat: number, { text, severity = 'info' }: Sent, signal: AbortSignal): Promise<void> {
+  async #deliver(
+    chat: number,
+    { text, title = '', severity = 'info' }: Sent,
+    signal: AbortSignal,
+  ): Promise<void> {
     const session = this.#needs.bot.session;
     if (!session) throw new BotFailure('network', 'the bot is not connected');
     const [first = '', ...rest] = escapedParts(text);
-    const texts = textsOf(this.language());
-    // The text is escaped already: it stands beside the template, not in it.
-    const mark = texts.html('notification', { severity, text: '' }).trim();
-    for (const part of [`${mark} ${first}`, ...rest])
+    const mark = MARKS[severity] ?? MARKS['info'];
+    const head = title === '' ? `${mark} ` : `${mark} <b>${escapeHtml(title)}</b>\n`;
+    for (const part of [`${head}${first}`, ...rest])
       await session.api.send(chat, part, [], AbortSignal.any([signal, session.signal]));
   }
 

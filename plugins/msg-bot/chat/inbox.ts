@@ -63,7 +63,10 @@ export class Inbox {
     const verdict = this.#limiter.judge(userId, !admin && !isClient, clock.now());
     if (verdict === 'ignore') return;
     const waiting = this.#waiting.get(userId) ?? 0;
-    if (waiting >= MOST_OF_USER || (!admin && this.#total >= MOST)) return this.#drop();
+    if (waiting >= MOST_OF_USER || (!admin && this.#total >= MOST)) {
+      this.#drop();
+      return;
+    }
     this.#waiting.set(userId, waiting + 1);
     this.#total++;
     const turn = this.#turnOf(session, source, admin);

@@ -32,8 +32,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-export const webhookRoute = (bot: Bot): Route =>
-  route({
+export const webhookRoute = (bot: Bot): Route => ({
+  ...route({
     method: 'POST',
     path: `${PATH}/{secret}`,
     name: 'msgBot.webhook',
@@ -60,7 +60,10 @@ export const webhookRoute = (bot: Bot): Route =>
       await bot.deliver(readUpdate(parsed(text)));
       return '';
     },
-  });
+  }),
+  // The limit of routes without a login is for callers whom nobody knows; `beforeBody` admits nobody else than the Bot API.
+  bodyLimit: MOST_BYTES,
+});
 
 function parsed(text: string): unknown {
   try {

@@ -113,13 +113,15 @@ export class BotServer {
   }
 
   #getUpdates(body: Call['body'], respond: (reply: Reply) => void, response: ServerResponse): void {
-    if (this.webhook.url !== '')
-      return respond(
+    if (this.webhook.url !== '') {
+      respond(
         refusal(
           409,
           "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
         ),
       );
+      return;
+    }
     this.#poll?.respond(CONFLICT);
     const offset = Number(body['offset'] ?? 0);
     if (offset > 0) this.#updates = this.#updates.filter((update) => Number(update['update_id']) >= offset);
@@ -133,8 +135,8 @@ export class BotServer {
       limit,
     };
     const timer = setTimeout(() => poll.respond(ok([])), Number(body['timeout'] ?? 0) * 1_000);
-    if (this.#updates.length > 0) return poll.respond(ok(this.#updates.slice(0, limit)));
     this.#poll = poll;
+    if (this.#updates.length > 0) poll.respond(ok(this.#updates.slice(0, limit)));
     response.once('close', () => {
       clearTimeout(timer);
       if (this.#poll === poll) this.#poll = undefined;

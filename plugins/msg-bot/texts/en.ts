@@ -115,7 +115,6 @@ export const en = {
   backupFile: '{name}, {size}{encrypted, select, yes {, encrypted} other {, not encrypted}}',
   backupTooLarge:
     'The backup {name} has {size}, and a chat takes at most {most}. Download it from the panel.',
-  notification: '{severity, select, critical {🔴} warning {🟠} other {🔵}} {text}',
   testMessage: 'This is a test of the panel on {host}.',
 
   cmdStart: 'Menu',

@@ -118,7 +118,6 @@ export const fa: Language = {
   backupFile: '{name}، {size}{encrypted, select, yes {، رمزگذاری‌شده} other {، بدون رمزگذاری}}',
   backupTooLarge:
     'حجم پشتیبان {name} برابر {size} است و گفت‌وگو حداکثر {most} می‌پذیرد. آن را از پنل دریافت کنید.',
-  notification: '{severity, select, critical {🔴} warning {🟠} other {🔵}} {text}',
   testMessage: 'این یک پیام آزمایشی از پنل روی {host} است.',
 
   cmdStart: 'منو',

@@ -125,7 +125,6 @@ export const ru: Language = {
   backupFile: '{name}, {size}{encrypted, select, yes {, зашифрована} other {, не зашифрована}}',
   backupTooLarge:
     'Размер резервной копии {name} – {size}, а чат принимает не больше {most}. Скачайте её в панели.',
-  notification: '{severity, select, critical {🔴} warning {🟠} other {🔵}} {text}',
   testMessage: 'Это проверка панели на {host}.',
 
   cmdStart: 'Меню',

@@ -96,7 +96,7 @@ export class Texts {
   }
 }
 
-const mapped = (values: Values, escape: (text: string) => string): Record<string, Value> =>
+const mapped = (values: Values, write: (text: string) => string): Record<string, Value> =>
   Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? escape(value) : value]),
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? write(value) : value]),
   );

@@ -112,7 +112,6 @@ export const zh: Language = {
   backupStarted: '正在备份……',
   backupFile: '{name}，{size}{encrypted, select, yes {，已加密} other {，未加密}}',
   backupTooLarge: '备份 {name} 的大小为 {size}，聊天最多接受 {most}。请从面板下载。',
-  notification: '{severity, select, critical {🔴} warning {🟠} other {🔵}} {text}',
   testMessage: '这是来自 {host} 面板的测试消息。',
 
   cmdStart: '菜单',
