@@ -4700,9 +4700,7 @@ export type MsgBotStatusReply = {
 
 export type MsgBotWebhookInput = {
   secret: string;
-  body: {
-    update_id: number;
-  };
+  body: unknown;
 };
 
 export type OutboundsHealthReply = {

@@ -1,31 +1,16 @@
 // Routes of the bot, for admins.
 import { hostname } from 'node:os';
-import {
-  bare,
-  bool,
-  defineErrors,
-  message,
-  oneOf,
-  payload,
-  route,
-  type Route,
-  shape,
-  text,
-} from '../../kernel/index.js';
+import { bare, bool, message, oneOf, payload, route, type Route, shape, text } from '../../kernel/index.js';
 import { adminChats } from './admins.js';
 import { BotFailure } from './api/failure.js';
 import { Declined } from './chat/screen.js';
+import { errors } from './errors.js';
 import type { Bot } from './life/bot.js';
 import { webhookRoute } from './life/webhook.js';
 import type { Reporter } from './report/reporter.js';
 import type { BotSettings } from './settings.js';
 import type { LiveSettings } from '../../kernel/index.js';
 import { textsOf } from './texts/texts.js';
-
-const errors = defineErrors('msg-bot', {
-  NOT_CONNECTED: [409, 'the bot is not connected; see the settings msgBotEnable and msgBotToken'],
-  NOT_SENT: [502, 'no chat of an admin could be reached; see msgBotChatId'],
-});
 
 interface Scope {
   readonly bot: Bot;

@@ -67,12 +67,12 @@ export const botSettings = {
   ),
   msgBotBackup: setting(bool(), false, 'whether a backup is sent with the report'),
   msgBotLang: setting(
-    text().max(35).pattern(LANGUAGE, 'language tag like en-US'),
+    text().max(35).pattern(LANGUAGE, 'language tag like en-US').example('fa-IR'),
     'en-US',
     'language of the bot: en, fa, ru or zh; English for any other',
   ),
   msgBotEnabledEvents: setting(
-    text().max(2_048).pattern(EVENTS, 'comma-separated names of events'),
+    text().max(2_048).pattern(EVENTS, 'comma-separated names of events').example('outbound.down'),
     'login.attempt,cpu.high',
     'events of which the bot notifies, comma-separated; blank for none',
   ),

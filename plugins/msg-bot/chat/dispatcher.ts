@@ -84,7 +84,7 @@ export class Dispatcher {
   async #press(turn: Turn, data: string, audience: Audience): Promise<void> {
     const [name = '', ...args] = data.split(':', 6);
     const found = this.#find(turn, audience, ({ actions }) => own(actions, name));
-    // A button of an earlier release is denied like one that somebody made up.
+    // A button of an earlier release is denied like a forged one.
     if (found === undefined || found === 'denied') return turn.notice(turn.texts.plain('denied'));
     await (found as (turn: Turn, ...args: string[]) => Promise<void>)(turn, ...args);
   }

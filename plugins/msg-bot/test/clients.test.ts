@@ -59,7 +59,7 @@ test('a user sees usage, links, QR codes and subscription of their own client, a
   t.is(account(server.last(ADA)?.text ?? ''), account(link));
   t.regex(server.last(ADA)?.text ?? '', /@panel\.example\.com:/);
 
-  // The buttons of another client, made up.
+  // Forged buttons of another client.
   const forged = [
     ...['client', 'links', 'qr', 'sub'].map((name) => `${name}:${bob.id}`),
     ...['reset', 'resetNow', 'devices', 'forgetNow'].map((name) => `${name}:${ada.id}`),

@@ -1,5 +1,6 @@
 // Methods of the machine, the core and the settings.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import { ADMIN } from '../../harness/api.js';
 import { RELEASED } from '../sources.js';
 import { type Checks, libraryFor, type World } from './world.js';
@@ -20,6 +21,13 @@ const X25519_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 const bytes = (base64url: string): number => Buffer.from(base64url, 'base64url').length;
 
+async function needsBot(t: ExecutionContext, world: World, method: string): Promise<void> {
+  const error = await t.throwsAsync(async () => world.library[method]?.());
+  const { response } = error as Error & { response?: { status: number; data: unknown } };
+  t.is(response?.status, 409, error?.message);
+  t.true(JSON.stringify(response?.data).includes('MSG_BOT_NOT_CONNECTED'));
+}
+
 export const server: Checks = {
   getServerStatus: async (t, world) => {
     const theirs = await world.call<Status>('getServerStatus');
@@ -38,6 +46,9 @@ export const server: Checks = {
   getWebCertFiles: async (t, world) => {
     t.deepEqual(await world.call('getWebCertFiles'), { webCertFile: '', webKeyFile: '' });
   },
+  // What it sends when a bot is connected: plugins/msg-bot/test/report.test.ts.
+  createBackup: (t, world) => needsBot(t, world, 'createBackup'),
+  backupToTgBot: (t, world) => needsBot(t, world, 'backupToTgBot'),
   getDb: async (t, world) => {
     const { email } = await world.client();
     const database = await world.call<string>('getDb');
