@@ -11,8 +11,8 @@ const EVENTS = /^[A-Za-z0-9.,_ -]*$/;
 const checked = (most: number, problem: (value: string) => string | undefined) =>
   text()
     .max(most)
-    .trim()
-    .custom((value: string) => {
+    .custom((sent: string) => {
+      const value = sent.trim();
       const wrong = value === '' ? undefined : problem(value);
       if (wrong !== undefined) throw new Error(wrong);
       return value;

@@ -266,8 +266,7 @@ def errors(w):
 
 def database_export(w):
     # What it sends when a bot is connected: plugins/msg-bot/test/report.test.ts.
-    response = getattr(raised(lambda: w.call("database.export")), "response", None)
-    same((response.status_code, response.json()["code"]), (409, "MSG_BOT_NOT_CONNECTED"))
+    same("the bot is not connected" in str(raised(lambda: w.call("database.export"))), True)
 
 
 METHODS = {
