@@ -1,7 +1,7 @@
 // The bot: connects with the settings of the moment, and again when they change. Nothing waits for the Bot API.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, LiveSettings, Log } from '../../../kernel/index.js';
+import type { LiveSettings, Log } from '../../../kernel/index.js';
 import type { OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import { BotApi, PUBLIC_SERVER } from '../api/bot-api.js';
 import { type BotFailure, failureOf } from '../api/failure.js';
@@ -40,8 +40,9 @@ interface Needs {
   readonly outgoing: OutgoingApi;
   readonly updates: UpdateLog;
   readonly inbox: Inbox;
-  readonly clock: Clock;
   readonly log: Log;
+  /** aborts when the panel begins to stop */
+  readonly signal: AbortSignal;
 }
 
 export class Bot {
@@ -58,8 +59,8 @@ export class Bot {
   #state: BotState = 'off';
   #failure: BotFailure | undefined;
 
-  constructor({ settings, outgoing, updates, inbox, clock, log }: Needs) {
-    this.#needs = { settings, outgoing, updates, inbox, clock, log };
+  constructor({ settings, outgoing, updates, inbox, log, signal }: Needs) {
+    this.#needs = { settings, outgoing, updates, inbox, log, signal };
     this.#fetch = outgoing.for(this.access);
   }
 
@@ -104,7 +105,8 @@ export class Bot {
     if (!isOn) return;
     this.#stop = new AbortController();
     this.#state = 'connecting';
-    const { signal } = this.#stop;
+    // Jobs, such as a report on its way, must not make the stop of the panel wait either.
+    const signal = AbortSignal.any([this.#stop.signal, this.#needs.signal]);
     // Each call and each pause listens to it.
     setMaxListeners(0, signal);
     // The previous run ends by itself: its signal is aborted.
@@ -166,10 +168,7 @@ export class Bot {
     connected();
     this.#report(signal, undefined);
     this.#needs.log.info('the bot is connected', { bot: username });
-    if (webhook !== '')
-      await new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      });
+    if (webhook !== '') await this.#watch(api, signal);
     await poll({
       api,
       signal,
@@ -177,6 +176,22 @@ export class Bot {
       take: (batch) => this.#take(batch),
       report: (failure) => this.#report(signal, failure),
     });
+  }
+
+  /** With a webhook nothing is called for days: asks now and then whether the token is still accepted. Resolves never. */
+  async #watch(api: BotApi, signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await sleep(REFUSED_MS, undefined, { signal });
+      try {
+        await api.me(signal);
+        this.#report(signal, undefined);
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = failureOf(error);
+        if (failure.kind === 'token') throw failure;
+        this.#report(signal, failure);
+      }
+    }
   }
 
   async #take(batch: readonly BotUpdate[]): Promise<number> {

@@ -10,7 +10,8 @@ import { clientOf, type Parts, running } from './parts.js';
 /** A link that is longer is sent as a file. */
 const MOST_IN_MESSAGE = 3_000;
 const MOST_LINKS = 50;
-const MOST_PICTURES = 10;
+/** A picture is a call, and calls of a plugin are limited to 300 a minute for all its users. */
+const MOST_PICTURES = 5;
 const FORMAT = 'links';
 
 /** The name of a link, if it has one that can be read. */

@@ -1,5 +1,6 @@
 // The machine and the core: status, restart, reset of all traffic.
-import { button, type Screen } from '../chat/screen.js';
+import { messageOf } from '../../../kernel/index.js';
+import { button, Declined, type Screen } from '../chat/screen.js';
 import type { Turn } from '../chat/turn.js';
 import { type Parts, resultOf } from './parts.js';
 import { serverText } from './views.js';
@@ -30,7 +31,12 @@ export const serverScreen = (parts: Parts): Screen => {
       restartNow: async (turn) => {
         await turn.notice('');
         await audit?.act('core', turn.who, { name: 'restart' });
-        await engine.restart('an admin of the bot restarts it');
+        try {
+          await engine.restart('an admin of the bot restarts it');
+        } catch (error) {
+          // The core rejected the config, or did not start: an admin should read why.
+          throw new Declined('failed', { reason: messageOf(error) });
+        }
         await turn.show(turn.texts.html('done'), back(turn));
       },
       resetAll: askReset,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { folderFor } from '../../../test/harness/folder-for.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { definePlugin, type Principal, provide } from '../../../kernel/index.js';
 import { Backups, type BackupsApi } from '../../backup/contract.js';
@@ -125,6 +126,22 @@ test.serial('a backup that is too large or fails is said, and no file is read', 
   t.like(answer, { status: 502 });
   await world.set({ msgBotEnable: false });
   t.is((await world.panel.call('/panel/api/backuptotgbot', { body: {} })).status, 409);
+});
+
+test.serial('a report on its way does not delay the stop of the panel', async (t) => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 15, 12));
+  const dataDirectory = await folderFor(t);
+  const world = await bootBot(t, { msgBotRunTime: '@every 1m' }, { clock, dataDirectory });
+  await connected(world);
+  world.server.fault = ({ method }) => method === 'sendMessage';
+  for (let n = 0; n < 3 && world.server.count('sendMessage') === 0; n++) {
+    clock.tick(60_000);
+    await sleep(500);
+  }
+  t.is(world.server.count('sendMessage'), 1, 'it is on its way');
+  const began = Date.now();
+  await world.panel.stop();
+  t.true(Date.now() - began < 4_000, `${Date.now() - began} ms`);
 });
 
 test('without the plugin of backups, the button says so', async (t) => {
