@@ -122,3 +122,46 @@ test('an admin restarts the core and resets all traffic, after a question each',
     ),
   );
 });
+
+test('an admin sees the devices of a client and forgets them', async (t) => {
+  await using world = await bootBot(t);
+  await connected(world);
+  const inbound = await world.panel.addInbound();
+  const ada = await world.panel.addClient('ada', [inbound], { limitHwid: 2 });
+  const { subPath } = await world.panel.get<{ subPath: string }>('/panel/api/setting/all', {
+    method: 'POST',
+  });
+  await fetch(`${world.panel.subscriptionUrl}${subPath}${ada.subId}`, {
+    headers: { 'x-hwid': 'a-device-of-ada', 'x-device-model': 'Phone <1>', 'x-device-os': 'OS' },
+  });
+  await world.say(ADMIN_ID, '/usage ada');
+  const shown = await world.press(ADMIN_ID, `devices:${ada.id}`);
+  t.regex(shown, /1 device of <b>ada<\/b>\nPhone &lt;1&gt;, OS, last seen /);
+  t.regex(await world.press(ADMIN_ID, `forget:${ada.id}`), /Forget all devices/);
+  t.regex(await world.press(ADMIN_ID, `forgetNow:${ada.id}`), /Done/);
+  t.deepEqual(await world.panel.get('/panel/api/clients/hwids/ada', { body: {} }), []);
+  const [newest] = await world.panel.get<Change[]>('/panel/api/x/audit/changes?limit=1');
+  t.like(newest, { who: `msg-bot ${ADMIN_ID}`, whoKind: 'chat' });
+});
+
+test('an email that is taken is refused with the reason, and the draft stays', async (t) => {
+  await using world = await bootBot(t);
+  await connected(world);
+  const inbound = await world.panel.addInbound();
+  await world.panel.addClient('ada', [inbound]);
+  await world.say(ADMIN_ID, '/start');
+  await world.press(ADMIN_ID, 'add');
+  await world.press(ADMIN_ID, 'draft:email');
+  await world.say(ADMIN_ID, 'ada');
+  await world.press(ADMIN_ID, 'draftInbounds');
+  await world.press(ADMIN_ID, `draftInbound:${inbound}:on`);
+  await world.press(ADMIN_ID, 'draftShow');
+  const draft = world.server.last(ADMIN_ID);
+  t.regex(await world.press(ADMIN_ID, 'draftCreate:off'), /did not work: email already in use/);
+  world.server.press(ADMIN_ID, draft?.messageId ?? 0, 'draft:email');
+  await world.until(
+    () => /Send the email/.test(world.server.last(ADMIN_ID)?.text ?? ''),
+    'the draft is there',
+  );
+  t.regex(await world.say(ADMIN_ID, 'ada2'), /Email: ada2/);
+});
