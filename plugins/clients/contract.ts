@@ -30,6 +30,7 @@ export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
 export { errors as clientErrors } from './errors.js';
+export { clientSettings } from './settings.js';
 
 /** Bytes to add to what a client used through an inbound. */
 export interface ClientUsage {
@@ -143,6 +144,12 @@ export const ClientPeriods = token<ClientPeriodsApi>('clients', 'ClientPeriods')
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface ClientEditsApi {
   add(client: AddClient, who: Principal): Promise<Applied>;
+  /** Changes these fields of a client. */
+  update(email: string, patch: ClientPatch, who: Principal): Promise<Applied>;
+  /** Resets the usage of these clients and enables them, unless they are expired. Unknown emails are skipped. */
+  resetTraffic(emails: readonly string[], who: Principal): Promise<Applied>;
+  /** Resets the usage of all clients; those that an admin disabled stay disabled. */
+  resetAllTraffic(who: Principal): Promise<Applied>;
   /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
   resetTrafficOf(
     inboundIds: readonly number[],

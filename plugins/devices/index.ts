@@ -1,9 +1,9 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { FetchGates } from '../subscription/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
-import { deviceAdded, deviceRefused } from './contract.js';
+import { deviceAdded, deviceRefused, Devices } from './contract.js';
 import { devicePart, devicesOf } from './device-part.js';
 import { DeviceStore } from './device-store.js';
 import { DeviceGate } from './gate.js';
@@ -21,6 +21,12 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(DeviceStore), gate: singleton(DeviceGate) },
+  provides: ({ store }) => [
+    provide(Devices, {
+      list: (clientId) => store.list(clientId),
+      forget: (client, who) => store.remove(client, who),
+    }),
+  ],
   contributes: ({ store, gate }) => [
     contribute(FetchGates, gate),
     contribute(ClientParts, devicePart(store)),

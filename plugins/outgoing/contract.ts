@@ -60,6 +60,8 @@ export interface CallOptions {
   readonly limits?: Partial<CallLimits>;
   /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
   readonly allowPrivate?: boolean;
+  /** Proxy of this call, in the form of `WEIR_OUTGOING_PROXY` and in its place; blank for none of its own. */
+  readonly proxy?: string;
   /** Any certificate is taken: only where an admin has permitted it for this server. */
   readonly allowInsecure?: boolean;
   /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */

@@ -21,7 +21,7 @@ import { exchange, type Sent, type Way } from './exchange.js';
 import { shakeHands } from './handshake.js';
 import { limitProblem, limitsOf } from './limits.js';
 import { Lookups } from './lookups.js';
-import { type ProxyServer, resolvesNames } from './proxy.js';
+import { type ProxyServer, proxyOf, resolvesNames } from './proxy.js';
 import { Quota } from './quota.js';
 import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
@@ -128,12 +128,17 @@ export class OutgoingCalls implements OutgoingApi {
   async #admit(
     { plugin, value: access }: Contributed<OutgoingAccess>,
     destination: Destination,
-    options: Pick<CallOptions, 'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities'>,
+    options: Pick<
+      CallOptions,
+      'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities' | 'proxy'
+    >,
     proxy = this.#needs.config.proxy,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
     const limits = limitsOf(access.limits, options.limits);
+    const ownProxy = options.proxy ? proxyOf(options.proxy) : undefined;
+    if (options.proxy && !ownProxy) throw new OutgoingError('url', 'the proxy of the call is not valid');
     const late = new AbortController();
     const timer = setTimeout(
       () =>
@@ -158,7 +163,10 @@ export class OutgoingCalls implements OutgoingApi {
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
       const { allowInsecure = false, authorities = '' } = options;
       const { resolve } = this.#lookups;
-      return { way: { guard, resolve, proxy, limits, signal, allowInsecure, authorities }, over };
+      return {
+        way: { guard, resolve, proxy: ownProxy ?? proxy, limits, signal, allowInsecure, authorities },
+        over,
+      };
     } catch (error) {
       over();
       throw error;

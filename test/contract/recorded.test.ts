@@ -25,7 +25,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     ...['setting/all', 'setting/defaultSettings', 'setting/factoryDefaults'],
   ].map((path) => [`POST ${API}${path}`, SHOWS] as const),
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),
-  ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'].map(
+  ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'].map(
     (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
   ),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
@@ -33,6 +33,10 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
+  [
+    `POST ${API}x/msg-bot/webhook/{secret}`,
+    'the changes that a user asks for are recorded as those of the user',
+  ],
 ]);
 /** Those that this panel refuses, with the test that sees their entry. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
@@ -41,6 +45,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}x/notifications/deliveries/{id}/redeliver`, 'plugins/notifications/test/deliveries.test.ts'],
+  // No bot is connected here; the plugin backup records the backup and its download.
+  [`POST ${API}backuptotgbot`, 'plugins/msg-bot/test/report.test.ts'],
   // No backup and no authority are here; each of these calls a hook that is recorded.
   ...['verify', 'delete', 'restore'].map(
     (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,

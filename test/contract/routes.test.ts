@@ -220,6 +220,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/backup/verify/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/delete/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/restore/{name}', [404, 'BACKUP_UNKNOWN']],
+  // No bot is connected.
+  ['POST /panel/api/x/msg-bot/webhook/{secret}', [404, 'MSG_BOT_NO_WEBHOOK']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);
