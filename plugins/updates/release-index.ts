@@ -78,7 +78,7 @@ export function readIndex(
   const found = inspect(IndexShape, content);
   if ('issues' in found) {
     const [first] = found.issues;
-    throw new Error(`the index of releases is not valid: ${first?.path ?? ''}: ${first?.message ?? ''}`);
+    throw new Error(`the index of releases is not valid: ${first?.message ?? ''}`);
   }
   const index = found.value;
   if (index.expiresAt !== undefined && index.expiresAt <= now)
