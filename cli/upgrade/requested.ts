@@ -107,7 +107,7 @@ async function failureOf(
   { code, complained }: Installed,
 ): Promise<string> {
   const record = await installation.record('upgrade.json').catch(() => undefined);
-  const said = complained.trim() || `install.sh ended with code ${code}`;
+  const said = complained.trim().replaceAll(/\s*\n\s*/g, '; ') || `install.sh ended with code ${code}`;
   return record?.state === 'failed' && record.to === version && record.problem !== ''
     ? `Weir ${version} does not work: ${record.problem}; ${record.from} is back`
     : said.slice(-LONGEST_REASON);
@@ -162,6 +162,16 @@ async function verifyAndInstall(
   }
 }
 
+/** Removes a release that did not work, which has 200 MiB. While an upgrade is under way, it needs all of them. */
+async function removeUnused({ installation, complain }: RequestWorld): Promise<void> {
+  try {
+    if ((await installation.record('upgrade.json'))?.state === 'under way') return;
+    await installation.prune([await installation.current(), await installation.previous()]);
+  } catch (error) {
+    complain(`releases that are not used cannot be removed: ${messageOf(error)}`);
+  }
+}
+
 /** Finishes what was killed after the new release was linked. Undefined where it was killed before that. */
 async function goOn({ installation, finish, say }: RequestWorld, version: string, since: number) {
   const record = await installation.record('upgrade.json').catch(() => undefined);
@@ -203,6 +213,7 @@ export async function serveRequest(world: RequestWorld): Promise<number> {
       throw new Error('the request is too old; start the update again');
     const finished = isAgain ? await goOn(world, version, begun.at) : undefined;
     const { ended, ...seen } = finished ? { ended: finished } : await verifyAndInstall(world, request, last);
+    if (ended.code !== 0) await removeUnused(world);
     const reason = ended.code === 0 ? '' : await failureOf(world, version, ended);
     const state = ended.code === 0 ? 'success' : 'failed';
     outcome = { ...begun, ...seen, state, exitCode: ended.code, reason };

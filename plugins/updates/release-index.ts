@@ -43,14 +43,14 @@ const ReleaseShape = shape({
   commit: optional(word().pattern(/^[0-9a-f]{7,64}$/, 'an id of a commit: 7 to 64 hexadecimal digits')),
   minimum: optional(version()).description('the oldest version from which it can be installed'),
   notes: withDefault(text().max(20_000), ''),
-  files: list(FileShape).min(1).max(8),
+  files: list(FileShape).min(1).max(4),
 });
 const IndexShape = shape({
   format: oneOf(FORMAT),
   number: int().min(1).description('grows with each index; a lower one than before is refused'),
   createdAt: int().min(0).description('Unix ms'),
   expiresAt: optional(int().min(0)).description('Unix ms; afterwards the index is refused'),
-  releases: list(ReleaseShape).max(200),
+  releases: list(ReleaseShape).max(100),
 });
 
 export type ReleaseFile = Static<typeof FileShape>;

@@ -171,6 +171,7 @@ export class Updater {
     const { run, download, clock, log, signal } = this.#needs;
     try {
       this.received = 0;
+      await rm(join(this.#folder, FILES.request), { force: true });
       log.info('the update of the panel begins', {
         version: begun.version,
         from: begun.from,
