@@ -6,5 +6,6 @@ export const errors = defineErrors('updates', {
   BUSY: [409, 'an update is under way'],
   UNKNOWN: [404, 'this version is not among the releases'],
   UNFIT: [409, 'this release cannot be installed here'],
+  NOT_RECORDED: [507, 'the update cannot be recorded'],
   SOURCE: [502, 'the releases of the panel cannot be read'],
 });

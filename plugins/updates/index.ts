@@ -136,6 +136,7 @@ export default definePlugin({
         errors.BUSY,
         errors.UNKNOWN,
         errors.UNFIT,
+        errors.NOT_RECORDED,
         errors.SOURCE,
       ],
       handle: async ({ body, who }) => {

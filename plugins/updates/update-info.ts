@@ -59,7 +59,7 @@ export class UpdateInfo {
       canInstall: elsewhere === undefined,
     } as const;
     const missing = await source.whyNotSetUp();
-    if (missing !== undefined) return { ...known, problem: missing };
+    if (missing !== undefined) return { ...known, problem: elsewhere ? `${elsewhere}; ${missing}` : missing };
     const { index } = await source.recent();
     const platform = platformHere();
     const releases = releasesOf(index, channel);

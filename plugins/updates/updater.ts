@@ -105,19 +105,23 @@ export class Updater {
       await this.#refuseForeignKey(signed);
       await record(release.version);
       const now = clock.now();
-      const begun = await run.save({
-        // Nanoseconds, as older programs have it; unique because one update runs at a time.
-        runId: `${BigInt(now) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n)}`,
-        state: 'pending',
-        step: 'download',
-        version: release.version,
-        from,
-        startedAt: now,
-        askedAt: 0,
-        finishedAt: 0,
-        exitCode: 0,
-        reason: '',
-      });
+      const begun = await run
+        .save({
+          // Nanoseconds, as older programs have it; unique because one update runs at a time.
+          runId: `${BigInt(now) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n)}`,
+          state: 'pending',
+          step: 'download',
+          version: release.version,
+          from,
+          startedAt: now,
+          askedAt: 0,
+          finishedAt: 0,
+          exitCode: 0,
+          reason: '',
+        })
+        .catch((cause: unknown) => {
+          throw errors.NOT_RECORDED(messageOf(cause), { cause });
+        });
       void this.#perform(begun, signed, release);
       return begun;
     } catch (error) {

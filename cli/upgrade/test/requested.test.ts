@@ -131,10 +131,12 @@ test('does nothing without a request', async (t) => {
 
 test('a failed installation is recorded with its reason, and the next one may come', async (t) => {
   const world = await RootWorld.make(t);
+  await mkdir(world.installation.folderOf('0.2.0'));
   world.ended = { code: 1, complained: 'nothing was changed: Weir 0.2.0 would not start as 0.1.0 does\n' };
   t.like(await world.serve(), { state: 'failed', exitCode: 1, number: 5 });
   t.regex((await world.outcome())?.reason ?? '', /nothing was changed: Weir 0\.2\.0 would not start/);
   world.ended = { code: 0, complained: '' };
+  t.deepEqual(await world.installation.releases(), ['0.1.0'], 'the release that does not work is removed');
   await world.hand([releaseOf('0.2.0', world.bytes)]);
   t.like(await world.serve(), { runId: '2', state: 'success' });
 });

@@ -218,7 +218,7 @@ test('a panel that was not installed says what to do instead', async (t) => {
     '/panel/api/server/getPanelUpdateInfo',
   );
   t.like(info, { canInstall: false, currentVersion: '0.1.0', latestVersion: '', updateAvailable: false });
-  t.regex(info.problem, /no source of releases is set; set updateSource/);
+  t.regex(info.problem, /(?:git pull|image).*; no source of releases is set; set updateSource/);
   const answer = await panel.call('/panel/api/server/updatePanel', { method: 'POST', body: {} });
   t.is(answer.status, 409);
   t.is(answer.body.code, 'UPDATES_NOT_INSTALLED');
