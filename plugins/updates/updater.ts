@@ -221,6 +221,8 @@ export class Updater {
     const { last } = run;
     if (!last || last.askedAt === 0 || last.state === 'success') return;
     const outcome = await installation.outcome();
+    // The next update may have begun meanwhile.
+    if (run.last !== last) return;
     const answer = outcome?.runId === last.runId ? outcome : undefined;
     if (answer && answer.state !== 'running') return this.#settle(last, answer);
     if (last.state === 'failed') return;
@@ -239,7 +241,7 @@ export class Updater {
 
   async #settle(last: Run, answer: UpdateOutcome): Promise<void> {
     // A late answer to an update that was given up counts as well.
-    if (last.state === 'failed' && last.reason === answer.reason && last.exitCode === answer.exitCode) return;
+    if (last.state === 'failed' && last.finishedAt === answer.finishedAt) return;
     await this.#end(
       last,
       answer.state === 'success' ? 0 : answer.exitCode || 1,
@@ -252,6 +254,8 @@ export class Updater {
     const { run, hooks, log } = this.#needs;
     const isDone = exitCode === 0;
     try {
+      // First: who sees the end may begin the next update at once.
+      for (const name of [FILES.request, FILES.package]) await rm(join(this.#folder, name), { force: true });
       await run.save({
         ...last,
         state: isDone ? 'success' : 'failed',
@@ -260,8 +264,6 @@ export class Updater {
         exitCode,
         reason: isDone ? '' : reason || 'no reason was given',
       });
-      // Another update would be refused as long as root finds this request.
-      for (const name of [FILES.request, FILES.package]) await rm(join(this.#folder, name), { force: true });
     } catch (error) {
       log.error('the end of the update cannot be recorded', { reason: messageOf(error), run: last.runId });
       run.last = {

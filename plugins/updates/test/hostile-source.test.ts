@@ -1,5 +1,5 @@
 // A source that lies, and a panel that is killed.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { folderFor } from '../../../test/harness/folder-for.js';
@@ -155,7 +155,10 @@ test('a panel that is killed in a download says so, and the next update goes on 
   await first.get('/panel/api/setting/update', { body: { updateSource: server.url } });
   t.is((await first.call('/panel/api/server/updatePanel', { method: 'POST', body: {} })).status, 200);
   const updates = join(dataDirectory, FOLDER);
-  await until(async () => (await readdir(updates)).some((name) => name.endsWith('.part')), 'a part');
+  await until(async () => {
+    const name = (await readdir(updates)).find((one) => one.endsWith('.part'));
+    return name !== undefined && (await stat(join(updates, name))).size > 0;
+  }, 'a part');
   await first.kill('SIGKILL');
 
   const next = await start();

@@ -39,12 +39,12 @@ export const ranged =
     response.end(bytes.subarray(from));
   };
 
-/** Breaks the connection after so many bytes. */
+/** Breaks the connection after so many bytes; later, because what a client has not read by then is lost. */
 export const cutAfter =
   (bytes: Buffer, count: number): Reply =>
   (_, response) => {
     response.writeHead(200, { 'content-length': bytes.length });
-    response.write(bytes.subarray(0, count), () => setTimeout(() => response.destroy(), 50));
+    response.write(bytes.subarray(0, count), () => setTimeout(() => response.destroy(), 1_000));
   };
 
 export class ReleaseServer {
