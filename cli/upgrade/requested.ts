@@ -2,7 +2,7 @@
 // them is believed that is not signed with a key that root trusts, and they are copied before they are verified.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { chown, type FileHandle, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../file/replace.js';
 import { messageOf } from '../../kernel/errors/errors.js';
@@ -205,7 +205,12 @@ export async function serveRequest(world: RequestWorld): Promise<number> {
     ...{ runId, state: 'running', version, at: isAgain ? last.at : Date.now(), finishedAt: 0 },
     ...{ exitCode: 0, reason: '', number: last?.number ?? 0, key: last?.key ?? '' },
   };
-  const write = (outcome: UpdateOutcome) => replaceFile(path, `${JSON.stringify(outcome)}\n`, 0o644);
+  // The panel reads it, and no other user: a reason may name paths.
+  const { gid } = await stat(directory);
+  const write = async (outcome: UpdateOutcome): Promise<void> => {
+    await replaceFile(path, `${JSON.stringify(outcome)}\n`, 0o640);
+    await chown(path, process.getuid?.() ?? 0, gid);
+  };
   await write(begun);
   let outcome: UpdateOutcome;
   try {

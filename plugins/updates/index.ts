@@ -28,6 +28,7 @@ import { CHANNELS } from './release-index.js';
 import { SeenIndexes } from './seen-indexes.js';
 import { keys, updateSettings } from './settings.js';
 import { ThisInstallation } from './this-installation.js';
+import { UpdateChoice } from './update-choice.js';
 import { InfoReply, UpdateInfo } from './update-info.js';
 import { STEPS, UpdateRun } from './update-run.js';
 import { Updater } from './updater.js';
@@ -62,6 +63,7 @@ export default definePlugin({
     source: singleton(IndexSource),
     download: singleton(PackageDownload),
     run: singleton(UpdateRun),
+    choice: singleton(UpdateChoice),
     updater: singleton(Updater),
     info: singleton(UpdateInfo),
     check: singleton(PeriodicCheck),

@@ -1,38 +1,25 @@
 // One update after another: the package is downloaded and verified here, and root installs it (`weir-update.service`).
-import { access, mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type Hooks, type Log, messageOf, replaceFile } from '../../kernel/index.js';
 import { updateEnded } from './contract.js';
 import { errors } from './errors.js';
-import { FILES, FOLDER, type UpdateOutcome, type UpdateRequest } from './exchange-files.js';
-import type { IndexSource, SignedIndex } from './index-source.js';
+import { FILES, FOLDER, readRequest, type UpdateOutcome, type UpdateRequest } from './exchange-files.js';
+import type { SignedIndex } from './index-source.js';
 import type { PackageDownload } from './package-download.js';
-import {
-  type Channel,
-  fileFor,
-  nextRelease,
-  platformHere,
-  type Release,
-  releasesOf,
-  whyNot,
-} from './release-index.js';
+import { fileFor, platformHere, type Release } from './release-index.js';
 import type { ThisInstallation } from './this-installation.js';
+import { INSTALL_MS, type UpdateChoice, type Wish } from './update-choice.js';
 import type { Run, UpdateRun } from './update-run.js';
 
 /** systemd starts the service within a second; it may wait for another upgrade that runs. */
 const ANSWER_MS = 5 * 60_000;
-/** A backup and a migration of a large database take long. */
-const INSTALL_MS = 2 * 60 * 60_000;
+const ASK_AGAIN_MS = 15_000;
 const LOOK_MS = 1_000;
 
-export interface Wish {
-  readonly channel: Channel;
-  /** the newest without it */
-  readonly version?: string | undefined;
-}
 interface Needs {
-  readonly source: IndexSource;
+  readonly choice: UpdateChoice;
   readonly installation: ThisInstallation;
   readonly download: PackageDownload;
   readonly run: UpdateRun;
@@ -58,6 +45,7 @@ export class Updater {
   readonly #folder: string;
   #isBusy = false;
   #looking: Promise<void> | undefined;
+  #askedAt = 0;
   /** bytes of the package that have arrived */
   received = 0;
 
@@ -72,7 +60,7 @@ export class Updater {
     await run.load();
     const { last } = run;
     if (last?.state !== 'pending') return;
-    const isAsked = last.step === 'install' || (await this.#isThere(FILES.request));
+    const isAsked = last.step === 'install' || (await this.#requested()) === last.runId;
     // Root may have answered while no panel ran.
     if (!isAsked && (await this.#needs.installation.outcome())?.runId !== last.runId)
       return this.#end(
@@ -84,25 +72,21 @@ export class Updater {
     void this.#watch();
   }
 
-  #isThere(name: string): Promise<boolean> {
-    return access(join(this.#folder, name)).then(
-      () => true,
-      () => false,
-    );
+  /** The run of the last request; undefined without one. */
+  async #requested(): Promise<string | undefined> {
+    const content = await readFile(join(this.#folder, FILES.request), 'utf8').catch(() => '');
+    return readRequest(content)?.runId;
   }
 
   /** Resolves when the update is under way. `record` is called when nothing speaks against it. */
-  async begin({ channel, version }: Wish, record: (version: string) => Promise<void>): Promise<Run> {
+  async begin(wish: Wish, record: (version: string) => Promise<void>): Promise<Run> {
     if (this.#isBusy)
       throw errors.BUSY(`an update to ${this.#needs.run.last?.version ?? 'another version'} is under way`);
     this.#isBusy = true;
     try {
       const { installation, run, clock } = this.#needs;
-      await this.#refuseUnfitPlace();
       const from = await installation.version();
-      const signed = await this.#needs.source.ask();
-      const release = this.#choose(signed, channel, version, from);
-      await this.#refuseForeignKey(signed);
+      const { signed, release } = await this.#needs.choice.make(wish, from);
       await record(release.version);
       const now = clock.now();
       const begun = await run
@@ -130,46 +114,6 @@ export class Updater {
     }
   }
 
-  async #refuseUnfitPlace(): Promise<void> {
-    const { installation, source } = this.#needs;
-    const elsewhere = await installation.whyNot();
-    if (elsewhere !== undefined) throw errors.NOT_INSTALLED(elsewhere);
-    const missing = await source.whyNotSetUp();
-    if (missing !== undefined) throw errors.NOT_SET_UP(missing);
-    // An update that root began for a panel before, whose record is lost.
-    const outcome = await installation.outcome();
-    if (outcome?.state === 'running' && this.#needs.clock.now() - outcome.at < INSTALL_MS)
-      throw errors.BUSY(`an update to ${outcome.version} is being installed`);
-  }
-
-  #choose({ index }: SignedIndex, channel: Channel, version: string | undefined, from: string): Release {
-    const releases = releasesOf(index, channel);
-    const platform = platformHere();
-    if (version === undefined) {
-      const next = nextRelease(releases, from, platform);
-      if (next) return next;
-      const [newest] = releases;
-      throw errors.UNFIT(
-        (newest && whyNot(newest, from, platform)) ?? `there is no release in the channel ${channel}`,
-      );
-    }
-    const release = releases.find((one) => one.version === version);
-    if (!release)
-      throw errors.UNKNOWN(`there is no release ${version} in the channel ${channel}`, { path: 'version' });
-    const reason = whyNot(release, from, platform);
-    if (reason !== undefined) throw errors.UNFIT(reason);
-    return release;
-  }
-
-  /** Root does not believe a setting: whoever has the password of an admin would be root. */
-  async #refuseForeignKey({ index }: SignedIndex): Promise<void> {
-    const trusted = (await this.#needs.installation.machineKeys()).map(({ id }) => id);
-    if (!trusted.includes(index.key))
-      throw errors.NOT_SET_UP(
-        `the index is signed with the key ${index.key}, and root trusts ${trusted.join(', ') || 'no key'}: write WEIR_UPDATE_KEY=<public key> into /etc/weir.env as root, and restart the panel`,
-      );
-  }
-
   /** Never rejects: nobody waits for it. */
   async #perform(begun: Run, signed: SignedIndex, release: Release): Promise<void> {
     const { run, download, clock, log, signal } = this.#needs;
@@ -189,15 +133,19 @@ export class Updater {
       await writeWhole(join(this.#folder, FILES.signature), signed.signature);
       const askedAt = clock.now();
       await run.save({ ...begun, step: 'hand over', askedAt });
-      const request: UpdateRequest = { runId: begun.runId, version: begun.version, at: askedAt };
-      // The last file: systemd starts the service for it.
-      await replaceFile(join(this.#folder, FILES.request), `${JSON.stringify(request)}\n`, 0o600);
+      await this.#ask({ runId: begun.runId, version: begun.version, at: askedAt });
     } catch (error) {
       // A stop of the panel is no failure of the update; the next panel says what happened.
       if (!signal.aborted) await this.#end(begun, 1, messageOf(error));
       return;
     }
     await this.#watch();
+  }
+
+  /** systemd starts the service of root for this file. */
+  async #ask(request: UpdateRequest): Promise<void> {
+    this.#askedAt = this.#needs.clock.now();
+    await replaceFile(join(this.#folder, FILES.request), `${JSON.stringify(request)}\n`, 0o600);
   }
 
   /** Waits for root. */
@@ -237,6 +185,9 @@ export class Updater {
         1,
         'root did not begin the installation; as root see `systemctl status weir-update.path weir-update`',
       );
+    // systemd misses a change that comes while the service ends, or while no path unit is there.
+    else if (now - this.#askedAt > ASK_AGAIN_MS)
+      await this.#ask({ runId: last.runId, version: last.version, at: last.askedAt });
   }
 
   async #settle(last: Run, answer: UpdateOutcome): Promise<void> {

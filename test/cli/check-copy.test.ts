@@ -29,7 +29,7 @@ onlyOn(
     const good = await copy();
     t.deepEqual([good.code, good.complained], [0, '']);
     t.deepEqual((await readdir(folder)).sort(), files, 'the copy is removed');
-    // Its table is there already, as for a release whose migration does not fit the data.
+    // Its table already exists, as for a release whose migration does not fit the data.
     await editDatabase(folder, [`DELETE FROM kernel_migrations WHERE plugin = 'alarms'`]);
     const ran = await appliedMigrations(undefined, folder);
     const plain = await weirWithCheck(folder, ['check'], env, check);

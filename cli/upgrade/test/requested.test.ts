@@ -110,7 +110,7 @@ test('installs what is signed, once, and says so where the panel can read it', a
     number: 5,
   });
   t.deepEqual(world.installed, ['0.2.0']);
-  t.is((await run('stat', ['-c', '%a', join(world.installation.root, OUTCOME)])).stdout.trim(), '644');
+  t.is((await run('stat', ['-c', '%a', join(world.installation.root, OUTCOME)])).stdout.trim(), '640');
   t.deepEqual(
     (await readdir(world.installation.root)).sort(),
     ['current', 'releases', OUTCOME],

@@ -1,5 +1,5 @@
 // Updates as the panel does them: what it finds, what it asks root for, and what it says of that.
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { definePlugin, Jobs, type JobsApi, tap } from '../../../kernel/index.js';
@@ -118,6 +118,13 @@ test('a status of another run, and a damaged one, say nothing about this one', a
   await world.answer({ runId, state: 'perhaps' as never });
   t.is((await world.status()).state, 'pending');
   t.is((await world.update()).body.code, 'UPDATES_BUSY');
+  const { mtimeMs } = await stat(world.inFolder('request'));
+  clock.jump(16_000);
+  await until(
+    async () => (await stat(world.inFolder('request'))).mtimeMs > mtimeMs,
+    'it is asked again, as systemd may have missed it',
+  );
+  t.like(JSON.parse(await readFile(world.inFolder('request'), 'utf8')), { runId });
   clock.jump(6 * 60_000);
   t.like(await world.ended(), { state: 'failed', exitCode: 1 });
   t.regex((await world.status()).reason, /root did not begin .*systemctl status weir-update/);
