@@ -204,9 +204,12 @@ export class Updater {
   async #end(last: Run, exitCode: number, reason: string, at = this.#needs.clock.now()): Promise<void> {
     const { run, hooks, log } = this.#needs;
     const isDone = exitCode === 0;
+    // A late answer to an update that was given up must not end one that is about to begin.
+    const isLate = last.state === 'failed';
     try {
       // First: who sees the end may begin the next update at once.
-      for (const name of [FILES.request, FILES.package]) await rm(join(this.#folder, name), { force: true });
+      for (const name of isLate ? [] : [FILES.request, FILES.package])
+        await rm(join(this.#folder, name), { force: true });
       await run.save({
         ...last,
         state: isDone ? 'success' : 'failed',
@@ -226,7 +229,7 @@ export class Updater {
         reason,
       };
     } finally {
-      this.#isBusy = false;
+      if (!isLate) this.#isBusy = false;
     }
     const { runId, from, version } = last;
     if (isDone) log.info('the panel is updated', { version, from, run: runId });
