@@ -2719,11 +2719,52 @@ export type ServerNewMlkem768Reply = {
   seed: string;
 };
 
+export type ServerPanelUpdateInfoReply = {
+  channel: 'stable' | 'dev';
+  currentVersion: string;
+  /** the newest release of the channel; blank where nothing says it */
+  latestVersion: string;
+  /** blank where it is unknown */
+  currentCommit: string;
+  latestCommit: string;
+  /** whether `updatePanel` has something newer to install */
+  updateAvailable: boolean;
+  /** what `updatePanel` installs; older than `latestVersion` where that one needs a release between them; blank without one */
+  updateVersion: string;
+  /** of `updateVersion`, as its publisher wrote them */
+  notes: string;
+  /** bytes of its package; 0 without one */
+  size: number;
+  /** whether this panel can update itself */
+  canInstall: boolean;
+  /** one sentence: why nothing is known, why the newest release cannot be installed, or what to do instead of `updatePanel`; may be blank */
+  problem: string;
+};
+
 export type ServerRemoteCertificateHashInput = {
   body: {
     /** host or host:port; without a port, 443 */
     server: string;
   };
+};
+
+export type ServerUpdateStatusReply = {
+  runId: string;
+  state: 'pending' | 'success' | 'failed';
+  exitCode: number;
+  /** Unix seconds; 0 while it runs */
+  finishedAt: number;
+  /** download, hand over, install, done; blank before the first update */
+  step: string;
+  version: string;
+  /** the version that ran before */
+  from: string;
+  /** Unix seconds */
+  startedAt: number;
+  /** bytes of the package that have arrived */
+  received: number;
+  /** why it failed */
+  reason: string;
 };
 
 export type ServerGetWebCertFilesReply = {
@@ -2868,6 +2909,16 @@ export type ServerScanRealityTargetsReply = {
   reason: string;
 }[];
 
+export type ServerSetUpdateChannelInput = {
+  body: {
+    dev: boolean | ('1' | 't' | '0' | 'f');
+  };
+};
+
+export type ServerSetUpdateChannelReply = {
+  channel: 'stable' | 'dev';
+};
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -2988,6 +3039,20 @@ export type ServerUpdateGeofileReply = {
   problems: string[];
   /** why the core does not have the change yet; else blank */
   pending: string;
+};
+
+export type ServerUpdatePanelInput = {
+  body?: {
+    /** also releases of the channel dev; by default as `setUpdateChannel` has it */
+    dev?: boolean | ('1' | 't' | '0' | 'f');
+    /** a release of the channel; by default the newest that can be installed */
+    version?: string;
+  };
+};
+
+export type ServerUpdatePanelReply = {
+  runId: string;
+  version: string;
 };
 
 export type SettingsAllReply = {
@@ -3306,6 +3371,14 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none */
+  updateSource: string;
+  /** public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package */
+  updateKey: string;
+  /** hours between two looks for a new release, where updateSource is set; 0: never */
+  updateCheckHours: number;
+  /** whether releases of the channel dev are offered too */
+  devChannelEnable: boolean;
   /** days for which the usage of each client is stored, today included */
   usageHistoryDays: number;
   /** private key and token at the VPN provider, as JSON text; never shown */
@@ -3756,6 +3829,14 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none */
+    updateSource?: string;
+    /** public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package */
+    updateKey?: string;
+    /** hours between two looks for a new release, where updateSource is set; 0: never */
+    updateCheckHours?: number;
+    /** whether releases of the channel dev are offered too */
+    devChannelEnable?: boolean;
     /** days for which the usage of each client is stored, today included */
     usageHistoryDays?: number;
     /** private key and token at the VPN provider, as JSON text */
@@ -5450,9 +5531,15 @@ export class Weir extends Transport {
     /** A key of ML-KEM-768, base64url: `seed` for the server, `client` for its clients. — GET /panel/api/server/getNewmlkem768 */
     newMlkem768: (): Promise<ServerNewMlkem768Reply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewmlkem768', gives: 'obj' }),
+    /** The running version, the newest release of the chosen channel, and whether it can be installed here. The index of releases is read again after 15 minutes. — GET /panel/api/server/getPanelUpdateInfo */
+    panelUpdateInfo: (): Promise<ServerPanelUpdateInfoReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getPanelUpdateInfo', gives: 'obj' }),
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** The last update of the panel, also after the restart: compare `runId` with the one of `updatePanel`. Before the first update, `runId` is blank and `state` is pending. — GET /panel/api/server/getUpdateStatus */
+    updateStatus: (): Promise<ServerUpdateStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getUpdateStatus', gives: 'obj' }),
     /** Paths of the certificate and the key with which the panel serves HTTPS; blank when it serves plain HTTP. — GET /panel/api/server/getWebCertFiles */
     getWebCertFiles: (): Promise<ServerGetWebCertFilesReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getWebCertFiles', gives: 'obj' }),
@@ -5474,6 +5561,9 @@ export class Weir extends Transport {
     /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
     scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
+    /** Chooses the channel of updates of the panel: with `dev`, releases of the channel dev are offered beside stable ones. — POST /panel/api/server/setUpdateChannel */
+    setUpdateChannel: (input: ServerSetUpdateChannelInput): Promise<ServerSetUpdateChannelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/setUpdateChannel', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
@@ -5486,6 +5576,9 @@ export class Weir extends Transport {
     /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
     updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
+    /** Begins an update of the panel to the newest release of its channel, or to `version`, and replies with its `runId` at once; `getUpdateStatus` says how it goes. The package is downloaded and verified, the new release is started on a copy of the database, and then it takes the place of the running one; the core runs on. If the new panel does not work, the previous one comes back with its database. — POST /panel/api/server/updatePanel */
+    updatePanel: (input?: ServerUpdatePanelInput): Promise<ServerUpdatePanelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updatePanel', gives: 'obj' }, input),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
     getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),

@@ -40,6 +40,7 @@
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 17 names
 //   @weir-panel/weir/plugins/traffic: 16 names
+//   @weir-panel/weir/plugins/updates: 22 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -6572,6 +6573,143 @@ declare module '@weir-panel/weir/plugins/traffic' {
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/updates' {
+  import type { Event, Static, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+  import type { KeyObject } from 'node:crypto';
+
+  // The files through which the panel asks root for an update, and root answers. Each side reads what the other one wrote, so
+  // each file has a limit and a shape.
+  /** Folder in the data folder: what is downloaded, and the request. */
+  export const FOLDER = "updates";
+  /** In that folder; systemd starts `weir-update.service` when the panel writes the request. */
+  export const FILES: {
+    readonly request: 'request.json';
+    readonly index: 'releases.json';
+    readonly signature: 'releases.json.minisig';
+    readonly package: 'package.tar.gz';
+  };
+  /** In the folder of the installation, written by root. */
+  export const OUTCOME = "update.json";
+  /** In the folder of a release: the key of those who built the package. */
+  export const PACKAGE_KEY = "update.pub";
+  export const MOST_EXCHANGED: number;
+  /** Root does nothing for a request that is older, such as one from before a long stop of the machine. */
+  export const REQUEST_LIFE_MS: number;
+  const RequestShape: Joi.ObjectSchema<any> & Typed<{
+    at: number;
+    runId: string;
+    version: string;
+  }>;
+  export type UpdateRequest = Static<typeof RequestShape>;
+  const OutcomeShape: Joi.ObjectSchema<any> & Typed<{
+    at: number;
+    exitCode: number;
+    finishedAt: number;
+    key: string;
+    number: number;
+    reason: string;
+    runId: string;
+    state: "failed" | "running" | "success";
+    version: string;
+  }>;
+  /** What root did for a request. */
+  export type UpdateOutcome = Static<typeof OutcomeShape>;
+  /** Undefined for what is not a request. */
+  export const readRequest: (content: string) => UpdateRequest | undefined;
+  /** Undefined for what is not an outcome. */
+  export const readOutcome: (content: string) => UpdateOutcome | undefined;
+
+  // Detached signatures in the format of minisign (https://jedisct1.github.io/minisign/#signature-format): Ed25519 over the
+  // file or over its BLAKE2b-512, and a second signature that covers the first one and a comment.
+  /** A signature file has about 300. */
+  export const MOST_SIGNATURE = 4096;
+  export interface PublicKey {
+    /** as minisign shows it: sixteen hexadecimal digits */
+    readonly id: string;
+    readonly key: KeyObject;
+  }
+  /** Keys with commas or white space between them: a new key is named beside the previous one for a while. Lines of comments, as in a .pub file, are skipped. */
+  export function readPublicKeys(text: string): PublicKey[];
+
+  // The signed list of releases. docs/install.md describes its format for those who publish one.
+  /** in bytes */
+  export const MOST_INDEX: number;
+  const CHANNELS: readonly ['stable', 'dev'];
+  type Channel = (typeof CHANNELS)[number];
+  const FileShape: Joi.ObjectSchema<any> & Typed<{
+    platform: string;
+    sha256: string;
+    size: number;
+    url: string;
+  }>;
+  const ReleaseShape: Joi.ObjectSchema<any> & Typed<{
+    channel: "dev" | "stable";
+    commit?: string;
+    files: {
+      platform: string;
+      sha256: string;
+      size: number;
+      url: string;
+    }[];
+    minimum?: string;
+    notes: string;
+    version: string;
+  }>;
+  const IndexShape: Joi.ObjectSchema<any> & Typed<{
+    createdAt: number;
+    expiresAt?: number;
+    format: "weir-releases-1";
+    number: number;
+    releases: {
+      channel: "dev" | "stable";
+      commit?: string;
+      files: {
+        platform: string;
+        sha256: string;
+        size: number;
+        url: string;
+      }[];
+      minimum?: string;
+      notes: string;
+      version: string;
+    }[];
+  }>;
+  export type ReleaseFile = Static<typeof FileShape>;
+  type Release = Static<typeof ReleaseShape>;
+  export type ReleaseIndex = Static<typeof IndexShape> & {
+    /** id of the key that signed it */
+    readonly key: string;
+  };
+  /** Verifies the signature before it looks at the content. Throws with the reason. */
+  export function readIndex(bytes: Uint8Array, signature: string, keys: readonly PublicKey[], now: number): ReleaseIndex;
+  export const fileFor: (release: Release, platform: string) => ReleaseFile | undefined;
+  export const platformHere: () => string;
+  /** Why this release cannot take the place of the running one; undefined where it can. */
+  export function whyNot(release: Release, current: string, platform: string): string | undefined;
+
+  // Updates of the panel: events for others, and what the command that installs a release checks again as root.
+  /** A release that can be installed here was found by the periodic check. Once for each version. */
+  export const updateFound: Event<{
+    readonly version: string;
+    readonly current: string;
+    readonly channel: Channel;
+    /** as the publisher wrote them; may be blank */
+    readonly notes: string;
+  }>;
+  /** An update ended, or failed. The panel that runs afterwards emits it. */
+  export const updateEnded: Event<{
+    readonly runId: string;
+    readonly from: string;
+    readonly version: string;
+    readonly isDone: boolean;
+    /** why it failed; blank when it is done */
+    readonly reason: string;
   }>;
 
   export {};

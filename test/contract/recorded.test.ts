@@ -59,6 +59,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}x/edgetunnel/apply`, 'plugins/core-template/recorded.ts'],
   [`POST ${API}x/vpnprovider/apply`, 'plugins/core-template/recorded.ts'],
   [`POST ${API}server/installEngine/{version}`, 'plugins/engine-versions/test/around-installs.core.test.ts'],
+  [`POST ${API}server/updatePanel`, 'plugins/updates/test/updates.test.ts'],
   [`POST ${API}inbounds/{id}/resetTraffic`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}inbounds/resetAllTraffics`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}server/restartEngineService`, 'plugins/audit/test/acts.core.test.ts'],
@@ -76,6 +77,7 @@ const DOWNLOADS = ['server/getDb', 'server/getMigration', 'server/getConfigJson'
 /** What makes a change where the example of the route changes nothing. */
 const BODIES: Readonly<Record<string, object>> = {
   'clients/bulkAdjust': { emails: ['example'], addBytes: 1000 },
+  'server/setUpdateChannel': { dev: true },
   'engine/outbound-subs/{id}/move': { dir: 'down' },
   'x/certificates/{id}/uses': { uses: { subscription: true } },
   'clients/bulkAttach': { emails: ['example'], inboundIds: [2] },

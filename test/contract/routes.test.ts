@@ -210,6 +210,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/engine/balancerOverride', [404, 'OUTBOUNDS_NO_BALANCER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
+  // No package is installed here.
+  ['POST /panel/api/server/updatePanel', [409, 'UPDATES_NOT_INSTALLED']],
   // No key of an account is stored.
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nobody serves a list there either.
