@@ -3228,6 +3228,16 @@ export type SettingsAllReply = {
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
   engineReleaseList: string;
+  /** days for which events for endpoints are stored, delivered or not */
+  eventCallbackDays: number;
+  /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+  eventCallbackMostEvents: number;
+  /** days of failures after which an endpoint is disabled */
+  eventCallbackFailingDays: number;
+  /** whether the bytes of each poll are sent to externalTrafficInformURI */
+  externalTrafficInformEnable: boolean;
+  /** address to which the bytes of each poll are sent as JSON */
+  externalTrafficInformURI: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
@@ -3660,6 +3670,16 @@ export type SettingsUpdateInput = {
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
     engineReleaseList?: string;
+    /** days for which events for endpoints are stored, delivered or not */
+    eventCallbackDays?: number;
+    /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+    eventCallbackMostEvents?: number;
+    /** days of failures after which an endpoint is disabled */
+    eventCallbackFailingDays?: number;
+    /** whether the bytes of each poll are sent to externalTrafficInformURI */
+    externalTrafficInformEnable?: boolean;
+    /** address to which the bytes of each poll are sent as JSON */
+    externalTrafficInformURI?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
@@ -4539,6 +4559,241 @@ export type EngineVersionsProgressReply = {
   size: number;
   error: string;
 } | null;
+
+export type EventCallbacksDeliveriesInput = {
+  query?: {
+    /** id of an endpoint */
+    endpoint?: string;
+    state?: 'waiting' | 'delivered' | 'failed';
+    type?: string;
+    /** Unix ms of the event */
+    from?: number;
+    /** Unix ms of the event */
+    to?: number;
+    /** the `id` of the last one of the page before */
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type EventCallbacksDeliveriesReply = {
+  id: number;
+  endpointId: string;
+  /** the header webhook-id: the same for each attempt */
+  webhookId: string;
+  type: string;
+  /** Unix ms of the event */
+  at: number;
+  /** failed: given up */
+  state: 'waiting' | 'delivered' | 'failed';
+  attempts: number;
+  /** Unix ms of the next attempt; 0 without one */
+  dueAt: number;
+  /** Unix ms of the first attempt; 0 before it */
+  firstAt: number;
+  /** Unix ms of the last attempt; 0 before the first */
+  lastAt: number;
+  /** of the last reply; 0 without one */
+  status: number;
+  /** why the last attempt failed; empty when it did not */
+  error: string;
+  /** how long the last attempt took */
+  ms: number;
+}[];
+
+export type EventCallbacksRedeliverInput = {
+  id: number;
+};
+
+export type EventCallbacksListReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+}[];
+
+export type EventCallbacksAddInput = {
+  body: {
+    /** random by default */
+    id?: string;
+    /** https:// or http:// */
+    url: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+  };
+};
+
+export type EventCallbacksAddReply = {
+  id: string;
+  /** shown this once */
+  secret: string;
+};
+
+export type EventCallbacksGetInput = {
+  id: string;
+};
+
+export type EventCallbacksGetReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksUpdateInput = {
+  id: string;
+  body?: {
+    /** https:// or http:// */
+    url?: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events?: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+    /** events that wait are not sent any more */
+    skipWaiting?: boolean;
+  };
+};
+
+export type EventCallbacksUpdateReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksRemoveInput = {
+  id: string;
+};
+
+export type EventCallbacksPingInput = {
+  id: string;
+};
+
+export type EventCallbacksPingReply = {
+  delivered: boolean;
+  status: number;
+  ms: number;
+  error: string;
+};
+
+export type EventCallbacksRedeliverSpanInput = {
+  id: string;
+  body: {
+    /** Unix ms */
+    from: number;
+    /** Unix ms; now by default */
+    to?: number;
+    /** leaves out what was delivered */
+    onlyFailed?: boolean;
+  };
+};
+
+export type EventCallbacksRotateInput = {
+  id: string;
+  body?: {
+    /** how long the previous secret signs too */
+    overlapHours?: number;
+  };
+};
+
+export type EventCallbacksRotateReply = {
+  /** shown this once */
+  secret: string;
+  /** Unix ms */
+  previousSecretUntil: number;
+};
+
+export type EventCallbacksEventsReply = {
+  type: string;
+  doc: string;
+}[];
+
+export type EventCallbacksTrafficInformReply = {
+  sent: number;
+  failed: number;
+  /** polls whose report was left out, because an earlier one was under way */
+  skipped: number;
+  /** Unix ms; 0 for never */
+  lastSentAt: number;
+  lastError: string;
+};
 
 export type GeodataCategoriesInput = {
   query: {
@@ -5537,6 +5792,45 @@ export class Weir extends Transport {
     /** Where the present or last install is; null when there was none since the start of the panel. — GET /panel/api/x/engine-versions/progress */
     progress: (): Promise<EngineVersionsProgressReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/engine-versions/progress', gives: 'obj' }),
+  } as const;
+
+  readonly eventCallbacks = {
+    /** Deliveries that were attempted at least once, the newest first. — GET /panel/api/x/event-callbacks/deliveries */
+    deliveries: (input?: EventCallbacksDeliveriesInput): Promise<EventCallbacksDeliveriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/deliveries', gives: 'obj' }, input),
+    /** Sends one event again, with the same webhook-id. — POST /panel/api/x/event-callbacks/deliveries/{id}/redeliver */
+    redeliver: (input: EventCallbacksRedeliverInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/deliveries/{id}/redeliver', gives: 'msg' }, input),
+    /** The endpoints, how far each has come, and what it fails with. — GET /panel/api/x/event-callbacks/endpoints */
+    list: (): Promise<EventCallbacksListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }),
+    /** Adds an endpoint; it gets what happens from now on. The reply alone has its secret. — POST /panel/api/x/event-callbacks/endpoints */
+    add: (input: EventCallbacksAddInput): Promise<EventCallbacksAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }, input),
+    /** One endpoint. — GET /panel/api/x/event-callbacks/endpoints/{id} */
+    get: (input: EventCallbacksGetInput): Promise<EventCallbacksGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Changes what is sent of an endpoint. A disabled one goes on where it stopped when it is enabled. — POST /panel/api/x/event-callbacks/endpoints/{id} */
+    update: (input: EventCallbacksUpdateInput): Promise<EventCallbacksUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Deletes an endpoint, and what waits for it. — POST /panel/api/x/event-callbacks/endpoints/{id}/del */
+    remove: (input: EventCallbacksRemoveInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/del', gives: 'msg' }, input),
+    /** Sends one event of the type `ping` at once and returns what came of it. — POST /panel/api/x/event-callbacks/endpoints/{id}/ping */
+    ping: (input: EventCallbacksPingInput): Promise<EventCallbacksPingReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/ping', gives: 'obj' }, input),
+    /** Sends the stored events of a time span again that the endpoint wants, in their order. — POST /panel/api/x/event-callbacks/endpoints/{id}/redeliver */
+    redeliverSpan: (input: EventCallbacksRedeliverSpanInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/redeliver', gives: 'msg' }, input),
+    /** Makes a new secret. Until the previous one ends, each message has a signature of both. — POST /panel/api/x/event-callbacks/endpoints/{id}/rotate */
+    rotate: (input: EventCallbacksRotateInput): Promise<EventCallbacksRotateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/rotate', gives: 'obj' }, input),
+    /** The types of events that an endpoint can choose. — GET /panel/api/x/event-callbacks/events */
+    events: (): Promise<EventCallbacksEventsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/events', gives: 'obj' }),
+    /** What came of the reports to externalTrafficInformURI since the panel started. — GET /panel/api/x/event-callbacks/trafficInform */
+    trafficInform: (): Promise<EventCallbacksTrafficInformReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/trafficInform', gives: 'obj' }),
   } as const;
 
   readonly geodata = {
