@@ -3310,6 +3310,28 @@ export type SettingsAllReply = {
   vpnproviderSecret: '';
   /** whether vpnproviderSecret is set */
   hasVpnproviderSecret: boolean;
+  /** whether the chat bot sends notifications and reports */
+  webhookEnable: boolean;
+  /** token of the bot; never shown */
+  webhookToken: '';
+  /** whether webhookToken is set */
+  hasWebhookToken: boolean;
+  /** id of the channel to which the bot writes */
+  webhookChannelId: string;
+  /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+  webhookAdminIds: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  webhookRunTime: string;
+  /** whether a copy of the database is sent with the report */
+  webhookBackup: boolean;
+  /** percent below which no alarm of the processors is sent; 0 for none */
+  webhookCpu: number;
+  /** percent below which no alarm of the memory is sent; 0 for none */
+  webhookMemory: number;
+  /** language of the messages: en, fa, ru or zh; English for any other */
+  webhookLang: string;
+  /** events that the bot sends, comma-separated; blank for none */
+  webhookEnabledEvents: string;
   /** path below which the panel is served */
   webBasePath: string;
   /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -3423,6 +3445,20 @@ export type SettingsSubscriptionPreviewReply = {
   headers: Record<string, string>;
   /** of the named client; blank without one */
   body: string;
+};
+
+export type SettingTestWebhookInput = {
+  body?: {
+    /** the saved one by default */
+    webhookToken?: string;
+    /** the saved one by default */
+    webhookChannelId?: string;
+  };
+};
+
+export type SettingTestWebhookReply = {
+  success: boolean;
+  msg: string;
 };
 
 export type SettingsUpdateInput = {
@@ -3752,6 +3788,28 @@ export type SettingsUpdateInput = {
     vpnproviderSecret?: string;
     /** true clears vpnproviderSecret */
     clearVpnproviderSecret?: boolean;
+    /** whether the chat bot sends notifications and reports */
+    webhookEnable?: boolean;
+    /** token of the bot */
+    webhookToken?: string;
+    /** true clears webhookToken */
+    clearWebhookToken?: boolean;
+    /** id of the channel to which the bot writes */
+    webhookChannelId?: string;
+    /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+    webhookAdminIds?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    webhookRunTime?: string;
+    /** whether a copy of the database is sent with the report */
+    webhookBackup?: boolean;
+    /** percent below which no alarm of the processors is sent; 0 for none */
+    webhookCpu?: number;
+    /** percent below which no alarm of the memory is sent; 0 for none */
+    webhookMemory?: number;
+    /** language of the messages: en, fa, ru or zh; English for any other */
+    webhookLang?: string;
+    /** events that the bot sends, comma-separated; blank for none */
+    webhookEnabledEvents?: string;
     /** path below which the panel is served */
     webBasePath?: string;
     /** port of the panel, from its next start on; 0 takes a free one at each start */
@@ -5681,6 +5739,12 @@ export class Weir extends Transport {
     /** Shows what the settings of an export would change here, after all checks of setting/update; with `apply`, changes them: all or none. What this panel does not have, what its environment sets, and secrets are left out and named. — POST /panel/api/x/settings/import */
     import: (input: SettingsImportInput): Promise<SettingsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/settings/import', gives: 'obj' }, input),
+  } as const;
+
+  readonly setting = {
+    /** Sends a test message to the channel, also while the bot is disabled. — POST /panel/api/setting/testWebhook */
+    testWebhook: (input?: SettingTestWebhookInput): Promise<SettingTestWebhookReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testWebhook', gives: 'body' }, input),
   } as const;
 
   readonly subBalancers = {

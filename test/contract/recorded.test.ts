@@ -27,7 +27,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),
   ...[
     ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'],
-    'x/event-callbacks/endpoints/{id}/ping',
+    ...['x/event-callbacks/endpoints/{id}/ping', 'setting/testWebhook'],
   ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
