@@ -46,7 +46,8 @@ export const webhookSettings = {
   webhookLang: setting(
     text()
       .max(35)
-      .pattern(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, 'language tag like en-US'),
+      .pattern(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, 'language tag like en-US')
+      .example('en-US'),
     'en-US',
     'language of the messages: en, fa, ru or zh; English for any other',
   ),
