@@ -121,7 +121,7 @@ export class EndpointService {
     // Another address, or one that an admin has repaired: the next attempt is made at once.
     if (position && isFresh) Object.assign(position, { failures: 0, failingSince: 0, pausedUntil: 0 });
     if (position && isFresh && Number.isFinite(position.nextRetryAt)) await this.#dueNow(id);
-    if (position && skipWaiting) position.position = Math.max(position.position, outbox.newest);
+    if (position && skipWaiting) position.position = Math.max(position.position, await outbox.newest());
     progress.moved(id);
     this.#needs.deliverer.wake();
     return this.#shown(after);

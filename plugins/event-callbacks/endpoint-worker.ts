@@ -113,7 +113,7 @@ export class EndpointWorker {
       const at = next?.at ?? null;
       position.nextRetryAt = at === null ? Number.POSITIVE_INFINITY : Number(at);
     }
-    const newest = outbox.newest;
+    const newest = await outbox.newest();
     if (position.position >= newest) return [];
     const types = eventTypes.chosen(store.get(this.#id)?.events ?? []);
     const rows =

@@ -16,8 +16,9 @@ import type { EndpointStore } from './endpoint-store.js';
 
 /** A larger one is stored without its data. */
 const LONGEST_BODY = 64 * 1024;
-/** Of one call; the rest is summarised: a tap inside a write has two seconds. */
+/** Of one call, and ms of its write; the rest is summarised: a tap inside a write has two seconds, and the change must not fail for its events. */
 const MOST_EVENTS = 10_000;
+const LONGEST_MS = 1_000;
 const MOST_NAMES = 1_000;
 const ROWS = 500;
 const COLUMNS = { uid: 'text', type: 'text', body: 'text' } as const;
@@ -42,7 +43,7 @@ export class Outbox {
   readonly #contributions: Needs['contributions'];
   readonly #store: EndpointStore;
   /** Follows the commits, so that deliveries begin at once. */
-  readonly #tip: Projection<{ id: number }, number>;
+  readonly #news: Projection<object, undefined>;
   /** Called after a commit with new events. */
   onNew: () => void = () => undefined;
 
@@ -52,23 +53,15 @@ export class Outbox {
     this.#log = log;
     this.#contributions = contributions;
     this.#store = store;
-    this.#tip = db.projection<{ id: number }, number>({
-      load: async () => {
-        const [last] = await db.query<{ id: number | null }>(
-          'SELECT MAX(id) AS id FROM event_callback_messages',
-        );
-        return { id: Number(last?.id ?? 0) };
-      },
-      apply: (tip, id) => {
-        tip.id = Math.max(tip.id, id);
-        this.onNew();
-      },
-    });
+    this.#news = db.projection<object, undefined>({ load: async () => ({}), apply: () => this.onNew() });
   }
 
-  /** Id of the newest committed event; older ones may be gone. */
-  get newest(): number {
-    return this.#tip.state.id;
+  /** Id of the newest committed event; 0 without one. */
+  async newest(): Promise<number> {
+    const [last] = await this.#db.query<{ id: number | null }>(
+      'SELECT MAX(id) AS id FROM event_callback_messages',
+    );
+    return Number(last?.id ?? 0);
   }
 
   /** The taps on all hooks that have events. */
@@ -117,6 +110,7 @@ export class Outbox {
     if (!types.some(wants)) return;
     const at = this.#clock.now();
     const slice = new TimeSlice();
+    const end = performance.now() + LONGEST_MS;
     const summaries = new Map<string, Summary>();
     let rows: string[][] = [];
     let count = 0;
@@ -131,14 +125,13 @@ export class Outbox {
     for (const event of described(source, types, payload, fault)) {
       if (slice.isOver) await slice.next();
       if (!wants(event.type)) continue;
-      if (++count > MOST_EVENTS) summarise(summaries, event);
+      if (++count > MOST_EVENTS || performance.now() > end) summarise(summaries, event);
       else await add(event);
     }
     if (count === 0) return;
     for (const [type, summary] of summaries) await add({ type, data: { summary: true, ...summary } });
     if (rows.length > 0) await flush();
-    const [last] = await tx.query<{ id: number }>('SELECT MAX(id) AS id FROM event_callback_messages');
-    tx.apply(this.#tip, Number(last?.id ?? 0));
+    tx.apply(this.#news, undefined);
   }
 }
 
