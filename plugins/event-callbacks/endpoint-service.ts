@@ -100,7 +100,11 @@ export class EndpointService {
     if (events) eventTypes.check(events);
     const isFresh = fields.enable === true || (fields.url !== undefined && fields.url !== before.url);
     await progress.flush();
-    const after = await store.change(
+    const position = await progress.of(id);
+    const reached = position?.position ?? 0;
+    // Before the commit wakes the worker, which would go on with what waits.
+    if (position && skipWaiting) position.position = Math.max(reached, await outbox.newest());
+    const saved = store.change(
       id,
       {
         ...fields,
@@ -117,11 +121,13 @@ export class EndpointService {
           );
       },
     );
-    const position = await progress.of(id);
+    const after = await saved.catch((error: unknown) => {
+      if (position) position.position = reached;
+      throw error;
+    });
     // Another address, or one that an admin has repaired: the next attempt is made at once.
     if (position && isFresh) Object.assign(position, { failures: 0, failingSince: 0, pausedUntil: 0 });
     if (position && isFresh && Number.isFinite(position.nextRetryAt)) await this.#dueNow(id);
-    if (position && skipWaiting) position.position = Math.max(position.position, await outbox.newest());
     progress.moved(id);
     this.#needs.deliverer.wake();
     return this.#shown(after);

@@ -20,7 +20,7 @@ const LONGEST_BODY = 64 * 1024;
 const MOST_EVENTS = 10_000;
 const LONGEST_MS = 1_000;
 const MOST_NAMES = 1_000;
-const ROWS = 500;
+const ROWS = 250;
 const COLUMNS = { uid: 'text', type: 'text', body: 'text' } as const;
 
 interface Needs {

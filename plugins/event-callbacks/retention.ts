@@ -10,6 +10,12 @@ const PORTION = 500;
 /** Of all endpoints; the oldest finished ones are removed first. */
 const MOST_DELIVERIES = 200_000;
 
+interface Dropped {
+  readonly id: string;
+  readonly description: string;
+  readonly count: number;
+}
+
 export class Retention {
   readonly #needs: {
     readonly db: Database;
@@ -62,14 +68,16 @@ export class Retention {
       `SELECT MAX(id) AS id FROM (SELECT id FROM event_callback_messages ORDER BY id LIMIT ${Math.min(excess, PORTION)}) AS x`,
     );
     const until = Number(last?.id ?? 0);
-    await this.#countDropped(until);
+    const dropped = await this.#dropped(until);
     await db.write((tx) => tx.run('DELETE FROM event_callback_messages WHERE id <= :until', { until }));
+    for (const one of dropped) this.#note(one, until);
     return excess > PORTION;
   }
 
   /** Counts for each endpoint the events up to this one that it has not got. */
-  async #countDropped(until: number): Promise<void> {
-    const { db, store, eventTypes, progress, log } = this.#needs;
+  async #dropped(until: number): Promise<Dropped[]> {
+    const { db, store, eventTypes, progress } = this.#needs;
+    const all: Dropped[] = [];
     for (const { id, events, description } of store.list()) {
       const position = await progress.of(id);
       if (!position) continue;
@@ -79,13 +87,24 @@ export class Retention {
           (SELECT COUNT(*) FROM event_callback_deliveries WHERE endpoint_id = :id AND state = 'waiting' AND message_id <= :until) AS retries`,
         { id, from: position.position, until, types: types?.length === 0 ? [''] : types },
       );
-      const dropped = Number(row?.ahead ?? 0) + Number(row?.retries ?? 0);
-      position.position = Math.max(position.position, until);
-      if (dropped === 0) continue;
-      position.dropped += dropped;
-      progress.moved(id);
-      log.warn('events were removed before an endpoint got them', { endpoint: id, description, dropped });
+      all.push({ id, description, count: Number(row?.ahead ?? 0) + Number(row?.retries ?? 0) });
     }
+    return all;
+  }
+
+  #note({ id, description, count }: Dropped, until: number): void {
+    const { progress, log } = this.#needs;
+    const position = progress.known(id);
+    if (!position) return;
+    position.position = Math.max(position.position, until);
+    if (count === 0) return;
+    position.dropped += count;
+    progress.moved(id);
+    log.warn('events were removed before an endpoint got them', {
+      endpoint: id,
+      description,
+      dropped: count,
+    });
   }
 
   /** Those of deleted endpoints, and the oldest where there are too many. Resolves with whether there may be more. */

@@ -1,3 +1,4 @@
+// Runs on every database.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';

@@ -1,3 +1,4 @@
+// Runs on every database.
 // Many events at once, and none that anybody wants.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test from 'ava';
@@ -26,7 +27,8 @@ test.serial('10,000 events at once block nothing, and all arrive', async (t) => 
   t.log(`10,000 events: ${Math.round(ms)} ms, longest block ${Math.round(delay.max / 1e6)} ms`);
   t.true(delay.max / 1e6 < 200, `the event loop was blocked for ${delay.max / 1e6} ms`);
   const { waiting } = await endpoint();
-  t.true(waiting > 9_000);
+  // What could not be written within a second is summarised.
+  t.true(waiting > 1_100);
   await until(() => receiver.received.length > 1_100, 'they arrive one after another');
   const ids = receiver.received.map(({ json }) => (json.data['sensor'] as Sensor).id).slice(100, 1_100);
   t.deepEqual(

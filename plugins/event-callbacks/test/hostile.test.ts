@@ -1,3 +1,4 @@
+// Runs on every database.
 // Endpoints that hang, lie and send too much: each harms only itself.
 import test from 'ava';
 import { until } from '../../../test/harness/until.js';

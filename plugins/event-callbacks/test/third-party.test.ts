@@ -1,3 +1,4 @@
+// Runs on every database.
 // Events of other plugins, and a receiver as the README shows it.
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
