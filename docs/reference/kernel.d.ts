@@ -14,6 +14,7 @@
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 5 names
 //   @weir-panel/weir/plugins/engine: 92 names
+//   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
@@ -3412,6 +3413,57 @@ declare module '@weir-panel/weir/plugins/engine' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/event-callbacks' {
+  import type { During, Event, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // Signed callbacks: other plugins add types of events.
+  /** One event, as its owner describes it. */
+  export interface CallbackEvent {
+    /** one of `types` of its source */
+    readonly type: string;
+    /** what an admin calls the record: an email, a tag. A call with very many events is summarised by these names */
+    readonly name?: string;
+    /** JSON for programs elsewhere; no secrets. At most 60 KiB */
+    readonly data: object;
+  }
+  /** Events of one hook. */
+  export interface CallbackSource<P> {
+    /** a sentence for each type of event: `{ 'client.created': 'A client was added.' }` */
+    readonly types: Readonly<Record<string, string>>;
+    /** Called inside the write that makes the change (during): the events are stored with it, or neither is. Of an event hook they are stored afterwards, and a crash in between loses them. */
+    readonly hook: During<P> | Event<P>;
+    /** Synchronous, and not called while no endpoint wants one of the types; a bulk call has thousands of changes. A generator lets other work go on in between. */
+    describe(payload: P): Iterable<CallbackEvent>;
+  }
+  /** What endpoints can be told. */
+  export const CallbackSources: ExtensionPoint<CallbackSource<never>>;
+  /** An entry for `CallbackSources`, with the type of its payload checked. */
+  export const callbackSource: <P>(source: CallbackSource<P>) => CallbackSource<never>;
+  /** What an admin sets of an endpoint. */
+  export interface EndpointFacts {
+    readonly id: string;
+    readonly url: string;
+    readonly description: string;
+    readonly events: readonly string[];
+    readonly enable: boolean;
+    readonly allowPrivate: boolean;
+    /** which secret signs, without the secret: it changes with each rotation */
+    readonly secretId: string;
+  }
+  export interface EndpointChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: EndpointFacts | undefined;
+    readonly after: EndpointFacts | undefined;
+  }
+  /** Runs in the transaction that adds, changes or deletes an endpoint, also when the panel disables it. */
+  export const duringEndpointSave: During<{
+    readonly changes: readonly EndpointChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/external-links' {
   import type { During, Principal, Token } from '@weir-panel/weir/kernel';
 
@@ -4948,6 +5000,11 @@ declare module '@weir-panel/weir/plugins/outgoing' {
      */
     readonly hosts: readonly string[] | (() => readonly string[]);
     readonly limits?: Partial<CallLimits>;
+    /** Calls at once, and in a minute, in place of those of the plugin; only for built-in plugins, whose callers each have a limit of their own. */
+    readonly quota?: {
+      readonly atOnce: number;
+      readonly perMinute: number;
+    };
   }
   /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;

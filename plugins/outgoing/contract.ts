@@ -29,9 +29,16 @@ export interface OutgoingAccess {
    */
   readonly hosts: readonly string[] | (() => readonly string[]);
   readonly limits?: Partial<CallLimits>;
+  /** Calls at once, and in a minute, in place of those of the plugin; only for built-in plugins, whose callers each have a limit of their own. */
+  readonly quota?: { readonly atOnce: number; readonly perMinute: number };
 }
 /** The hosts that plugins call. */
-export const OutgoingHosts = extensionPoint<OutgoingAccess>('outgoing', 'OutgoingHosts', accessProblem);
+export const OutgoingHosts = extensionPoint<OutgoingAccess>(
+  'outgoing',
+  'OutgoingHosts',
+  (access, { outside }) =>
+    outside && access.quota ? 'quota is only for built-in plugins' : accessProblem(access),
+);
 
 /** A SOCKS 5 server on this machine that looks names up itself. */
 export interface LocalProxy {

@@ -10,22 +10,31 @@ const MINUTE_MS = 60_000;
 export class Quota {
   readonly #plugin: string;
   readonly #clock: Clock;
+  readonly #atOnce: number;
+  readonly #perMinute: number;
   readonly #waiting = new Set<() => void>();
   #open = 0;
   /** A token bucket: the calls that are left, and when they were counted. */
-  #left = PER_MINUTE;
+  #left: number;
   #countedAt: number;
 
-  constructor(plugin: string, clock: Clock) {
+  constructor(
+    plugin: string,
+    clock: Clock,
+    { atOnce, perMinute } = { atOnce: AT_ONCE, perMinute: PER_MINUTE },
+  ) {
     this.#plugin = plugin;
     this.#clock = clock;
+    this.#atOnce = atOnce;
+    this.#perMinute = perMinute;
+    this.#left = perMinute;
     this.#countedAt = clock.now();
   }
 
   /** Resolves with a function that releases the slot when this call may run; rejects if there are too many calls, or with the reason of the signal. */
   async take(signal: AbortSignal): Promise<() => void> {
     this.#spend();
-    if (this.#open >= AT_ONCE) await this.#wait(signal);
+    if (this.#open >= this.#atOnce) await this.#wait(signal);
     else this.#open++;
     let isHeld = true;
     return () => {
@@ -37,13 +46,13 @@ export class Quota {
   #spend(): void {
     const now = this.#clock.now();
     // A clock that was set back changes nothing.
-    const gained = (Math.max(0, now - this.#countedAt) * PER_MINUTE) / MINUTE_MS;
-    this.#left = Math.min(PER_MINUTE, this.#left + gained);
+    const gained = (Math.max(0, now - this.#countedAt) * this.#perMinute) / MINUTE_MS;
+    this.#left = Math.min(this.#perMinute, this.#left + gained);
     this.#countedAt = now;
     if (this.#left < 1)
       throw new OutgoingError(
         'busy',
-        `the plugin ${this.#plugin} makes more than ${PER_MINUTE} calls a minute; let it call less often`,
+        `the plugin ${this.#plugin} makes more than ${this.#perMinute} calls a minute; let it call less often`,
       );
     this.#left--;
   }
@@ -52,7 +61,7 @@ export class Quota {
     if (this.#waiting.size >= MOST_WAITING)
       throw new OutgoingError(
         'busy',
-        `the plugin ${this.#plugin} has ${AT_ONCE} calls open and ${MOST_WAITING} waiting; read or cancel the bodies of its replies`,
+        `the plugin ${this.#plugin} has ${this.#atOnce} calls open and ${MOST_WAITING} waiting; read or cancel the bodies of its replies`,
       );
     await new Promise<void>((resolve, reject) => {
       const stop = (): void => {

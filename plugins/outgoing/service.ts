@@ -42,7 +42,7 @@ interface Needs {
 export class OutgoingCalls implements OutgoingApi {
   readonly #needs: Needs;
   readonly #lookups: Lookups;
-  readonly #quotas = new Map<string, Quota>();
+  readonly #quotas = new Map<string | OutgoingAccess, Quota>();
 
   /** `resolve` is for tests: what the name server answers. */
   constructor({ listeners, contributions, clock, signal, config }: Needs, resolve: Resolve = lookup) {
@@ -158,7 +158,7 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack();
     };
     try {
-      giveBack = await this.#quotaOf(plugin).take(signal);
+      giveBack = await this.#quotaOf(plugin, access).take(signal);
       const { allow } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
       const { allowInsecure = false, authorities = '' } = options;
@@ -226,9 +226,10 @@ export class OutgoingCalls implements OutgoingApi {
     );
   }
 
-  #quotaOf(plugin: string): Quota {
-    const quota = this.#quotas.get(plugin) ?? new Quota(plugin, this.#needs.clock);
-    this.#quotas.set(plugin, quota);
+  #quotaOf(plugin: string, access: OutgoingAccess): Quota {
+    const key = access.quota ? access : plugin;
+    const quota = this.#quotas.get(key) ?? new Quota(plugin, this.#needs.clock, access.quota);
+    this.#quotas.set(key, quota);
     return quota;
   }
 

@@ -28,6 +28,10 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'].map(
     (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
   ),
+  ...[
+    ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'],
+    ...['x/event-callbacks/endpoints/{id}/ping', 'setting/testWebhook'],
+  ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
