@@ -3293,6 +3293,16 @@ export type SettingsAllReply = {
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
   engineReleaseList: string;
+  /** days for which events for endpoints are stored, delivered or not */
+  eventCallbackDays: number;
+  /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+  eventCallbackMostEvents: number;
+  /** days of failures after which an endpoint is disabled */
+  eventCallbackFailingDays: number;
+  /** whether the bytes of each poll are sent to externalTrafficInformURI */
+  externalTrafficInformEnable: boolean;
+  /** address to which the bytes of each poll are sent as JSON */
+  externalTrafficInformURI: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
@@ -3301,10 +3311,60 @@ export type SettingsAllReply = {
   warnQuotaPercent: number;
   /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
   warnExpiryDays: number;
+  /** send notifications by mail */
+  smtpEnable: boolean;
+  /** mail server */
+  smtpHost: string;
+  /** port of the mail server */
+  smtpPort: number;
+  /** starttls: the connection must be encrypted before anything is sent; tls: encrypted from its start (port 465); none: not encrypted, and then a password is only sent to this machine */
+  smtpEncryptionType: 'none' | 'starttls' | 'tls';
+  /** take any certificate of the mail server */
+  smtpSkipVerify: boolean;
+  /** account at the mail server; empty for none */
+  smtpUsername: string;
+  /** password of that account; never shown */
+  smtpPassword: '';
+  /** whether smtpPassword is set */
+  hasSmtpPassword: boolean;
+  /** address of the sender; empty for smtpUsername */
+  smtpFrom: string;
+  /** name of the sender */
+  smtpFromName: string;
+  /** addresses that get the mails, comma-separated */
+  smtpTo: string;
+  /** language of the mails */
+  smtpLang: string;
+  /** events to send mails about, by name; `default` stands for those that matter to most */
+  smtpEnabledEvents: string[];
   /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
   metricsDetail: 'none' | 'inbounds' | 'clients';
   /** clients that have series at /metrics, those with most bytes */
   metricsMostClients: number;
+  /** whether the bot runs */
+  msgBotEnable: boolean;
+  /** token of the bot; never shown */
+  msgBotToken: '';
+  /** whether msgBotToken is set */
+  hasMsgBotToken: boolean;
+  /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none; never shown */
+  msgBotProxy: '';
+  /** whether msgBotProxy is set */
+  hasMsgBotProxy: boolean;
+  /** address of a Bot API server of your own; blank for the public one */
+  msgBotApiServer: string;
+  /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+  msgBotChatId: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  msgBotRunTime: string;
+  /** whether a backup is sent with the report */
+  msgBotBackup: boolean;
+  /** language of the bot: en, fa, ru or zh; English for any other */
+  msgBotLang: string;
+  /** events of which the bot notifies, comma-separated; blank for none */
+  msgBotEnabledEvents: string;
+  /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+  msgBotWebhook: string;
   /** events to send notifications about, by name; `default` stands for those that are on by default */
   notificationEvents: string[];
   /** whether clients with a messenger id are notified of what concerns them */
@@ -3385,6 +3445,28 @@ export type SettingsAllReply = {
   vpnproviderSecret: '';
   /** whether vpnproviderSecret is set */
   hasVpnproviderSecret: boolean;
+  /** whether the chat bot sends notifications and reports */
+  webhookEnable: boolean;
+  /** token of the bot; never shown */
+  webhookToken: '';
+  /** whether webhookToken is set */
+  hasWebhookToken: boolean;
+  /** id of the channel to which the bot writes */
+  webhookChannelId: string;
+  /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+  webhookAdminIds: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  webhookRunTime: string;
+  /** whether a copy of the database is sent with the report */
+  webhookBackup: boolean;
+  /** percent below which no alarm of the processors is sent; 0 for none */
+  webhookCpu: number;
+  /** percent below which no alarm of the memory is sent; 0 for none */
+  webhookMemory: number;
+  /** language of the messages: en, fa, ru or zh; English for any other */
+  webhookLang: string;
+  /** events that the bot sends, comma-separated; blank for none */
+  webhookEnabledEvents: string;
   /** address of the panel, from its next start on; empty for all addresses */
   webListen: string;
   /** path below which the panel is served */
@@ -3504,6 +3586,32 @@ export type SettingsSubscriptionPreviewReply = {
   headers: Record<string, string>;
   /** of the named client; blank without one */
   body: string;
+};
+
+export type SettingsTestMsgBotReply = {
+  success: boolean;
+  msg: string;
+};
+
+export type MailTestSmtpReply = {
+  success: boolean;
+  /** where it ended */
+  stage: 'connect' | 'auth' | 'send';
+  msg: string;
+};
+
+export type SettingTestWebhookInput = {
+  body?: {
+    /** the saved one by default */
+    webhookToken?: string;
+    /** the saved one by default */
+    webhookChannelId?: string;
+  };
+};
+
+export type SettingTestWebhookReply = {
+  success: boolean;
+  msg: string;
 };
 
 export type SettingsUpdateInput = {
@@ -3751,6 +3859,16 @@ export type SettingsUpdateInput = {
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
     engineReleaseList?: string;
+    /** days for which events for endpoints are stored, delivered or not */
+    eventCallbackDays?: number;
+    /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+    eventCallbackMostEvents?: number;
+    /** days of failures after which an endpoint is disabled */
+    eventCallbackFailingDays?: number;
+    /** whether the bytes of each poll are sent to externalTrafficInformURI */
+    externalTrafficInformEnable?: boolean;
+    /** address to which the bytes of each poll are sent as JSON */
+    externalTrafficInformURI?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
@@ -3759,10 +3877,60 @@ export type SettingsUpdateInput = {
     warnQuotaPercent?: number;
     /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
     warnExpiryDays?: number;
+    /** send notifications by mail */
+    smtpEnable?: boolean;
+    /** mail server */
+    smtpHost?: string;
+    /** port of the mail server */
+    smtpPort?: number;
+    /** starttls: the connection must be encrypted before anything is sent; tls: encrypted from its start (port 465); none: not encrypted, and then a password is only sent to this machine */
+    smtpEncryptionType?: 'none' | 'starttls' | 'tls';
+    /** take any certificate of the mail server */
+    smtpSkipVerify?: boolean;
+    /** account at the mail server; empty for none */
+    smtpUsername?: string;
+    /** password of that account */
+    smtpPassword?: string;
+    /** true clears smtpPassword */
+    clearSmtpPassword?: boolean;
+    /** address of the sender; empty for smtpUsername */
+    smtpFrom?: string;
+    /** name of the sender */
+    smtpFromName?: string;
+    /** addresses that get the mails, comma-separated */
+    smtpTo?: string;
+    /** language of the mails */
+    smtpLang?: string;
+    /** events to send mails about, by name; `default` stands for those that matter to most */
+    smtpEnabledEvents?: string[];
     /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
     metricsDetail?: 'none' | 'inbounds' | 'clients';
     /** clients that have series at /metrics, those with most bytes */
     metricsMostClients?: number;
+    /** whether the bot runs */
+    msgBotEnable?: boolean;
+    /** token of the bot */
+    msgBotToken?: string;
+    /** true clears msgBotToken */
+    clearMsgBotToken?: boolean;
+    /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none */
+    msgBotProxy?: string;
+    /** true clears msgBotProxy */
+    clearMsgBotProxy?: boolean;
+    /** address of a Bot API server of your own; blank for the public one */
+    msgBotApiServer?: string;
+    /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+    msgBotChatId?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    msgBotRunTime?: string;
+    /** whether a backup is sent with the report */
+    msgBotBackup?: boolean;
+    /** language of the bot: en, fa, ru or zh; English for any other */
+    msgBotLang?: string;
+    /** events of which the bot notifies, comma-separated; blank for none */
+    msgBotEnabledEvents?: string;
+    /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+    msgBotWebhook?: string;
     /** events to send notifications about, by name; `default` stands for those that are on by default */
     notificationEvents?: string[];
     /** whether clients with a messenger id are notified of what concerns them */
@@ -3843,6 +4011,28 @@ export type SettingsUpdateInput = {
     vpnproviderSecret?: string;
     /** true clears vpnproviderSecret */
     clearVpnproviderSecret?: boolean;
+    /** whether the chat bot sends notifications and reports */
+    webhookEnable?: boolean;
+    /** token of the bot */
+    webhookToken?: string;
+    /** true clears webhookToken */
+    clearWebhookToken?: boolean;
+    /** id of the channel to which the bot writes */
+    webhookChannelId?: string;
+    /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+    webhookAdminIds?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    webhookRunTime?: string;
+    /** whether a copy of the database is sent with the report */
+    webhookBackup?: boolean;
+    /** percent below which no alarm of the processors is sent; 0 for none */
+    webhookCpu?: number;
+    /** percent below which no alarm of the memory is sent; 0 for none */
+    webhookMemory?: number;
+    /** language of the messages: en, fa, ru or zh; English for any other */
+    webhookLang?: string;
+    /** events that the bot sends, comma-separated; blank for none */
+    webhookEnabledEvents?: string;
     /** address of the panel, from its next start on; empty for all addresses */
     webListen?: string;
     /** path below which the panel is served */
@@ -4657,6 +4847,241 @@ export type EngineVersionsProgressReply = {
   error: string;
 } | null;
 
+export type EventCallbacksDeliveriesInput = {
+  query?: {
+    /** id of an endpoint */
+    endpoint?: string;
+    state?: 'waiting' | 'delivered' | 'failed';
+    type?: string;
+    /** Unix ms of the event */
+    from?: number;
+    /** Unix ms of the event */
+    to?: number;
+    /** the `id` of the last one of the page before */
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type EventCallbacksDeliveriesReply = {
+  id: number;
+  endpointId: string;
+  /** the header webhook-id: the same for each attempt */
+  webhookId: string;
+  type: string;
+  /** Unix ms of the event */
+  at: number;
+  /** failed: given up */
+  state: 'waiting' | 'delivered' | 'failed';
+  attempts: number;
+  /** Unix ms of the next attempt; 0 without one */
+  dueAt: number;
+  /** Unix ms of the first attempt; 0 before it */
+  firstAt: number;
+  /** Unix ms of the last attempt; 0 before the first */
+  lastAt: number;
+  /** of the last reply; 0 without one */
+  status: number;
+  /** why the last attempt failed; empty when it did not */
+  error: string;
+  /** how long the last attempt took */
+  ms: number;
+}[];
+
+export type EventCallbacksRedeliverInput = {
+  id: number;
+};
+
+export type EventCallbacksListReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+}[];
+
+export type EventCallbacksAddInput = {
+  body: {
+    /** random by default */
+    id?: string;
+    /** https:// or http:// */
+    url: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+  };
+};
+
+export type EventCallbacksAddReply = {
+  id: string;
+  /** shown this once */
+  secret: string;
+};
+
+export type EventCallbacksGetInput = {
+  id: string;
+};
+
+export type EventCallbacksGetReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksUpdateInput = {
+  id: string;
+  body?: {
+    /** https:// or http:// */
+    url?: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events?: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+    /** events that wait are not sent any more */
+    skipWaiting?: boolean;
+  };
+};
+
+export type EventCallbacksUpdateReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksRemoveInput = {
+  id: string;
+};
+
+export type EventCallbacksPingInput = {
+  id: string;
+};
+
+export type EventCallbacksPingReply = {
+  delivered: boolean;
+  status: number;
+  ms: number;
+  error: string;
+};
+
+export type EventCallbacksRedeliverSpanInput = {
+  id: string;
+  body: {
+    /** Unix ms */
+    from: number;
+    /** Unix ms; now by default */
+    to?: number;
+    /** leaves out what was delivered */
+    onlyFailed?: boolean;
+  };
+};
+
+export type EventCallbacksRotateInput = {
+  id: string;
+  body?: {
+    /** how long the previous secret signs too */
+    overlapHours?: number;
+  };
+};
+
+export type EventCallbacksRotateReply = {
+  /** shown this once */
+  secret: string;
+  /** Unix ms */
+  previousSecretUntil: number;
+};
+
+export type EventCallbacksEventsReply = {
+  type: string;
+  doc: string;
+}[];
+
+export type EventCallbacksTrafficInformReply = {
+  sent: number;
+  failed: number;
+  /** polls whose report was left out, because an earlier one was under way */
+  skipped: number;
+  /** Unix ms; 0 for never */
+  lastSentAt: number;
+  lastError: string;
+};
+
 export type GeodataCategoriesInput = {
   query: {
     /** a file name that ends with .dat, without a path */
@@ -4750,6 +5175,21 @@ export type KeygenWireguardReply = {
 
 export type MetricsTokenReply = {
   createdAt: number | null;
+};
+
+export type MsgBotStatusReply = {
+  state: 'off' | 'connecting' | 'running' | 'failing';
+  /** of the bot; blank while it is not connected */
+  username: string;
+  /** why it does not work; blank if it does */
+  problem: string;
+  /** whether updates are delivered (msgBotWebhook) and not fetched */
+  byWebhook: boolean;
+};
+
+export type MsgBotWebhookInput = {
+  secret: string;
+  body: unknown;
 };
 
 export type NotificationsChannelsReply = {
@@ -5127,6 +5567,18 @@ export class Weir extends Transport {
       token: string;
     }> =>
       this.call({ method: 'POST', path: '/panel/api/x/metrics/token', gives: 'obj' }),
+  } as const;
+
+  readonly msgBot = {
+    /** Makes a backup and sends it to the admins of the bot. — POST /panel/api/backuptotgbot */
+    sendBackup: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/backuptotgbot', gives: 'msg' }),
+    /** Whether the bot is connected, and why not. — GET /panel/api/x/msg-bot/status */
+    status: (): Promise<MsgBotStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/msg-bot/status', gives: 'obj' }),
+    /** Takes an update from the Bot API. Only with the secret path and the secret header, which nobody else has. — POST /panel/api/x/msg-bot/webhook/{secret} */
+    webhook: (input: MsgBotWebhookInput): Promise<Response> =>
+      this.call({ method: 'POST', path: '/panel/api/x/msg-bot/webhook/{secret}', gives: 'response' }, input),
   } as const;
 
   readonly clients = {
@@ -5623,6 +6075,9 @@ export class Weir extends Transport {
     /** Returns what a user agent gets from the subscription server: by path of a format, `format` of the query, and rules. It registers no device and no fetch. — GET /panel/api/setting/subscriptionPreview */
     subscriptionPreview: (input?: SettingsSubscriptionPreviewInput): Promise<SettingsSubscriptionPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/setting/subscriptionPreview', gives: 'obj' }, input),
+    /** Sends a test message of the bot to all its admins, with the saved settings. — POST /panel/api/setting/testMsgBot */
+    testMsgBot: (): Promise<SettingsTestMsgBotReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testMsgBot', gives: 'body' }),
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
     update: (input?: SettingsUpdateInput): Promise<SettingsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input),
@@ -5638,6 +6093,18 @@ export class Weir extends Transport {
     /** Shows what the settings of an export would change here, after all checks of setting/update; with `apply`, changes them: all or none. What this panel does not have, what its environment sets, and secrets are left out and named. — POST /panel/api/x/settings/import */
     import: (input: SettingsImportInput): Promise<SettingsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/settings/import', gives: 'obj' }, input),
+  } as const;
+
+  readonly mail = {
+    /** Sends one mail with the stored settings, also while `smtpEnable` is off, and says how far it came. — POST /panel/api/setting/testSmtp */
+    testSmtp: (): Promise<MailTestSmtpReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testSmtp', gives: 'body' }),
+  } as const;
+
+  readonly setting = {
+    /** Sends a test message to the channel, also while the bot is disabled. — POST /panel/api/setting/testWebhook */
+    testWebhook: (input?: SettingTestWebhookInput): Promise<SettingTestWebhookReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testWebhook', gives: 'body' }, input),
   } as const;
 
   readonly subBalancers = {
@@ -5749,6 +6216,45 @@ export class Weir extends Transport {
     /** Where the present or last install is; null when there was none since the start of the panel. — GET /panel/api/x/engine-versions/progress */
     progress: (): Promise<EngineVersionsProgressReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/engine-versions/progress', gives: 'obj' }),
+  } as const;
+
+  readonly eventCallbacks = {
+    /** Deliveries that were attempted at least once, the newest first. — GET /panel/api/x/event-callbacks/deliveries */
+    deliveries: (input?: EventCallbacksDeliveriesInput): Promise<EventCallbacksDeliveriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/deliveries', gives: 'obj' }, input),
+    /** Sends one event again, with the same webhook-id. — POST /panel/api/x/event-callbacks/deliveries/{id}/redeliver */
+    redeliver: (input: EventCallbacksRedeliverInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/deliveries/{id}/redeliver', gives: 'msg' }, input),
+    /** The endpoints, how far each has come, and what it fails with. — GET /panel/api/x/event-callbacks/endpoints */
+    list: (): Promise<EventCallbacksListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }),
+    /** Adds an endpoint; it gets what happens from now on. The reply alone has its secret. — POST /panel/api/x/event-callbacks/endpoints */
+    add: (input: EventCallbacksAddInput): Promise<EventCallbacksAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }, input),
+    /** One endpoint. — GET /panel/api/x/event-callbacks/endpoints/{id} */
+    get: (input: EventCallbacksGetInput): Promise<EventCallbacksGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Changes what is sent of an endpoint. A disabled one goes on where it stopped when it is enabled. — POST /panel/api/x/event-callbacks/endpoints/{id} */
+    update: (input: EventCallbacksUpdateInput): Promise<EventCallbacksUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Deletes an endpoint, and what waits for it. — POST /panel/api/x/event-callbacks/endpoints/{id}/del */
+    remove: (input: EventCallbacksRemoveInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/del', gives: 'msg' }, input),
+    /** Sends one event of the type `ping` at once and returns what came of it. — POST /panel/api/x/event-callbacks/endpoints/{id}/ping */
+    ping: (input: EventCallbacksPingInput): Promise<EventCallbacksPingReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/ping', gives: 'obj' }, input),
+    /** Sends the stored events of a time span again that the endpoint wants, in their order. — POST /panel/api/x/event-callbacks/endpoints/{id}/redeliver */
+    redeliverSpan: (input: EventCallbacksRedeliverSpanInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/redeliver', gives: 'msg' }, input),
+    /** Makes a new secret. Until the previous one ends, each message has a signature of both. — POST /panel/api/x/event-callbacks/endpoints/{id}/rotate */
+    rotate: (input: EventCallbacksRotateInput): Promise<EventCallbacksRotateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/rotate', gives: 'obj' }, input),
+    /** The types of events that an endpoint can choose. — GET /panel/api/x/event-callbacks/events */
+    events: (): Promise<EventCallbacksEventsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/events', gives: 'obj' }),
+    /** What came of the reports to externalTrafficInformURI since the panel started. — GET /panel/api/x/event-callbacks/trafficInform */
+    trafficInform: (): Promise<EventCallbacksTrafficInformReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/trafficInform', gives: 'obj' }),
   } as const;
 
   readonly geodata = {

@@ -6,13 +6,13 @@
 //   @weir-panel/weir/plugins/addresses: 1 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
-//   @weir-panel/weir/plugins/backup: 16 names
-//   @weir-panel/weir/plugins/certificates: 18 names
-//   @weir-panel/weir/plugins/clients: 38 names
+//   @weir-panel/weir/plugins/backup: 19 names
+//   @weir-panel/weir/plugins/certificates: 19 names
+//   @weir-panel/weir/plugins/clients: 39 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
-//   @weir-panel/weir/plugins/devices: 5 names
+//   @weir-panel/weir/plugins/devices: 8 names
 //   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
@@ -22,9 +22,10 @@
 //   @weir-panel/weir/plugins/inbounds: 104 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
+//   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/notifications: 3 names
+//   @weir-panel/weir/plugins/notifications: 18 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 15 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
@@ -1884,6 +1885,23 @@ declare module '@weir-panel/weir/plugins/backup' {
   }
   /** Places to which backups are copied. */
   export const BackupTargets: ExtensionPoint<BackupTarget>;
+  /** A backup that was made and verified, and is in the list. */
+  export interface MadeBackup {
+    readonly name: string;
+    readonly bytes: number;
+    readonly isEncrypted: boolean;
+    /** Opens its file for reading; it cannot be deleted until `close`. */
+    open(): Promise<{
+      readonly path: string;
+      close(): Promise<void>;
+    }>;
+  }
+  export interface BackupsApi {
+    /** Makes a backup as `x/backup/run` does, and copies it to all targets. Rejects with a sentence. */
+    make(who: Principal): Promise<MadeBackup>;
+  }
+  /** For plugins that send backups to people. */
+  export const Backups: Token<BackupsApi>;
   /** What changed about a backup. */
   export interface BackupChange {
     readonly kind: 'added' | 'updated' | 'deleted';
@@ -1903,7 +1921,7 @@ declare module '@weir-panel/weir/plugins/backup' {
 }
 
 declare module '@weir-panel/weir/plugins/certificates' {
-  import type { During, ExtensionPoint, ListenersApi, Principal, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint, ListenersApi, Principal, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
@@ -1973,6 +1991,12 @@ declare module '@weir-panel/weir/plugins/certificates' {
     answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
   }
   export const Challenges: Token<ChallengesApi>;
+  /** An authority issued no certificate, at first or for a renewal; `reason` is a sentence. Each attempt is reported. */
+  export const certificateFailed: Event<{
+    readonly id: number;
+    readonly names: readonly string[];
+    readonly reason: string;
+  }>;
   /** What an admin sets of a certificate. */
   export interface CertificateFacts {
     readonly id: number;
@@ -2006,7 +2030,7 @@ declare module '@weir-panel/weir/plugins/certificates' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Setting, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
@@ -2059,6 +2083,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly CREDENTIAL_TAKEN: ErrorFactory;
   };
 
+  // Settings of the lists: when a client counts as expiring.
+  export const clientSettings: {
+    readonly expireDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
+    readonly trafficDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
+  };
+
   // Clients: the accounts that use the core.
   /** Bytes to add to what a client used through an inbound. */
   export interface ClientUsage {
@@ -2081,6 +2111,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     all(): Iterable<Readonly<ClientRow>>;
     /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
+    /** Ids of enabled clients whose expiry is after one moment and not after another (Unix ms); costs those, not all. */
+    expiring(after: number, until: number): Promise<number[]>;
     /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
     atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
     /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
@@ -2158,6 +2190,12 @@ declare module '@weir-panel/weir/plugins/clients' {
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
+    /** Changes these fields of a client. */
+    update(email: string, patch: ClientPatch, who: Principal): Promise<Applied>;
+    /** Resets the usage of these clients and enables them, unless they are expired. Unknown emails are skipped. */
+    resetTraffic(emails: readonly string[], who: Principal): Promise<Applied>;
+    /** Resets the usage of all clients; those that an admin disabled stay disabled. */
+    resetAllTraffic(who: Principal): Promise<Applied>;
     /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
@@ -2509,6 +2547,46 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
 
   // Bodies and replies that hold whole clients.
+  /** Fields that are left out stay unchanged. */
+  const ClientPatch: Joi.ObjectSchema<any> & Typed<{
+    adTag?: string;
+    allowedIPs?: string | string[];
+    auth?: string;
+    comment?: string;
+    created_at?: number;
+    credentials?: (Readonly<Record<string, unknown>> & {
+      readonly inboundId: number;
+    })[];
+    depletedCause?: "expiry" | "quota" | null;
+    email?: string;
+    enable?: boolean;
+    expiryTime?: number;
+    flow?: string;
+    forwardedPorts?: string;
+    group?: string;
+    id?: string;
+    keepAlive?: number;
+    limitHwid?: number;
+    limitIp?: number;
+    password?: string;
+    preSharedKey?: string;
+    privateKey?: string;
+    publicKey?: string;
+    reset?: number;
+    resetDay?: number;
+    resetMax?: number;
+    reverse?: Record<string, unknown> | null;
+    secret?: string;
+    security?: string;
+    subId?: string;
+    tgId?: number;
+    totalGB?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
+    updated_at?: number;
+    uuid?: string;
+  }>;
+  type ClientPatch = Static<typeof ClientPatch>;
   /** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
   const PART_NAMES: readonly ['externalLinks', 'devices'];
   type PartName = (typeof PART_NAMES)[number];
@@ -2758,7 +2836,7 @@ declare module '@weir-panel/weir/plugins/core-template' {
 }
 
 declare module '@weir-panel/weir/plugins/devices' {
-  import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
+  import type { ErrorFactory, Event, Principal, Token } from '@weir-panel/weir/kernel';
 
   export const deviceErrors: {
     readonly NOT_FOUND: ErrorFactory;
@@ -2782,6 +2860,22 @@ declare module '@weir-panel/weir/plugins/devices' {
     /** Unix ms */
     readonly at: number;
   }
+  /** A device as it is listed. */
+  export interface KnownDevice extends DeviceDescription {
+    /** Unix ms */
+    readonly firstSeen: number;
+    readonly lastSeen: number;
+  }
+  export interface DevicesApi {
+    /** The devices of a client, the one that was seen last first. */
+    list(clientId: number): Promise<readonly KnownDevice[]>;
+    /** Forgets all devices of a client, and returns how many there were; each takes a place again with its next fetch. */
+    forget(client: {
+      readonly id: number;
+      readonly email: string;
+    }, who: Principal): Promise<number>;
+  }
+  export const Devices: Token<DevicesApi>;
   /** New devices were stored. Devices of an import are not reported. */
   export const deviceAdded: Event<{
     readonly devices: readonly DeviceOfClient[];
@@ -4824,6 +4918,32 @@ declare module '@weir-panel/weir/plugins/keygen' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/limit-warnings' {
+  import type { During } from '@weir-panel/weir/kernel';
+
+  // Warnings before a client reaches a limit.
+  /** A client that is near a limit. */
+  export interface LimitWarning {
+    readonly kind: 'quota' | 'expiry';
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger; 0 without one */
+    readonly messengerId: number;
+    /** bytes that it used, and may use; `total` is 0 without a quota */
+    readonly used: number;
+    readonly total: number;
+    /** Unix ms; 0 without one */
+    readonly expiryTime: number;
+  }
+  /** Runs in the transaction that notes that clients are near a limit: what a tap writes with its `tx` happens once for each client, limit and period, however the panel ends. At most 250 at once. */
+  export const duringLimitWarning: During<{
+    readonly at: number;
+    readonly warnings: readonly LimitWarning[];
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/link-reader' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
   import type { ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
@@ -4905,32 +5025,127 @@ declare module '@weir-panel/weir/plugins/metrics' {
 }
 
 declare module '@weir-panel/weir/plugins/notifications' {
-  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint } from '@weir-panel/weir/kernel';
 
-  // Lets other plugins add notification channels.
+  // Lets other plugins declare events to be notified of, add channels, and add languages.
+  /** `critical`: never dropped for another, and an admin must act. */
+  export type Severity = 'info' | 'warning' | 'critical';
+  export const SEVERITIES: readonly ['info', 'warning', 'critical'];
   /** A notification, ready to be sent. */
   export interface Notification {
-    /** the same for every attempt to deliver it */
+    /** the same for every attempt to deliver it over a channel */
     readonly id: string;
-    /** one of the names in the setting `notificationEvents`, or `test` */
+    /** name of a `NotifiedEvent`, or `test` */
     readonly event: string;
+    readonly severity: Severity;
     /** Unix ms */
     readonly at: number;
-    /** one sentence for display */
+    /** the kind of event in a few words, in the language of the channel: for subjects and headings; plain text */
+    readonly title: string;
+    /** one sentence in the language of the channel, at most 2,000 characters on one line; plain text: the channel escapes it for its own mark-up */
     readonly text: string;
-    /** the same information for programs */
+    /** the same information for programs; of a summary `{ count, from, to, samples }` */
     readonly data: Readonly<Record<string, unknown>>;
+    /** stands for many of the same event that came at once */
+    readonly isSummary?: true;
+  }
+  /** A client that is notified itself. */
+  export interface ClientRecipient {
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger, from the field `tgId` */
+    readonly messengerId: number;
+  }
+  /** Members that an error of `send` may have. */
+  export interface DeliveryFailure {
+    /** when the receiver wants the next attempt, over the whole channel */
+    readonly retryAfterMs?: number;
+    /** no attempt will do better: a bad token, an unknown chat */
+    readonly isPermanent?: boolean;
   }
   /** A channel: a chat, a mail server, an address that accepts JSON. */
   export interface Channel {
     readonly name: string;
     /** Whether the channel is set up; nothing is queued for a disabled one. */
     isOn(): boolean;
-    /** Rejects when delivery fails; it is then retried a few times. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
+    /** Language of the texts, a BCP 47 tag such as `en`, `fa`, `ru`, `zh`; English without it. */
+    language?(): string;
+    /** Names of the events that this channel wants, or their aliases (`login.attempt`), or `default`; without it those of the setting `notificationEvents`. */
+    events?(): readonly string[];
+    /** Rejects when delivery fails; it is then retried for a day, see `DeliveryFailure`. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
     send(notification: Notification, signal: AbortSignal): Promise<void>;
+    /** Sends to a client who has a messenger id; a channel without it reaches admins only. Rejects as `send` does. */
+    sendToClient?(notification: Notification, client: ClientRecipient, signal: AbortSignal): Promise<void>;
   }
+  type Problem = string | undefined;
   /** The notification channels. */
   export const Channels: ExtensionPoint<Channel>;
+  /** A message in several languages, each an ICU message: `{count, plural, one {# client} other {# clients}}`. A language that is missing is English. */
+  export interface Texts {
+    readonly en: string;
+    readonly fa?: string;
+    readonly ru?: string;
+    readonly zh?: string;
+  }
+  /** A value in a message. Texts are shortened to 200 characters and cleaned of what could disturb the sentence. */
+  export type TextValue = string | number | boolean | Date;
+  /** Values by name. A list is formatted item by item with `items` of the event and joined as the language does; five are named, the rest is counted. */
+  export type TextArguments = Readonly<Record<string, TextValue | readonly Readonly<Record<string, TextValue>>[]>>;
+  /** Something that happened, as its owner describes it. */
+  export interface Occurrence {
+    readonly args: TextArguments;
+    /** for programs; must be JSON */
+    readonly data: Readonly<Record<string, unknown>>;
+    /** where it differs from that of the event */
+    readonly severity?: Severity;
+    /** Of occurrences with the same key, one is sent in fifteen minutes. */
+    readonly quietKey?: string;
+    /** Client that gets it, over channels that reach clients, instead of the admins. */
+    readonly client?: ClientRecipient;
+  }
+  /** An event that can be notified of. */
+  export interface NotifiedEvent<P> {
+    /** camelCase, and the name of the plugin before it for a third-party one: `acme.batteryLow` */
+    readonly name: string;
+    readonly severity: Severity;
+    /** whether the word `default` in a list of events means it too */
+    readonly isOnByDefault: boolean;
+    /** An event; or a hook inside a write: then the notification is stored with the write, and survives a crash right after it. */
+    readonly hook: Event<P> | During<P>;
+    /** Returns what to send; an empty list for nothing. Synchronous and quick. Not called for an event while nobody wants it. */
+    describe(payload: P): readonly Occurrence[];
+    /** the kind of event in a few words */
+    readonly titles: Texts;
+    /** the sentence; each language has the same arguments */
+    readonly texts: Texts;
+    /** how an item of a list among the arguments is written, by the argument's name */
+    readonly items?: Readonly<Record<string, Texts>>;
+    /** other names in lists of events: those of older panels */
+    readonly aliases?: readonly string[];
+    /** Name of a wider event: a channel that wants that one does not get this one too. */
+    readonly partOf?: string;
+  }
+  /** The events that can be notified of. A plugin declares its own, in its `notified.ts`. */
+  export const NotifiedEvents: ExtensionPoint<NotifiedEvent<never>>;
+  /** Returns what is wrong with the texts of an event. */
+  export function eventTextsProblem({ name, titles, texts, items }: NotifiedEvent<never>): Problem;
+  /** An entry for `NotifiedEvents`, with the type of its payload checked. */
+  export const notified: <P>(event: NotifiedEvent<P>) => NotifiedEvent<never>;
+  /** Messages of one event, or of the panel itself, in one language. */
+  export interface TranslatedTexts {
+    readonly title?: string;
+    readonly text?: string;
+    readonly items?: Readonly<Record<string, string>>;
+  }
+  /** All messages in one more language. */
+  export interface Translation {
+    /** BCP 47 tag, such as `de` or `pt-BR` */
+    readonly language: string;
+    /** by name of the event, and for `test`, `summary`, `more` and `missed` the panel's own; what is missing is English */
+    readonly events: Readonly<Record<string, TranslatedTexts>>;
+  }
+  /** More languages. A message with arguments that the event does not have is left out when it is used. */
+  export const Translations: ExtensionPoint<Translation>;
 
   export {};
 }
@@ -5032,6 +5247,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly limits?: Partial<CallLimits>;
     /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
     readonly allowPrivate?: boolean;
+    /** Proxy of this call, in the form of `WEIR_OUTGOING_PROXY` and in its place; blank for none of its own. */
+    readonly proxy?: string;
     /** Any certificate is taken: only where an admin has permitted it for this server. */
     readonly allowInsecure?: boolean;
     /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
