@@ -112,7 +112,7 @@ export async function sendMail(
     connection.once('end', () => reject(new Error('it closed the connection')));
     late.addEventListener('abort', () => reject(late.reason as Error), { once: true });
   });
-  // Whoever waits for it meanwhile hears of it; afterwards nobody does.
+  // Without a step that waits for it, nobody handles the rejection.
   broken.catch(() => undefined);
   const step = <T>(ask: Parameters<typeof asked<T>>[0]): Promise<T> => Promise.race([asked(ask), broken]);
   try {

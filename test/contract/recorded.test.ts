@@ -25,12 +25,10 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     ...['setting/all', 'setting/defaultSettings', 'setting/factoryDefaults'],
   ].map((path) => [`POST ${API}${path}`, SHOWS] as const),
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),
-  ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'].map(
-    (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
-  ),
   ...[
     ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'],
-    ...['x/event-callbacks/endpoints/{id}/ping', 'setting/testWebhook'],
+    ...['setting/testMsgBot', 'setting/testSmtp', 'setting/testWebhook'],
+    'x/event-callbacks/endpoints/{id}/ping',
   ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
