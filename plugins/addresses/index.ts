@@ -1,10 +1,11 @@
-import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, job, Listeners, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
-import { addressLimitExceeded } from './contract.js';
+import { ClientsAt } from './clients-at.js';
+import { addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
@@ -30,7 +31,7 @@ export default definePlugin({
     identity: PanelIdentity,
     audit: maybe(AuditTrail),
   },
-  hooks: [addressLimitExceeded],
+  hooks: [addressLimitExceeded, cutAddresses],
   settings: addressSettings,
   tables,
   migrations,
@@ -41,7 +42,9 @@ export default definePlugin({
     observer: singleton(Observer),
     scan: singleton(OnlineScan),
     views: singleton(AddressViews),
+    clientsAt: singleton(ClientsAt),
   },
+  provides: ({ clientsAt }) => [provide(ClientAddresses, clientsAt)],
   taps: ({ sightings }) => [
     // Their rows go with their clients.
     tap(afterClientSave, ({ changes }) => {

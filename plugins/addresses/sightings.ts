@@ -1,5 +1,6 @@
 // From where clients connected within the last half hour, in memory. The database follows it in batches.
 import { canonicalAddress, type Clock, networkOf } from '../../kernel/index.js';
+import { NetworkIndex } from './network-index.js';
 
 export const RECENT_MS = 30 * 60_000;
 /** An address is live for this long after its last connection began, and while one is open. */
@@ -29,6 +30,8 @@ export interface Sighting {
   written: number;
   /** `lastSeen` when it was last reported as over the limit */
   reported: number;
+  /** whether it was the peer of a connection, and not only claimed by a header; not stored */
+  isPeer: boolean;
 }
 export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
 
@@ -38,6 +41,7 @@ export class Sightings {
   #size = 0;
   /** by client, the latest last; by panel and network within */
   readonly #clients = new Map<number, Map<string, Sighting>>();
+  readonly #index = new NetworkIndex();
   #unwritten = new Set<Sighting>();
 
   constructor({ clock }: { clock: Clock }, most = MOST_IN_ALL) {
@@ -51,7 +55,7 @@ export class Sightings {
   }
 
   /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. */
-  note(clientId: number, ip: string, at: number, panel = ''): string | undefined {
+  note(clientId: number, ip: string, at: number, panel = '', isPeer = false): string | undefined {
     const address = canonicalAddress(ip);
     if (address === undefined) return undefined;
     const now = this.#clock.now();
@@ -62,6 +66,7 @@ export class Sightings {
     const key = `${panel} ${network}`;
     const known = own.get(key);
     if (known) {
+      known.isPeer ||= isPeer;
       if (seen < known.lastSeen) return address;
       if (seen - known.lastSeen > LIVE_MS) known.since = seen;
       known.address = address;
@@ -78,8 +83,10 @@ export class Sightings {
         since: seen,
         written: 0,
         reported: 0,
+        isPeer,
       };
       own.set(key, added);
+      this.#index.add(added);
       this.#size++;
       this.#unwritten.add(added);
       if (own.size > MOST_OF_CLIENT) this.#forgetOldestOf(own);
@@ -92,6 +99,10 @@ export class Sightings {
     return address;
   }
 
+  /** Of all clients, within a network. */
+  at(network: string): Iterable<Sighting> {
+    return this.#index.at(network);
+  }
   of(clientId: number): readonly Sighting[] {
     return [...(this.#clients.get(clientId)?.values() ?? [])];
   }
@@ -106,14 +117,19 @@ export class Sightings {
     if (own.size >= MOST_OF_CLIENT || this.#size >= this.#most) return;
     if (own.size === 0 && this.#clients.size >= MOST_CLIENTS) return;
     const key = `${row.panel} ${row.network}`;
-    if (!own.has(key)) this.#size++;
+    const before = own.get(key);
+    if (before) this.#index.remove(before);
+    else this.#size++;
     this.#clients.set(row.clientId, own);
-    own.set(key, {
+    const restored = {
       ...row,
       since: row.firstSeen,
       written: row.lastSeen,
       reported: 0,
-    });
+      isPeer: false,
+    };
+    own.set(key, restored);
+    this.#index.add(restored);
   }
 
   /** What is to be written. It is no longer unwritten: hand it back if that fails. */
@@ -137,6 +153,7 @@ export class Sightings {
           this.#unwritten.add(sighting);
         if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) {
           own.delete(key);
+          this.#index.remove(sighting);
           this.#size--;
         }
       }
@@ -152,7 +169,10 @@ export class Sightings {
 
   forgetClient(clientId: number): void {
     const own = this.of(clientId);
-    for (const sighting of own) this.#unwritten.delete(sighting);
+    for (const sighting of own) {
+      this.#unwritten.delete(sighting);
+      this.#index.remove(sighting);
+    }
     this.#size -= own.length;
     this.#clients.delete(clientId);
   }
@@ -161,6 +181,7 @@ export class Sightings {
     const [oldest] = [...own].sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
     if (!oldest) return;
     own.delete(oldest[0]);
+    this.#index.remove(oldest[1]);
     this.#size--;
     this.#unwritten.delete(oldest[1]);
   }
