@@ -14,11 +14,12 @@ const OWN: Readonly<Record<string, RegExp>> = {
   processes: /^[a-z\d-]+$/,
   sidecars: /^[a-z\d-]+(?:\.key)?$/,
   uploads: /^request-/,
+  'ban-guard': /^(?:limit|logins)\.log/,
   'time-series': /\.series(?:\.unreadable)?$/,
 };
 /** Other files in a folder that only the panel uses: the config file, programs, plugins, certificates. */
 const USUAL =
-  /^(?:engine|backups|time-series|processes|sidecars|geodata|snapshots|uploads|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
+  /^(?:engine|backups|time-series|processes|sidecars|geodata|snapshots|uploads|ban-guard|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
 const OTHERS = 0o077;
 
 interface Entry {

@@ -1,13 +1,16 @@
 import { bool, command, type Command, optional, Refusal, word } from '../../kernel/index.js';
 import type { Enforcer } from './enforcer.js';
+import type { Fail2banDriver } from './fail2ban/driver.js';
 import type { HandBans } from './hand-bans.js';
 
 export const commands = ({
   handBans,
   enforcer,
+  fail2ban,
 }: {
   readonly handBans: HandBans;
   readonly enforcer: Enforcer;
+  readonly fail2ban: Fail2banDriver;
 }): Command[] => [
   command({
     name: 'ban-guard unban',
@@ -26,8 +29,12 @@ export const commands = ({
   }),
   command({
     name: 'ban-guard ports',
-    about: 'Shows, as JSON, the ports that bans leave open, and those that a ban from the panel closes.',
+    about:
+      'Shows, as JSON, the ports that bans leave open, and those that a ban from the panel closes. Makes the log files that fail2ban reads.',
     example: 'weir ban-guard ports',
-    run: async ({ say }) => say(JSON.stringify(await enforcer.ports())),
+    run: async ({ say }) => {
+      await fail2ban.makeLogs();
+      say(JSON.stringify(await enforcer.ports()));
+    },
   }),
 ];

@@ -2,7 +2,7 @@
 import { during, event, extensionPoint, type Principal } from '../../kernel/index.js';
 
 export { fail2banFiles, type Fail2banFile, FAIL2BAN_OWN } from './fail2ban/files.js';
-export { LOG_FOLDER, LOG_NAMES } from './fail2ban/log-lines.js';
+export { FAIL2BAN_JAILS } from './fail2ban/log-lines.js';
 
 /** Ports that a ban closes. `proxy`: all TCP and UDP ports but those that stay open; `panel`: the ports of the panel alone. */
 export type BanScope = 'proxy' | 'panel';

@@ -68,7 +68,7 @@ export class Fail2banDriver implements BanDriver {
 
   /** Rejects when the files of fail2ban are not those of this panel with these ports: they might close its own. */
   async prepare(ports: BanPorts): Promise<void> {
-    await this.#logFolder();
+    await this.makeLogs();
     for (const { path, text } of fail2banFiles(this.#dataDirectory, ports)) {
       const there = await readFile(join(this.#folder, path), 'utf8').catch(() => '');
       if (there !== text)
@@ -130,7 +130,8 @@ export class Fail2banDriver implements BanDriver {
     });
   }
 
-  async #logFolder(): Promise<string> {
+  /** fail2ban leaves a jail out while its log is missing. */
+  async makeLogs(): Promise<string> {
     const folder = join(this.#dataDirectory, LOG_FOLDER);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const scope of SCOPES) await appendFile(join(folder, LOG_NAMES[scope]), '', { mode: 0o600 });
@@ -138,7 +139,7 @@ export class Fail2banDriver implements BanDriver {
   }
 
   async #append(scope: BanScope, lines: string): Promise<void> {
-    const path = join(await this.#logFolder(), LOG_NAMES[scope]);
+    const path = join(await this.makeLogs(), LOG_NAMES[scope]);
     const file = await open(path, 'r+', 0o600);
     try {
       const { size } = await file.stat();
@@ -151,7 +152,7 @@ export class Fail2banDriver implements BanDriver {
       await file.close();
     }
     await rename(path, `${path}.1`);
-    await this.#logFolder();
+    await this.makeLogs();
   }
 
   #client(...args: readonly string[]): Promise<string> {

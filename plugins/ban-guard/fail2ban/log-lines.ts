@@ -5,6 +5,7 @@ import type { BanScope, DriverBan } from '../contract.js';
 export const LOG_FOLDER = 'ban-guard';
 export const LOG_NAMES: Readonly<Record<BanScope, string>> = { proxy: 'limit.log', panel: 'logins.log' };
 export const JAILS: Readonly<Record<BanScope, string>> = { proxy: 'weir-limit', panel: 'weir-login' };
+export const FAIL2BAN_JAILS: readonly string[] = Object.values(JAILS);
 
 const LONGEST_NAME = 300;
 
