@@ -35,6 +35,15 @@ export class ClientsAt implements ClientAddressesApi {
     return [...found].map(([clientId, lastSeen]) => ({ clientId, lastSeen }));
   }
 
+  endUse(clientId: number, text: string, at: number): void {
+    const address = canonicalAddress(text);
+    if (address === undefined) return;
+    // The core's log knows seconds.
+    const second = Math.floor(at / 1000) * 1000;
+    for (const sighting of this.#sightings.at(networkOf(address)))
+      if (sighting.clientId === clientId) sighting.nextUseFrom = second;
+  }
+
   isSpared(address: string): boolean {
     return (
       this.#observer.isIgnored(address) || this.#allowed.has(this.#settings.read().ipLimitAllowlist, address)

@@ -19,6 +19,8 @@ export interface ClientAddressesApi {
   at(address: string): readonly ClientAtAddress[];
   /** Whether the setting `ipLimitAllowlist` has it, or it is that of a proxy in front of the core. */
   isSpared(address: string): boolean;
+  /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
+  endUse(clientId: number, address: string, at: number): void;
 }
 export const ClientAddresses = token<ClientAddressesApi>('addresses', 'ClientAddresses');
 

@@ -32,6 +32,8 @@ export interface Sighting {
   reported: number;
   /** whether it was the peer of a connection, and not only claimed by a header; not stored */
   isPeer: boolean;
+  /** Unix ms from which a connection begins a new use; 0: only a pause does */
+  nextUseFrom: number;
 }
 export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
 
@@ -68,7 +70,10 @@ export class Sightings {
     if (known) {
       known.isPeer ||= isPeer;
       if (seen < known.lastSeen) return address;
-      if (seen - known.lastSeen > LIVE_MS) known.since = seen;
+      // Without a line in the log, what is open may have been opened before.
+      const isNewUse = isPeer && known.nextUseFrom > 0 && seen >= known.nextUseFrom;
+      if (isNewUse || seen - known.lastSeen > LIVE_MS) known.since = seen;
+      if (isNewUse) known.nextUseFrom = 0;
       known.address = address;
       known.lastSeen = seen;
       if (seen - known.written >= WRITTEN_EVERY_MS) this.#unwritten.add(known);
@@ -84,6 +89,7 @@ export class Sightings {
         written: 0,
         reported: 0,
         isPeer,
+        nextUseFrom: 0,
       };
       own.set(key, added);
       this.#index.add(added);
@@ -127,6 +133,7 @@ export class Sightings {
       written: row.lastSeen,
       reported: 0,
       isPeer: false,
+      nextUseFrom: 0,
     };
     own.set(key, restored);
     this.#index.add(restored);

@@ -9,6 +9,7 @@ import {
   type PluginContext,
   SerialQueue,
 } from '../../kernel/index.js';
+import type { ClientAddressesApi } from '../addresses/contract.js';
 import type { BanStore } from './ban-store.js';
 import { type BanDriver, BanDrivers, type BanFacts, type BanPorts, type BanTarget } from './contract.js';
 import type { DriverMarks } from './driver-marks.js';
@@ -37,6 +38,7 @@ export class Enforcer {
   readonly #listeners: Pick<ListenersApi, 'places'>;
   readonly #store: BanStore;
   readonly #marks: DriverMarks;
+  readonly #addresses: Pick<ClientAddressesApi, 'endUse'> | undefined;
   readonly #queue = new SerialQueue();
   #standing = STARTING;
   #waiting: Promise<void> | undefined;
@@ -49,6 +51,7 @@ export class Enforcer {
     listeners: Pick<ListenersApi, 'places'>;
     store: BanStore;
     marks: DriverMarks;
+    clientAddresses: Pick<ClientAddressesApi, 'endUse'> | undefined;
   }) {
     this.#log = needs.log;
     this.#clock = needs.clock;
@@ -57,6 +60,7 @@ export class Enforcer {
     this.#listeners = needs.listeners;
     this.#store = needs.store;
     this.#marks = needs.marks;
+    this.#addresses = needs.clientAddresses;
   }
 
   /** name of the chosen driver; blank: nothing is banned */
@@ -84,14 +88,22 @@ export class Enforcer {
     return { open, panel };
   }
 
+  /** Who comes back after a ban is new there. Also after a restart: what is known of addresses does not hold it. */
+  noteEnds(bans: readonly BanFacts[], at?: number): void {
+    for (const { clientId, address, scope, until } of bans)
+      if (clientId !== 0 && scope === 'proxy') this.#addresses?.endUse(clientId, address, at ?? until);
+  }
+
   /** Hands bans that were stored to the driver. Never rejects: what fails is tried again by `reconcile`. */
   carryOut(bans: readonly BanFacts[]): Promise<void> {
+    this.noteEnds(bans);
     return this.#try(async (driver) => {
       await within(LIMIT_MS, driver.ban(this.#remaining(bans)));
     });
   }
   /** Ends bans in the driver. Never rejects. */
-  withdraw(targets: readonly BanTarget[]): Promise<void> {
+  withdraw(targets: readonly BanFacts[]): Promise<void> {
+    this.noteEnds(targets, this.#clock.now());
     return this.#try(async (driver) => {
       await within(LIMIT_MS, driver.unban(targets));
     });
@@ -177,7 +189,7 @@ export class Enforcer {
         });
       }
     }
-    if (wanted === '') await this.#store.end(this.#store.list());
+    if (wanted === '') this.noteEnds(await this.#store.end(this.#store.list()), this.#clock.now());
   }
 
   #try(work: (driver: BanDriver) => Promise<void>): Promise<void> {

@@ -84,8 +84,11 @@ export default definePlugin({
     contribute(BanDrivers, fail2ban),
     contribute(AuditedHooks, bans),
   ],
-  taps: ({ enforcer, limitBans, loginBans }) => [
-    tap(kernelReady, () => enforcer.reconcile()),
+  taps: ({ store, enforcer, limitBans, loginBans }) => [
+    tap(kernelReady, () => {
+      enforcer.noteEnds(store.list());
+      return enforcer.reconcile();
+    }),
     tap(addressLimitExceeded, ({ clients }) => limitBans.exceeded(clients)),
     // Of a client that moves, the address that it has left is the one to close.
     tap(cutAddresses, () => (limitBans.isOn ? 'oldest' : undefined)),

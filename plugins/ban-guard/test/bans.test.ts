@@ -195,3 +195,21 @@ test.serial('banGuardLimitIp: false bans nobody over a limit', async (t) => {
   await world.connect(user, at(2));
   t.deepEqual(await addresses(), []);
 });
+
+test.serial('who comes back after a short ban is new there, and keeps the place', async (t) => {
+  await world.settings({ banGuardMinutes: 1 });
+  t.teardown(() => world.settings({ banGuardMinutes: 30 }));
+  const user = await limited();
+  await world.connect(user, at(1));
+  await world.pass(1000);
+  await world.connect(user, at(2));
+  t.deepEqual(await addresses(), [at(1)]);
+  // A line of the log that comes late is of a connection from before the ban.
+  await world.connect(user, at(1), world.clock.now());
+  await world.pass(11_000);
+  await world.connect(user, at(2));
+  t.deepEqual(await addresses(), [at(1)]);
+  await world.pass(60_000);
+  await world.connect(user, at(1));
+  t.deepEqual(await addresses(), [at(2)]);
+});

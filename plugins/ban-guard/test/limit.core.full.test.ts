@@ -22,6 +22,12 @@ interface Download {
   hasEnded: boolean;
 }
 
+const listens = (world: World, panel: PanelProcess, where: string, port: number): Promise<void> =>
+  panel.until(
+    async () => (await world.exec(where, 'ss', ['-Htln'])).includes(`:${port}`),
+    `a program listens in ${where}`,
+  );
+
 /** A client program in a namespace; each call starts a download through it. */
 async function program(world: World, panel: PanelProcess, where: string, email: string) {
   const [link = ''] = await panel.get<string[]>(`/panel/api/clients/links/${email}`);
@@ -29,9 +35,8 @@ async function program(world: World, panel: PanelProcess, where: string, email: 
   const { outbound } = outboundOf(link);
   const inbounds = [{ listen: '127.0.0.1', port: SOCKS, protocol: 'socks', settings: {} }];
   await writeFile(config, JSON.stringify({ log: { loglevel: 'none' }, inbounds, outbounds: [outbound] }));
-  const core = world.start(where, engineBinary(), ['run', '-c', config]);
-  const output = core.stdout;
-  if (output) await new Promise((resolve) => createInterface(output).on('line', (line) => /started/.test(line) && resolve(0)));
+  world.start(where, engineBinary(), ['run', '-c', config]).stdout?.resume();
+  await listens(world, panel, where, SOCKS);
   return (): Download => {
     const download = { bytes: 0, hasEnded: false };
     const child = world.start(where, process.execPath, [STREAM, 'read', String(SOCKS), PUBLIC, String(SERVES)]);
@@ -137,14 +142,19 @@ test('an address that another client uses is not banned; only connections of the
   const [link = ''] = await panel.get<string[]>('/panel/api/clients/links/other');
   const inbounds = [{ listen: '127.0.0.1', port: SOCKS + 1, protocol: 'socks', settings: {} }];
   await writeFile(config, JSON.stringify({ inbounds, outbounds: [outboundOf(link).outbound] }));
-  world.start('c1', engineBinary(), ['run', '-c', config]);
+  world.start('c1', engineBinary(), ['run', '-c', config]).stdout?.resume();
   const neighbour: Download = { bytes: 0, hasEnded: false };
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await listens(world, panel, 'c1', SOCKS + 1);
   const child = world.start('c1', process.execPath, [STREAM, 'read', String(SOCKS + 1), PUBLIC, String(SERVES)]);
   if (child.stdout)
     createInterface(child.stdout).on('line', (line) => (neighbour.bytes = Number(JSON.parse(line)) || neighbour.bytes));
   await continues(panel, neighbour, 'the neighbour transfers');
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // Until the panel has read of it in the core's log.
+  await panel.until(
+    async () =>
+      (await panel.get<unknown[]>('/panel/api/clients/ips/other', { method: 'POST' })).length > 0,
+    'the panel has seen it',
+  );
 
   const second = (await program(world, panel, 'c2', 'one'))();
   await continues(panel, second, 'the second address transfers');
