@@ -25,8 +25,7 @@ async function present(path: string): Promise<string | undefined> {
   });
   if (!facts) return undefined;
   const text = facts.isFile() ? await readFile(path, 'utf8') : '';
-  if (!text.startsWith(FAIL2BAN_OWN))
-    throw new Error(`${path} was not written by weir; move it away first`);
+  if (!text.startsWith(FAIL2BAN_OWN)) throw new Error(`${path} was not written by weir; move it away first`);
   return text;
 }
 
@@ -86,7 +85,8 @@ export class Fail2ban {
       const left: string[] = [];
       for (const { path, before } of written) await put(path, before).catch(() => left.push(path));
       if (isRunning) await this.#client('reload').catch(() => left.push('the jails'));
-      const now = left.length > 0 ? `these could not be restored: ${left.join(', ')}` : 'everything is as before';
+      const now =
+        left.length > 0 ? `these could not be restored: ${left.join(', ')}` : 'everything is as before';
       throw new Error(`${(cause as Error).message}; ${now}`, { cause });
     }
   }

@@ -13,7 +13,11 @@ function made() {
     observer: { isIgnored: (address) => address === '192.0.2.66' },
     settings: { read: () => ({ ipLimitAllowlist: '203.0.113.0/24' }) as never },
   });
-  const ids = (address: string) => at.at(address).map(({ clientId }) => clientId).sort();
+  const ids = (address: string) =>
+    at
+      .at(address)
+      .map(({ clientId }) => clientId)
+      .sort();
   return { clock, sightings, at, ids };
 }
 

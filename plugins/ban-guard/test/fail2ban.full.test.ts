@@ -45,7 +45,10 @@ test('a panel bans by fail2ban, from the installation to the removal', async (t)
   const { fail2ban, panel, open, weir } = await world(t);
   await fail2ban.start();
   await use(panel, 'fail2ban');
-  await panel.until(async () => (await problemOf(panel)).includes('no jail weir-limit'), 'it says what is missing');
+  await panel.until(
+    async () => (await problemOf(panel)).includes('no jail weir-limit'),
+    'it says what is missing',
+  );
 
   const dry = await weir('install');
   t.is(dry.code, 1);

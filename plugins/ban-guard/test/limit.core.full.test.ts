@@ -39,7 +39,13 @@ async function program(world: World, panel: PanelProcess, where: string, email: 
   await listens(world, panel, where, SOCKS);
   return (): Download => {
     const download = { bytes: 0, hasEnded: false };
-    const child = world.start(where, process.execPath, [STREAM, 'read', String(SOCKS), PUBLIC, String(SERVES)]);
+    const child = world.start(where, process.execPath, [
+      STREAM,
+      'read',
+      String(SOCKS),
+      PUBLIC,
+      String(SERVES),
+    ]);
     if (child.stdout)
       createInterface(child.stdout).on('line', (line) => {
         const said = JSON.parse(line) as number | 'end';
@@ -145,21 +151,31 @@ test('an address that another client uses is not banned; only connections of the
   world.start('c1', engineBinary(), ['run', '-c', config]).stdout?.resume();
   const neighbour: Download = { bytes: 0, hasEnded: false };
   await listens(world, panel, 'c1', SOCKS + 1);
-  const child = world.start('c1', process.execPath, [STREAM, 'read', String(SOCKS + 1), PUBLIC, String(SERVES)]);
+  const child = world.start('c1', process.execPath, [
+    STREAM,
+    'read',
+    String(SOCKS + 1),
+    PUBLIC,
+    String(SERVES),
+  ]);
   if (child.stdout)
-    createInterface(child.stdout).on('line', (line) => (neighbour.bytes = Number(JSON.parse(line)) || neighbour.bytes));
+    createInterface(child.stdout).on(
+      'line',
+      (line) => (neighbour.bytes = Number(JSON.parse(line)) || neighbour.bytes),
+    );
   await continues(panel, neighbour, 'the neighbour transfers');
   // Until the panel has read of it in the core's log.
   await panel.until(
-    async () =>
-      (await panel.get<unknown[]>('/panel/api/clients/ips/other', { method: 'POST' })).length > 0,
+    async () => (await panel.get<unknown[]>('/panel/api/clients/ips/other', { method: 'POST' })).length > 0,
     'the panel has seen it',
   );
 
   const second = (await program(world, panel, 'c2', 'one'))();
   await continues(panel, second, 'the second address transfers');
   await panel.until(() => first.hasEnded, 'the first address is cut');
-  const spared = await panel.get<{ address: string; sharedWith: string[] }[]>('/panel/api/x/ban-guard/spared');
+  const spared = await panel.get<{ address: string; sharedWith: string[] }[]>(
+    '/panel/api/x/ban-guard/spared',
+  );
   t.like(spared[0], { address: OLD, sharedWith: ['other'] });
   t.deepEqual(await listed(panel), []);
   await continues(panel, neighbour, 'the neighbour notices nothing');

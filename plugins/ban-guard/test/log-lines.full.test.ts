@@ -18,7 +18,10 @@ test('hostile emails ban nobody but the address that is meant', async (t) => {
   const fail2ban = await OwnFail2ban.make(t);
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  const driver = new Fail2banDriver({ dataDirectory, config: { fail2ban: fail2ban.folder } }, fail2ban.network.run);
+  const driver = new Fail2banDriver(
+    { dataDirectory, config: { fail2ban: fail2ban.folder } },
+    fail2ban.network.run,
+  );
   await driver.makeLogs();
   for (const { path, text } of fail2banFiles(dataDirectory, PORTS))
     await writeFile(join(fail2ban.folder, path), text);
@@ -49,10 +52,17 @@ test('hostile emails ban nobody but the address that is meant', async (t) => {
   t.false(addresses.includes('9.9.9.9'));
 
   // The filter itself, with what an email would have done as it came.
-  const lines = HOSTILE.map((email) => `${Math.floor(Date.now() / 1000)} ban 198.51.100.1 limitIp [${email}]`);
+  const lines = HOSTILE.map(
+    (email) => `${Math.floor(Date.now() / 1000)} ban 198.51.100.1 limitIp [${email}]`,
+  );
   const raw = join(dataDirectory, 'raw.log');
   await writeFile(raw, `${lines.join('\n')}\n`);
-  const read = await command('fail2ban-regex', '-v', raw, join(fail2ban.folder, 'filter.d', 'weir-limit.conf'));
+  const read = await command(
+    'fail2ban-regex',
+    '-v',
+    raw,
+    join(fail2ban.folder, 'filter.d', 'weir-limit.conf'),
+  );
   t.true(read.includes('198.51.100.1'), 'some of them are harmless');
   t.false(/^\|?\s+1\.1\.1\.1\s/m.test(read), 'an address inside of a line is never one');
 });

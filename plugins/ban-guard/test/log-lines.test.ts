@@ -25,7 +25,18 @@ test('an email can be read from its line', (t) => {
 
 test('a data folder that fail2ban would read as something else is refused', (t) => {
   const ports = { open: [22], panel: [2053] };
-  for (const folder of ['/a b', '/a\nb', '/%(x)s', '/<x>', '/a*', '/a[1]', "/a'b", 'relative', '/a;b', '/a#b'])
+  for (const folder of [
+    '/a b',
+    '/a\nb',
+    '/%(x)s',
+    '/<x>',
+    '/a*',
+    '/a[1]',
+    "/a'b",
+    'relative',
+    '/a;b',
+    '/a#b',
+  ])
     t.throws(() => fail2banFiles(folder, ports), { message: /its path may have/ }, folder);
   t.is(fail2banFiles('/var/lib/weir', ports).length, 6);
 });

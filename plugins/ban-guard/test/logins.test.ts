@@ -9,7 +9,11 @@ const BEHIND = { WEIR_TRUSTED_PROXIES: '127.0.0.1' };
 async function boot(most = 3) {
   const driver = new RecordingDriver();
   const clock = new FakeClock();
-  const panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, driver.plugin], clock, env: BEHIND });
+  const panel = await TestPanel.boot({
+    plugins: [new FakeEngine().plugin, driver.plugin],
+    clock,
+    env: BEHIND,
+  });
   await panel.get('/panel/api/setting/update', {
     body: { banGuardDriver: 'recording', banGuardLoginFailures: most },
   });
@@ -58,7 +62,8 @@ test('a proxy, this machine and an address from which an admin works are never b
   await login('198.51.100.9');
   t.deepEqual(await banned(), []);
   await panel.call('/panel/api/system/plugins', { headers: { 'x-forwarded-for': '203.0.113.4' } });
-  for (const session of await panel.get<{ ip: string }[]>('/panel/api/access/sessions')) t.is(typeof session.ip, 'string');
+  for (const session of await panel.get<{ ip: string }[]>('/panel/api/access/sessions'))
+    t.is(typeof session.ip, 'string');
 });
 
 test('0 bans nobody, and a name with a line break ends in no log line of bans', async (t) => {

@@ -26,7 +26,10 @@ test('the text closes all ports but the open ones, or those of the panel', (t) =
   t.true(text.includes('meta l4proto { tcp, udp } th dport != { 22, 2053 } ip saddr @proxy4 drop'));
   t.true(text.includes('tcp dport { 2053 } ip saddr @panel4 drop'));
   t.true(text.includes('iifname "lo" accept'));
-  t.false(tableText('weir_x_bans', { open: [], panel: [] }).includes('dport'), 'no port, no rule about ports');
+  t.false(
+    tableText('weir_x_bans', { open: [], panel: [] }).includes('dport'),
+    'no port, no rule about ports',
+  );
 });
 
 test('a ban lasts at least a second', (t) => {
@@ -51,13 +54,19 @@ declare('bans, bans again with another time, and ends bans', async (t) => {
   await driver.ban([ban('198.51.100.1'), ban('2001:db8:0:7::'), ban('198.51.100.1', { scope: 'panel' })]);
   t.deepEqual(await texts(driver), ['panel 198.51.100.1', 'proxy 198.51.100.1', 'proxy 2001:db8:0:7::']);
   await driver.ban([ban('198.51.100.1', { seconds: 5000 })]);
-  const seconds = (await driver.banned()).find(({ address, scope }) => `${scope} ${address}` === 'proxy 198.51.100.1')?.seconds;
+  const seconds = (await driver.banned()).find(
+    ({ address, scope }) => `${scope} ${address}` === 'proxy 198.51.100.1',
+  )?.seconds;
   t.true((seconds ?? 0) > 4990 && (seconds ?? 0) <= 5000, String(seconds));
   await driver.unban([
     { address: '198.51.100.1', scope: 'proxy' },
     { address: '203.0.113.99', scope: 'proxy' },
   ]);
-  t.deepEqual(await texts(driver), ['panel 198.51.100.1', 'proxy 2001:db8:0:7::'], 'one that was not there is no failure');
+  t.deepEqual(
+    await texts(driver),
+    ['panel 198.51.100.1', 'proxy 2001:db8:0:7::'],
+    'one that was not there is no failure',
+  );
 });
 
 declare('other ports keep the bans; clear leaves nothing, also a second time', async (t) => {
@@ -81,7 +90,9 @@ declare('a call that fails changes nothing', async (t) => {
   await driver.prepare(PORTS);
   await driver.ban([ban('198.51.100.1')]);
   await t.throwsAsync(driver.ban([ban('198.51.100.2'), ban('198.51.100.3; flush ruleset')]));
-  await t.throwsAsync(driver.ban([ban('198.51.100.2'), ban('1.2.3.4 }\nflush ruleset\nadd element x { 1.2.3.4')]));
+  await t.throwsAsync(
+    driver.ban([ban('198.51.100.2'), ban('1.2.3.4 }\nflush ruleset\nadd element x { 1.2.3.4')]),
+  );
   t.deepEqual(await texts(driver), ['proxy 198.51.100.1']);
 });
 
