@@ -37,11 +37,7 @@ export class ClientsAt implements ClientAddressesApi {
 
   endUse(clientId: number, text: string, at: number): void {
     const address = canonicalAddress(text);
-    if (address === undefined) return;
-    // The core's log knows seconds.
-    const second = Math.floor(at / 1000) * 1000;
-    for (const sighting of this.#sightings.at(networkOf(address)))
-      if (sighting.clientId === clientId) sighting.nextUseFrom = second;
+    if (address !== undefined) this.#sightings.endUse(clientId, networkOf(address), at);
   }
 
   isSpared(address: string): boolean {

@@ -32,10 +32,10 @@ export interface Sighting {
   reported: number;
   /** whether it was the peer of a connection, and not only claimed by a header; not stored */
   isPeer: boolean;
-  /** Unix ms from which a connection begins a new use; 0: only a pause does */
-  nextUseFrom: number;
 }
 export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
+
+const keyOfEnd = (clientId: number, network: string): string => `${clientId} ${network}`;
 
 export class Sightings {
   readonly #clock: Clock;
@@ -44,6 +44,8 @@ export class Sightings {
   /** by client, the latest last; by panel and network within */
   readonly #clients = new Map<number, Map<string, Sighting>>();
   readonly #index = new NetworkIndex();
+  /** Unix ms from which a connection begins a new use, by client and network; also before lines of the log that come late */
+  readonly #ends = new Map<string, number>();
   #unwritten = new Set<Sighting>();
 
   constructor({ clock }: { clock: Clock }, most = MOST_IN_ALL) {
@@ -71,9 +73,9 @@ export class Sightings {
       known.isPeer ||= isPeer;
       if (seen < known.lastSeen) return address;
       // Without a line in the log, what is open may have been opened before.
-      const isNewUse = isPeer && known.nextUseFrom > 0 && seen >= known.nextUseFrom;
+      const isNewUse = isPeer && seen >= (this.#ends.get(keyOfEnd(clientId, network)) ?? Infinity);
+      if (isNewUse) this.#ends.delete(keyOfEnd(clientId, network));
       if (isNewUse || seen - known.lastSeen > LIVE_MS) known.since = seen;
-      if (isNewUse) known.nextUseFrom = 0;
       known.address = address;
       known.lastSeen = seen;
       if (seen - known.written >= WRITTEN_EVERY_MS) this.#unwritten.add(known);
@@ -89,7 +91,6 @@ export class Sightings {
         written: 0,
         reported: 0,
         isPeer,
-        nextUseFrom: 0,
       };
       own.set(key, added);
       this.#index.add(added);
@@ -105,6 +106,11 @@ export class Sightings {
     return address;
   }
 
+  /** The next connection in the log, from `at` on, is the first of a new use. */
+  endUse(clientId: number, network: string, at: number): void {
+    // The core's log knows seconds.
+    this.#ends.set(keyOfEnd(clientId, network), Math.floor(at / 1000) * 1000);
+  }
   /** Of all clients, within a network. */
   at(network: string): Iterable<Sighting> {
     return this.#index.at(network);
@@ -133,7 +139,6 @@ export class Sightings {
       written: row.lastSeen,
       reported: 0,
       isPeer: false,
-      nextUseFrom: 0,
     };
     own.set(key, restored);
     this.#index.add(restored);
@@ -154,6 +159,7 @@ export class Sightings {
   /** Marks what the database has not, and forgets what is old and written. */
   tidy(): void {
     const now = this.#clock.now();
+    for (const [key, at] of this.#ends) if (at <= now - RECENT_MS) this.#ends.delete(key);
     for (const [clientId, own] of this.#clients) {
       for (const [key, sighting] of own) {
         if (sighting.lastSeen > sighting.written && sighting.lastSeen <= now - WRITTEN_EVERY_MS)

@@ -1,4 +1,4 @@
-// Carries bans out: keeps the chosen driver and the stored bans in agreement, and takes away what a former driver left.
+// Carries bans out: keeps the chosen driver and the stored bans in agreement, and takes away what a previous driver left.
 import {
   type Clock,
   type Contributed,

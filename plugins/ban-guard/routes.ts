@@ -127,7 +127,7 @@ export const routes = ({ store, enforcer, handBans, spared, settings }: Needs): 
       address: address(),
       minutes: optional(int().min(1).max(525_600)).description('else banGuardMinutes'),
       scope: optional(scope()).description('else proxy'),
-    }),
+    }).example({ address: '198.51.100.7', minutes: 30 }),
     reply: payload(BanShape),
     handle: ({ body, who }) =>
       handBans.ban(
@@ -144,7 +144,9 @@ export const routes = ({ store, enforcer, handBans, spared, settings }: Needs): 
     path: '/panel/api/x/ban-guard/unban',
     name: 'banGuard.unban',
     doc: 'Ends the bans of an address.',
-    body: shape({ address: address(), scope: optional(scope()).description('else both') }),
+    body: shape({ address: address(), scope: optional(scope()).description('else both') }).example({
+      address: '198.51.100.7',
+    }),
     reply: payload(list(BanShape)),
     handle: async ({ body, who }) => [...(await handBans.unban(body.address, body.scope, who))],
   }),

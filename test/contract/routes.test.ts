@@ -210,6 +210,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/engine/balancerOverride', [404, 'OUTBOUNDS_NO_BALANCER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
+  // No ban driver is chosen, so nobody is banned.
+  ['POST /panel/api/x/ban-guard/ban', [409, 'BAN_GUARD_OFF']],
+  ['POST /panel/api/x/ban-guard/unban', [404, 'BAN_GUARD_NOT_FOUND']],
   // No key of an account is stored.
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nobody serves a list there either.

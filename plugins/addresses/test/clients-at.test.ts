@@ -71,3 +71,14 @@ test('after the end of a use, only a connection in the log begins a new one', (t
   sightings.note(1, '192.0.2.1', clock.now(), '', true);
   t.is(since(), second, 'once');
 });
+
+test('the end of a use also holds for an address that is seen only later', (t) => {
+  const { clock, sightings, at } = made();
+  const start = clock.now();
+  at.endUse(1, '2001:db8::1', start + 10_000);
+  clock.tick(12_000);
+  sightings.note(1, '2001:db8::2', start, '', true);
+  t.is(sightings.of(1)[0]?.since, start, 'a line that was read late');
+  sightings.note(1, '2001:db8::3', clock.now(), '', true);
+  t.is(sightings.of(1)[0]?.since, clock.now());
+});

@@ -30,7 +30,7 @@ function action(scope: BanScope, ports: BanPorts): string {
   const table = TABLES[scope];
   const rules = ['iifname "lo" accept', ...rulesOf(scope, ports, ['addr4', 'addr6'])];
   const element = (seconds: string) => `{ <ip>${seconds} }`;
-  const anew = `add element inet ${table} <set> ${element(' timeout 60s')}; delete element inet ${table} <set> ${element('')}`;
+  const without = `add element inet ${table} <set> ${element(' timeout 60s')}; delete element inet ${table} <set> ${element('')}`;
   return `[Definition]
 actionstart = nft 'add table inet ${table}; delete table inet ${table}; add table inet ${table}'
               nft 'add set inet ${table} addr4 { type ipv4_addr; flags timeout; }; add set inet ${table} addr6 { type ipv6_addr; flags timeout; }'
@@ -39,8 +39,8 @@ ${rules.map((rule) => `              nft 'add rule inet ${table} input ${rule}'`
 actionstop = nft 'add table inet ${table}; delete table inet ${table}'
 actionflush = nft 'flush set inet ${table} addr4; flush set inet ${table} addr6'
 actioncheck = nft list chain inet ${table} input | grep -q drop
-actionban = nft '${anew}; add element inet ${table} <set> ${element(' timeout <bantime>s')}'
-actionunban = nft '${anew}'
+actionban = nft '${without}; add element inet ${table} <set> ${element(' timeout <bantime>s')}'
+actionunban = nft '${without}'
 
 [Init]
 set = addr4

@@ -158,7 +158,7 @@ test.serial('after its time an address may come again, and is banned again only 
   t.deepEqual(await addresses(), [at(2)], 'now the other one is older');
 });
 
-test.serial('an admin who ends a ban ends it in the driver, and the address counts anew', async (t) => {
+test.serial('an admin who ends a ban ends it in the driver, and the address counts again', async (t) => {
   const user = await limited();
   await world.connect(user, at6('5::1'));
   await world.pass(1000);
