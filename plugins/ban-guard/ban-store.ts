@@ -15,6 +15,7 @@ type BanRow = Row<(typeof tables)['bans']>;
 /** What nftables and fail2ban list within a second. */
 export const MOST_BANS = 10_000;
 const KEPT_MS = 3_600_000;
+const PORTION = 250;
 
 export interface NewBan extends BanTarget {
   readonly reason: BanReason;
@@ -162,9 +163,12 @@ export class BanStore {
   }
 
   async #put(tx: Tx, rows: readonly BanRow[]): Promise<void> {
-    const ids = rows.map(({ id }) => id);
-    await this.#rows.destroy({ where: { id: ids }, transaction: tx.t });
-    await this.#rows.bulkCreate(rows as BanRow[], { transaction: tx.t });
+    // Sequelize makes one text of all of them, and nothing else runs meanwhile.
+    for (let i = 0; i < rows.length; i += PORTION) {
+      const some = rows.slice(i, i + PORTION);
+      await this.#rows.destroy({ where: { id: some.map(({ id }) => id) }, transaction: tx.t });
+      await this.#rows.bulkCreate(some, { transaction: tx.t });
+    }
     tx.apply(this.#memory, { set: rows });
   }
 }

@@ -25,7 +25,6 @@ export interface Surroundings {
   sharedWith(address: string, clientId: number): readonly string[];
   /** Unix ms of the end of the present or last ban; 0 without one. */
   bannedUntil(address: string): number;
-  readonly now: number;
 }
 
 export type SpareReason = 'private' | 'listed' | 'admin' | 'shared' | 'claimed';

@@ -40,6 +40,8 @@ export class Enforcer {
   readonly #marks: DriverMarks;
   readonly #addresses: Pick<ClientAddressesApi, 'endUse'> | undefined;
   readonly #queue = new SerialQueue();
+  /** drivers that are switched off and keep their bans, of which the log has a line */
+  readonly #lingering = new Set<string>();
   #standing = STARTING;
   #waiting: Promise<void> | undefined;
 
@@ -182,7 +184,10 @@ export class Enforcer {
         if (!driver) throw new Error('its plugin does not run');
         await within(LIMIT_MS, driver.clear());
         await this.#marks.remove(name);
+        this.#lingering.delete(name);
       } catch (error) {
+        if (this.#lingering.has(name)) continue;
+        this.#lingering.add(name);
         this.#log.warn('the bans of a driver that is switched off are still there; trying again', {
           driver: name,
           reason: messageOf(error),

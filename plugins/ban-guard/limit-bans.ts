@@ -1,5 +1,11 @@
 // Bans addresses of clients over their `limitIp`.
-import { type Clock, type LiveSettings, type Log, messageOf, storageFailure } from '../../kernel/index.js';
+import {
+  type LiveSettings,
+  type Log,
+  messageOf,
+  storageFailure,
+  TimeSlice,
+} from '../../kernel/index.js';
 import type { ClientAddressesApi } from '../addresses/contract.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { OpenConnectionsApi } from '../connection-cut/contract.js';
@@ -15,7 +21,6 @@ import { banAddress } from './target.js';
 
 interface Needs {
   readonly log: Log;
-  readonly clock: Clock;
   readonly settings: LiveSettings<typeof banGuardSettings>;
   readonly clientAddresses: ClientAddressesApi | undefined;
   readonly clients: Pick<ClientsApi, 'byId'>;
@@ -40,32 +45,12 @@ export class LimitBans {
 
   async exceeded(over: readonly Omit<OverLimit, 'isForgeable'>[]): Promise<void> {
     if (!this.isOn) return;
-    const { clients, clientAddresses, clock, enforcer, inbounds, log, protection, settings, spared, store } =
-      this.#needs;
-    const decision = decide(
-      over.map((one) => ({
-        ...one,
-        isForgeable: (clients.byId(one.id)?.inboundIds ?? []).some((id) => {
-          const inbound = inbounds.get(id);
-          return inbound !== undefined && isForgeable(inbound);
-        }),
-      })),
-      {
-        protection: (address) => protection.of(address),
-        sharedWith: (address, clientId) =>
-          (clientAddresses?.at(address) ?? []).flatMap((there) => {
-            const other = there.clientId === clientId ? undefined : clients.byId(there.clientId);
-            return other?.enable === true ? [other.email] : [];
-          }),
-        bannedUntil: (address) => store.get({ address, scope: 'proxy' })?.until ?? 0,
-        now: clock.now(),
-      },
-    );
-    spared.add(decision.spared);
+    const { enforcer, log, settings, store } = this.#needs;
+    const decided = await this.#decide(over);
     const { room } = store;
-    if (decision.bans.length > room)
+    if (decided.length > room)
       log.warn('as many addresses are banned as can be; the others over their limitIp are not', { room });
-    const chosen = decision.bans.slice(0, Math.max(0, room));
+    const chosen = decided.slice(0, Math.max(0, room));
     const { banGuardMinutes: minutes } = settings.read();
     const driver = enforcer.driver;
     try {
@@ -93,6 +78,33 @@ export class LimitBans {
       return;
     }
     await this.#close(chosen);
+  }
+
+  /** In portions: another panel may report thousands of clients at once. */
+  async #decide(over: readonly Omit<OverLimit, 'isForgeable'>[]): Promise<readonly Decided[]> {
+    const { clients, clientAddresses, inbounds, protection, spared, store } = this.#needs;
+    const around = {
+      protection: protection.now(),
+      sharedWith: (address: string, clientId: number) =>
+        (clientAddresses?.at(address) ?? []).flatMap((there) => {
+          const other = there.clientId === clientId ? undefined : clients.byId(there.clientId);
+          return other?.enable === true ? [other.email] : [];
+        }),
+      bannedUntil: (address: string) => store.get({ address, scope: 'proxy' })?.until ?? 0,
+    };
+    const decided = new Map<string, Decided>();
+    const slice = new TimeSlice();
+    for (const client of over) {
+      if (slice.isOver) await slice.next();
+      const isOneForgeable = (clients.byId(client.id)?.inboundIds ?? []).some((id) => {
+        const inbound = inbounds.get(id);
+        return inbound !== undefined && isForgeable(inbound);
+      });
+      const decision = decide([{ ...client, isForgeable: isOneForgeable }], around);
+      for (const ban of decision.bans) decided.set(ban.address, ban);
+      spared.add(decision.spared);
+    }
+    return [...decided.values()];
   }
 
   /** What was opened between the first cut and the ban would hang until its time is over. */

@@ -29,24 +29,29 @@ export class Protection {
   }
 
   of(text: string): Protected {
-    const address = canonicalAddress(text);
-    if (address === undefined) return 'private';
-    if (isPrivate(address) || this.#listeners.proxies.trusts(address) || isOwn(address)) return 'private';
-    if (this.#addresses?.isSpared(address)) return 'listed';
-    const network = networkOf(address);
-    const isAdmin = this.#sessions.list().some(({ ip }) => {
-      const admin = canonicalAddress(ip);
-      return admin !== undefined && networkOf(admin) === network;
-    });
-    return isAdmin ? 'admin' : '';
+    return this.now()(text);
+  }
+
+  /** The same for many addresses at one moment: listing interfaces and sessions for each would take long. */
+  now(): (text: string) => Protected {
+    const own = networksOf(Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address)));
+    const admins = networksOf(this.#sessions.list().map(({ ip }) => ip));
+    return (text) => {
+      const address = canonicalAddress(text);
+      if (address === undefined) return 'private';
+      const network = networkOf(address);
+      if (isPrivate(address) || own.has(network) || this.#listeners.proxies.trusts(address)) return 'private';
+      if (this.#addresses?.isSpared(address)) return 'listed';
+      return admins.has(network) ? 'admin' : '';
+    };
   }
 }
 
-/** Also other addresses of its /64: a ban has all of it. */
-const isOwn = (address: string): boolean =>
-  Object.values(networkInterfaces())
-    .flat()
-    .some((own) => {
-      const canonical = canonicalAddress(own?.address ?? '');
-      return canonical !== undefined && networkOf(canonical) === networkOf(address);
-    });
+/** With the /64 around each IPv6 address: a ban has all of it. */
+const networksOf = (addresses: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    addresses.flatMap((text) => {
+      const address = canonicalAddress(text);
+      return address === undefined ? [] : [networkOf(address)];
+    }),
+  );

@@ -7,7 +7,6 @@ const nobody: Surroundings = {
   protection: () => '',
   sharedWith: () => [],
   bannedUntil: () => 0,
-  now: NOW,
 };
 const client = (over: readonly string[], more: Partial<OverLimit> = {}): OverLimit => ({
   id: 7,

@@ -188,6 +188,50 @@ test('a driver that is switched off loses all bans; another one gets them', asyn
   t.deepEqual(events, ['banned 198.51.100.1', 'unbanned 198.51.100.1']);
 });
 
+test('a driver that cannot let go keeps its mark, is told once, and is asked until it can', async (t) => {
+  const driver = new RecordingDriver();
+  const { panel } = await boot(driver);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'recording');
+  await ban(panel, '198.51.100.1');
+  const clear = driver.clear.bind(driver);
+  driver.clear = () => Promise.reject(new Error('not now'));
+  await use(panel, '');
+  await reconcile(panel);
+  t.is(panel.log.filter((line) => line.includes('that is switched off are still there')).length, 1);
+  t.deepEqual(await bans(panel), []);
+  driver.clear = clear;
+  await reconcile(panel);
+  t.deepEqual([driver.cleared, driver.bans.size], [1, 0]);
+  await reconcile(panel);
+  t.is(driver.cleared, 1);
+});
+
+test('thousands of bans are stored and listed while others work', async (t) => {
+  t.timeout(120_000);
+  const driver = new RecordingDriver();
+  const { panel } = await boot(driver);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'recording');
+  for (let i = 0; i < 12_000; i++) {
+    const one = { address: `203.${i >> 8}.${i & 255}.1`, scope: 'proxy' as const, seconds: 600 };
+    driver.bans.set(`proxy ${one.address}`, one);
+  }
+  const delays: number[] = [];
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delays.push(now - last - 5);
+    last = now;
+  }, 5);
+  await reconcile(panel);
+  clearInterval(timer);
+  t.is((await status(panel)).bans, 10_000, 'and no more');
+  t.log(`longest delay ${Math.round(Math.max(...delays))} ms`);
+  t.deepEqual(await panel.get(`${API}/unbanAll`, { method: 'POST' }), { ended: 10_000 });
+  t.deepEqual(await bans(panel), []);
+});
+
 test('bans outlive a restart of the panel', async (t) => {
   const driver = new RecordingDriver();
   const { panel } = await boot(driver);

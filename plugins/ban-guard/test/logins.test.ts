@@ -51,19 +51,20 @@ test('too many failures within ten minutes ban the real address from the panel, 
 });
 
 test('a proxy, this machine and an address from which an admin works are never banned', async (t) => {
-  const { panel, login, banned } = await boot(1);
+  const { panel, login, banned, clock } = await boot(1);
   t.teardown(() => panel[Symbol.asyncDispose]());
   await login('127.0.0.1');
   await login('10.0.0.7');
   t.deepEqual(await banned(), []);
-  const { username, password } = { username: 'admin', password: 'wrong' };
-  t.not(username, password);
   await panel.get('/panel/api/setting/update', { body: { ipLimitAllowlist: '198.51.100.0/24' } });
   await login('198.51.100.9');
   t.deepEqual(await banned(), []);
-  await panel.call('/panel/api/system/plugins', { headers: { 'x-forwarded-for': '203.0.113.4' } });
-  for (const session of await panel.get<{ ip: string }[]>('/panel/api/access/sessions'))
-    t.is(typeof session.ip, 'string');
+  clock.tick(61_000);
+  await panel.call('/panel/api/x/ban-guard/status', { headers: { 'x-forwarded-for': '203.0.113.4' } });
+  await login('203.0.113.4');
+  t.deepEqual(await banned(), []);
+  await login('203.0.113.5');
+  t.deepEqual(await banned(), ['203.0.113.5 panel login']);
 });
 
 test('0 bans nobody, and a name with a line break ends in no log line of bans', async (t) => {
