@@ -1,11 +1,5 @@
 // Bans addresses of clients over their `limitIp`.
-import {
-  type LiveSettings,
-  type Log,
-  messageOf,
-  storageFailure,
-  TimeSlice,
-} from '../../kernel/index.js';
+import { type LiveSettings, type Log, messageOf, storageFailure, TimeSlice } from '../../kernel/index.js';
 import type { ClientAddressesApi } from '../addresses/contract.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { OpenConnectionsApi } from '../connection-cut/contract.js';

@@ -34,7 +34,9 @@ export class Protection {
 
   /** The same for many addresses at one moment: listing interfaces and sessions for each would take long. */
   now(): (text: string) => Protected {
-    const own = networksOf(Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address)));
+    const own = networksOf(
+      Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address)),
+    );
     const admins = networksOf(this.#sessions.list().map(({ ip }) => ip));
     return (text) => {
       const address = canonicalAddress(text);

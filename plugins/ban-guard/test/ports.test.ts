@@ -25,7 +25,10 @@ test('takes a list of ports, and names what is not one', (t) => {
   for (const text of ['0', '65536', '-1', '1.5', '22 }; flush ruleset', '22-80', 'ssh', '0x16'])
     t.throws(() => portsIn(text), { message: /is not a port/ }, text);
   t.throws(() => portsIn('1 '.repeat(65)), { message: /more than 64/ });
-  t.deepEqual(portsOf({ ssh: [22], panel: [2053], setting: '443,22' }), { open: [22, 443, 2053], panel: [2053] });
+  t.deepEqual(portsOf({ ssh: [22], panel: [2053], setting: '443,22' }), {
+    open: [22, 443, 2053],
+    panel: [2053],
+  });
 });
 
 test('addresses of mKCP, wireguard and the PROXY protocol prove nothing', (t) => {
