@@ -2582,6 +2582,13 @@ export type ServerAmneziawgLogsReply = {
   events: string[];
 };
 
+export type BanGuardUsableReply = {
+  enabled: boolean;
+  installed: boolean;
+  usable: boolean;
+  windows: boolean;
+};
+
 export type AddressesListReply = {
   id: number;
   clientEmail: string;
@@ -3277,6 +3284,18 @@ export type SettingsAllReply = {
   backupS3SecretKey: '';
   /** whether backupS3SecretKey is set */
   hasBackupS3SecretKey: boolean;
+  /** how addresses are banned: nftables, fail2ban, or a driver of another plugin; blank: not at all */
+  banGuardDriver: string;
+  /** whether addresses of clients over their limitIp are banned */
+  banGuardLimitIp: boolean;
+  /** minutes for which an address over a limitIp is banned */
+  banGuardMinutes: number;
+  /** failed logins of an address within ten minutes after which it is banned from the panel; 0: never */
+  banGuardLoginFailures: number;
+  /** minutes for which an address is banned from the panel after failed logins */
+  banGuardLoginMinutes: number;
+  /** ports, comma-separated, that no ban closes, beside those of the panel and of ssh */
+  banGuardOpenPorts: string;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
@@ -3843,6 +3862,18 @@ export type SettingsUpdateInput = {
     backupS3SecretKey?: string;
     /** true clears backupS3SecretKey */
     clearBackupS3SecretKey?: boolean;
+    /** how addresses are banned: nftables, fail2ban, or a driver of another plugin; blank: not at all */
+    banGuardDriver?: string;
+    /** whether addresses of clients over their limitIp are banned */
+    banGuardLimitIp?: boolean;
+    /** minutes for which an address over a limitIp is banned */
+    banGuardMinutes?: number;
+    /** failed logins of an address within ten minutes after which it is banned from the panel; 0: never */
+    banGuardLoginFailures?: number;
+    /** minutes for which an address is banned from the panel after failed logins */
+    banGuardLoginMinutes?: number;
+    /** ports, comma-separated, that no ban closes, beside those of the panel and of ssh */
+    banGuardOpenPorts?: string;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
@@ -4557,6 +4588,100 @@ export type BackupVerifyReply = {
   /** why the file is not the one that its record describes; blank if it is */
   problem: string;
 };
+
+export type BanGuardBanInput = {
+  body: {
+    address: string;
+    /** else banGuardMinutes */
+    minutes?: number;
+    /** else proxy */
+    scope?: 'proxy' | 'panel';
+  };
+};
+
+export type BanGuardBanReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+};
+
+export type BanGuardListReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+}[];
+
+export type BanGuardSparedReply = {
+  address: string;
+  clientId: number;
+  email: string;
+  /** shared: other clients were seen there; claimed: only a header names it; private, listed, admin: such addresses are never banned */
+  reason: 'private' | 'listed' | 'admin' | 'shared' | 'claimed';
+  /** emails of the other clients */
+  sharedWith: string[];
+  /** Unix ms of the last time */
+  at: number;
+}[];
+
+export type BanGuardStatusReply = {
+  /** blank: nothing is banned */
+  driver: string;
+  drivers: string[];
+  /** blank while bans are carried out */
+  problem: string;
+  bans: number;
+  /** never closed by a ban of the scope proxy */
+  openPorts: number[];
+  /** closed by a ban of the scope panel */
+  panelPorts: number[];
+};
+
+export type BanGuardUnbanInput = {
+  body: {
+    address: string;
+    /** else both */
+    scope?: 'proxy' | 'panel';
+  };
+};
+
+export type BanGuardUnbanReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+}[];
 
 export type CertificatesListReply = {
   id: number;
@@ -6037,6 +6162,32 @@ export class Weir extends Transport {
     /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample are left out. Empty where the plugin time-series is off. — GET /panel/api/server/history/{metric}/{bucket} */
     getHistoryByMetricByBucket: (input: ServerGetHistoryByMetricByBucketInput): Promise<ServerGetHistoryByMetricByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/history/{metric}/{bucket}', gives: 'obj' }, input),
+  } as const;
+
+  readonly banGuard = {
+    /** Whether addresses can be banned: a driver is chosen (enabled), its program is there (installed), and it works (usable). — GET /panel/api/server/banGuardStatus */
+    usable: (): Promise<BanGuardUsableReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/banGuardStatus', gives: 'obj' }),
+    /** Bans an address; of an IPv6 address its /64. One that is banned already gets the new time. — POST /panel/api/x/ban-guard/ban */
+    ban: (input: BanGuardBanInput): Promise<BanGuardBanReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/ban', gives: 'obj' }, input),
+    /** Bans in force, those that end last first. — GET /panel/api/x/ban-guard/bans */
+    list: (): Promise<BanGuardListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/bans', gives: 'obj' }),
+    /** Addresses over a limitIp that were not banned since the start of the panel, the latest first, at most 1,000. — GET /panel/api/x/ban-guard/spared */
+    spared: (): Promise<BanGuardSparedReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/spared', gives: 'obj' }),
+    /** The ban driver, why it does not work, and which ports bans close. — GET /panel/api/x/ban-guard/status */
+    status: (): Promise<BanGuardStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/status', gives: 'obj' }),
+    /** Ends the bans of an address. — POST /panel/api/x/ban-guard/unban */
+    unban: (input: BanGuardUnbanInput): Promise<BanGuardUnbanReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/unban', gives: 'obj' }, input),
+    /** Ends all bans. — POST /panel/api/x/ban-guard/unbanAll */
+    unbanAll: (): Promise<{
+      ended: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/unbanAll', gives: 'obj' }),
   } as const;
 
   readonly settings = {

@@ -53,6 +53,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['verify', 'delete', 'restore'].map(
     (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,
   ),
+  // Nothing is banned here.
+  ...['ban', 'unban', 'unbanAll'].map(
+    (act) => [`POST ${API}x/ban-guard/${act}`, 'plugins/ban-guard/test/driver-care.test.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.

@@ -212,6 +212,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
   // No package is installed here.
   ['POST /panel/api/server/updatePanel', [409, 'UPDATES_NOT_INSTALLED']],
+  // No ban driver is chosen, so nobody is banned.
+  ['POST /panel/api/x/ban-guard/ban', [409, 'BAN_GUARD_OFF']],
+  ['POST /panel/api/x/ban-guard/unban', [404, 'BAN_GUARD_NOT_FOUND']],
   // No key of an account is stored.
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nobody serves a list there either.
