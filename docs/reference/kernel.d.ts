@@ -3,10 +3,11 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
 //   @weir-panel/weir/plugins/access: 9 names
-//   @weir-panel/weir/plugins/addresses: 1 names
+//   @weir-panel/weir/plugins/addresses: 5 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
+//   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 39 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -29,7 +30,7 @@
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 15 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
-//   @weir-panel/weir/plugins/processes: 32 names
+//   @weir-panel/weir/plugins/processes: 35 names
 //   @weir-panel/weir/plugins/realtime: 6 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -1657,9 +1658,27 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/addresses' {
-  import type { Event } from '@weir-panel/weir/kernel';
+  import type { Choose, Event, Token } from '@weir-panel/weir/kernel';
 
-  // Addresses of clients: an event for plugins that act on an exceeded limit.
+  // Addresses of clients, for plugins that act on an exceeded limit.
+  /** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
+  export const cutAddresses: Choose<undefined, "newest" | "oldest">;
+  /** A client that was seen at an address within the last half hour. */
+  export interface ClientAtAddress {
+    readonly clientId: number;
+    /** Unix ms */
+    readonly lastSeen: number;
+  }
+  /** What is known of addresses, from memory. They may be in any spelling. */
+  export interface ClientAddressesApi {
+    /** Clients that were seen at this address, or within its IPv6 /64, here or at another panel. */
+    at(address: string): readonly ClientAtAddress[];
+    /** Whether the setting `ipLimitAllowlist` has it, or it is that of a proxy in front of the core. */
+    isSpared(address: string): boolean;
+    /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
+    endUse(clientId: number, address: string, at: number): void;
+  }
+  export const ClientAddresses: Token<ClientAddressesApi>;
   /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
   export const addressLimitExceeded: Event<{
     readonly at: number;
@@ -1673,6 +1692,8 @@ declare module '@weir-panel/weir/plugins/addresses' {
       readonly over: readonly {
         readonly ip: string;
         readonly lastSeen: number;
+        /** whether the core named it as the peer of a connection; else a header may have claimed it, which anybody can write */
+        readonly isPeer: boolean;
       }[];
     }[];
   }>;
@@ -1914,6 +1935,108 @@ declare module '@weir-panel/weir/plugins/backup' {
   /** Runs inside a write of its own when a backup was made or verified, and before one is deleted. */
   export const duringBackupChange: During<{
     readonly changes: readonly BackupChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/ban-guard' {
+  import type { During, Event, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // What fail2ban needs to ban for the panel: for each scope a filter, an action and a jail.
+  /** First line of every file: only such files are replaced or removed. */
+  export const FAIL2BAN_OWN = "# Written by weir ban-guard. Changes are lost; put your own into a .local file.";
+  export interface Fail2banFile {
+    /** below the folder of fail2ban's configuration */
+    readonly path: string;
+    readonly text: string;
+  }
+  /** @param dataDirectory absolute; a path that fail2ban would read as something else is refused */
+  export function fail2banFiles(dataDirectory: string, ports: BanPorts): readonly Fail2banFile[];
+
+  // The lines that fail2ban reads. Nothing that others choose stands in them as it came, so no line can name another address.
+  export const FAIL2BAN_JAILS: readonly string[];
+
+  // Bans of addresses: lets other plugins add a way to ban, and reports who is banned.
+  /** Ports that a ban closes. `proxy`: all TCP and UDP ports but those that stay open; `panel`: the ports of the panel alone. */
+  export type BanScope = 'proxy' | 'panel';
+  /** `limitIp`: over the limit of a client; `login`: too many failed logins; `admin`: by hand; `driver`: found in the driver, and not made by this panel */
+  export type BanReason = 'limitIp' | 'login' | 'admin' | 'driver';
+  export interface BanTarget {
+    /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole: `2001:db8:0:7::` */
+    readonly address: string;
+    readonly scope: BanScope;
+  }
+  /** A ban as a driver carries it out. */
+  export interface DriverBan extends BanTarget {
+    /** for how long from now */
+    readonly seconds: number;
+    /** of the client; blank without one. It may hold any characters. */
+    readonly email: string;
+    readonly reason: BanReason;
+  }
+  export interface BanPorts {
+    /** never closed by a ban of the scope `proxy`: ssh, the panel, and `banGuardOpenPorts` */
+    readonly open: readonly number[];
+    /** what a ban of the scope `panel` closes */
+    readonly panel: readonly number[];
+  }
+  export interface DriverState {
+    /** whether the program that it needs is there */
+    readonly installed: boolean;
+    /** why it cannot ban now, with the way out; blank when it can */
+    readonly problem: string;
+  }
+  /** A way to ban addresses on this machine. Calls come one after another; one that takes longer than two minutes counts as failed. */
+  export interface BanDriver {
+    /** value of the setting `banGuardDriver` */
+    readonly name: string;
+    state(): Promise<DriverState>;
+    /** Before the first ban, when ports change, and every half minute: makes what bans need, and keeps the bans that there are. */
+    prepare?(ports: BanPorts): Promise<void>;
+    /** Bans all of them, or rejects; one that is banned already gets the new time. */
+    ban(bans: readonly DriverBan[]): Promise<void>;
+    /** Ends bans; those that are not there are no failure. */
+    unban(targets: readonly BanTarget[]): Promise<void>;
+    /** Everything that it bans now, with the rest of its time where it is known. */
+    banned(): Promise<readonly (BanTarget & {
+      readonly seconds?: number | undefined;
+    })[]>;
+    /** Takes away all bans and all that it made for them: it is no longer chosen. */
+    clear(): Promise<void>;
+  }
+  /** The ban drivers. */
+  export const BanDrivers: ExtensionPoint<BanDriver>;
+  export interface BanFacts extends BanTarget {
+    readonly reason: BanReason;
+    /** 0 without a client */
+    readonly clientId: number;
+    readonly email: string;
+    /** of the driver that carries it out */
+    readonly driver: string;
+    /** Unix ms */
+    readonly since: number;
+    readonly until: number;
+  }
+  /** Addresses were banned. Emitted once for each ban, when it is stored and handed to the driver. */
+  export const addressesBanned: Event<{
+    readonly bans: readonly BanFacts[];
+  }>;
+  /** Bans ended before their time: an admin ended them, or banning was switched off. */
+  export const addressesUnbanned: Event<{
+    readonly bans: readonly BanFacts[];
+  }>;
+  /** Settings of bans changed, and memory has the new ones. */
+  export const banSettingsChanged: Event<Readonly<Record<never, never>>>;
+  export interface BanChange {
+    readonly kind: 'added' | 'deleted';
+    readonly before: BanFacts | undefined;
+    readonly after: BanFacts | undefined;
+  }
+  /** Runs in the transaction in which an admin bans an address or ends bans; not for those that the panel decides on. */
+  export const duringBanSave: During<{
+    readonly changes: readonly BanChange[];
     readonly who: Principal;
   }>;
 
@@ -5351,6 +5474,12 @@ declare module '@weir-panel/weir/plugins/processes' {
   // The environment of a process that the panel starts: a few harmless variables, and what its owner adds.
   /** Returns PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, if set, and further ones by name. */
   export function minimalEnvironment(also?: readonly string[]): Record<string, string>;
+
+  // Runs a short program of the system: `ip`, `nft`.
+  export const searchPath: () => string;
+  /** Resolves with the output. Rejects with what the program writes about its failure; after `limit` ms (10 s), or `mostOutput` characters (1 Mi), it is killed. */
+  export type RunCommand = (command: string, args: readonly string[], input?: string, limit?: number, mostOutput?: number) => Promise<string>;
+  export const runCommand: RunCommand;
 
   // Identifies processes: a pid alone may belong to another program later.
   export interface ProcessIdentity {
