@@ -45,11 +45,15 @@ export class EndpointService {
     };
   }
 
-  list(): Promise<EndpointReply[]> {
+  async list(): Promise<EndpointReply[]> {
+    // What came of the last attempts is in the numbers.
+    await this.#needs.progress.flush();
     return Promise.all(this.#needs.store.list().map((row) => this.#shown(row)));
   }
-  get(id: string): Promise<EndpointReply> {
-    return this.#shown(this.#needs.store.find(id));
+  async get(id: string): Promise<EndpointReply> {
+    const found = this.#needs.store.find(id);
+    await this.#needs.progress.flush();
+    return this.#shown(found);
   }
 
   async #shown(row: EndpointRow): Promise<EndpointReply> {
