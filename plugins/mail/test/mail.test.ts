@@ -185,7 +185,9 @@ test('a notification goes by mail while it is on, and mark-up in it is text', as
   t.notRegex(text, /^Bcc:/m);
   t.deepEqual(received[0]?.to, ['ada@example.com', 'bob@example.com']);
   const html = text.slice(text.indexOf('text/html'));
-  t.regex(html, /dir="rtl"/);
+  // Quoted-printable.
+  t.regex(html, /dir=3D"rtl"/);
+  t.regex(html, /&lt;b&gt;/);
   t.notRegex(html, /<b>/);
 });
 
