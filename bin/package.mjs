@@ -16,7 +16,7 @@ import { archOf, commitOf, say, versionOf } from './package/target.mjs';
 import { checkNode, root } from './setup.mjs';
 
 /** Builds the folder of a package in `parent`; resolves with its path. */
-export async function packageFolder(arch, parent) {
+export async function packageFolder(arch, parent, updateKey) {
   const version = await versionOf(root);
   const { commit, time } = await commitOf(root);
   const folder = join(parent, `weir-${version}-linux-${arch}`);
@@ -35,6 +35,8 @@ export async function packageFolder(arch, parent) {
   await writeNotices(folder, { packages, runtime, core });
   const about = { version, arch, commit, node: runtime.version, core: core.version };
   await writeFile(join(folder, 'VERSION'), `${JSON.stringify(about, null, 2)}\n`);
+  // Root trusts it for updates from the panel; see `npm run release`.
+  if (updateKey !== undefined) await writeFile(join(folder, 'update.pub'), `${updateKey}\n`);
   await listFiles(folder);
   return { folder, time };
 }
@@ -45,9 +47,12 @@ async function main() {
       arch: { type: 'string', multiple: true, default: ['x64', 'arm64'] },
       out: { type: 'string', default: 'dist/packages' },
       folder: { type: 'boolean', default: false },
+      'update-key': { type: 'string' },
     },
   });
   checkNode();
+  if (values['update-key'] !== undefined && !/^RW[A-Za-z0-9+/]{54}$/.test(values['update-key']))
+    throw new Error('--update-key must be a public key of minisign; `npm run release -- key` makes one');
   const machines = [...new Set(values.arch.map(archOf))];
   // What is missing is said now, and not after the package for the first machine.
   for (const arch of machines) toolsFor(arch);
@@ -58,7 +63,7 @@ async function main() {
   const work = values.folder ? out : await mkdtemp(join(tmpdir(), 'weir-package-'));
   try {
     for (const arch of machines) {
-      const { folder, time } = await packageFolder(arch, work);
+      const { folder, time } = await packageFolder(arch, work, values['update-key']);
       if (values.folder) {
         process.stdout.write(`${folder}\n`);
         continue;

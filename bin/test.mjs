@@ -157,6 +157,17 @@ const ageMissing =
   files.some(needsAge) && pathOf('age') === undefined
     ? await installPackage({ what: 'age', wanted: 'age', program: 'age', name: 'age' })
     : undefined;
+/** A file that runs fail2ban says so. */
+const needsFail2ban = (file) => /^\/\/ Runs fail2ban\b/m.test(sources.get(file));
+const fail2banMissing =
+  files.some(needsFail2ban) && pathOf('fail2ban-client') === undefined
+    ? await installPackage({
+        what: 'fail2ban',
+        wanted: 'fail2ban',
+        program: 'fail2ban-client',
+        name: 'fail2ban',
+      })
+    : undefined;
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
@@ -180,6 +191,7 @@ const env = {
   WEIR_TEST_MOTO: moto.commands ? join(moto.commands, 'moto_server') : '',
   WEIR_TEST_MOTO_MISSING: moto.missing ?? '',
   WEIR_TEST_AGE_MISSING: ageMissing ?? '',
+  WEIR_TEST_FAIL2BAN_MISSING: fail2banMissing ?? '',
   WEIR_TEST_CHROMIUM: browser.browser ?? '',
   WEIR_TEST_CHROMIUM_MISSING: browser.missing ?? '',
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),

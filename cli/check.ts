@@ -1,6 +1,7 @@
 // `weir check`: would the panel start?
 import { bool, optional } from '../schema/shape.js';
 import type { Report } from '../panel/check.js';
+import { tryOnCopy } from '../panel/try-on-copy.js';
 import { programCommand } from './program-command.js';
 
 /** `… built in; third-party: tally 0.1.0, …`: names third-party plugins and counts the others. */
@@ -19,9 +20,14 @@ export const checkCommand = programCommand({
         'compare database, memory and core as well, in the panel that runs; without one, what the database alone shows',
       ),
     ),
+    copy: optional(
+      bool().description(
+        'start the panel on a copy of the database as well, with the migrations that a start would run; SQLite only',
+      ),
+    ),
   },
   example: 'WEIR_DATA_DIR=/var/lib/weir weir check',
-  act: async ({ options: { deep }, env, check, run, say, complain }) => {
+  act: async ({ options: { deep, copy }, env, check, run, say, complain }) => {
     const report = await check({ env });
     const { problems, failed, notes, configFile, database, core } = report;
     const refused = core?.refused ?? [];
@@ -41,7 +47,9 @@ export const checkCommand = programCommand({
       complain(
         `the core would run without what these add to its config:\n${refused.map(({ plugin, reason }) => `  - ${plugin}: ${reason}`).join('\n')}`,
       );
-    if (problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
+    const wrong = copy && problems.length === 0 ? await tryOnCopy(env) : undefined;
+    if (wrong !== undefined) complain(`the panel does not start on a copy of the database: ${wrong}`);
+    if (wrong !== undefined || problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
     say('no problems: the panel would start');
     return deep ? run(['invariants']) : 0;
   },

@@ -1,4 +1,5 @@
 // The program's own commands.
+import { banGuardCommands } from './ban-guard/commands.js';
 import { checkCommand } from './check.js';
 import { devCommand } from './dev.js';
 import { healthCommand } from './health.js';
@@ -9,6 +10,7 @@ import { restoreCommand } from './restore.js';
 import { rollbackCommand, upgradeCommand } from './upgrade.js';
 
 export const ownCommands: readonly ProgramCommand[] = [
+  ...banGuardCommands,
   checkCommand,
   devCommand,
   healthCommand,

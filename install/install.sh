@@ -112,15 +112,17 @@ fi
 ln -sfn "releases/$version" /opt/weir/.current-$$
 mv -T /opt/weir/.current-$$ /opt/weir/current
 if [ -d /etc/systemd/system ]; then
-  install -m 0644 "$release/systemd/weir.service" /etc/systemd/system/weir.service
+  for unit in weir.service weir-update.service weir-update.path; do
+    install -m 0644 "$release/systemd/$unit" "/etc/systemd/system/$unit"
+  done
 fi
 if [ "$start" = no ] || [ "$has_systemd" = no ]; then
   echo "installed Weir $version in $release; \`weir run\` starts the panel"
   exit 0
 fi
 systemctl daemon-reload
-systemctl enable --quiet weir
-systemctl start weir
+systemctl enable --quiet weir weir-update.service weir-update.path
+systemctl start weir weir-update.path
 tries=0
 until /opt/weir/current/bin/weir health >/dev/null 2>&1; do
   tries=$((tries + 1))

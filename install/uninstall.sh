@@ -32,7 +32,7 @@ if [ -d /opt/weir ]; then
 fi
 if [ -d /run/systemd/system ]; then
   # Stops panel and core in good order: every byte is counted.
-  systemctl disable --now --quiet weir 2>/dev/null || true
+  systemctl disable --now --quiet weir weir-update.path weir-update.service 2>/dev/null || true
 fi
 # A panel that hangs is killed, and cannot stop the core.
 for folder in /proc/[0-9]*; do
@@ -40,7 +40,8 @@ for folder in /proc/[0-9]*; do
     kill -9 "${folder#/proc/}" 2>/dev/null || true
   fi
 done
-rm -f /etc/systemd/system/weir.service /usr/local/bin/weir
+rm -f /etc/systemd/system/weir.service /etc/systemd/system/weir-update.service
+rm -f /etc/systemd/system/weir-update.path /usr/local/bin/weir
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 # A shell reads its script while it runs; what follows is read before the folder goes.
 finish() {

@@ -13,12 +13,14 @@ const OWN: Readonly<Record<string, RegExp>> = {
   backups: /^(?:before-.*\.sqlite|weir_.*|\.schedule\.json)$/,
   processes: /^[a-z\d-]+$/,
   sidecars: /^[a-z\d-]+(?:\.key)?$/,
+  updates: /^(?:\w+\.json|releases\.json\.minisig|package.*)$/,
   uploads: /^request-/,
+  'ban-guard': /^(?:limit|logins)\.log/,
   'time-series': /\.series(?:\.unreadable)?$/,
 };
 /** Other files in a folder that only the panel uses: the config file, programs, plugins, certificates. */
 const USUAL =
-  /^(?:engine|backups|time-series|processes|sidecars|geodata|snapshots|uploads|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
+  /^(?:engine|backups|time-series|processes|sidecars|geodata|snapshots|updates|uploads|ban-guard|weir\.json|bin|plugins|certs?|certificates|ssl|tls|acme|lost\+found|.*\.(?:pem|crt|cer|key))$/i;
 const OTHERS = 0o077;
 
 interface Entry {

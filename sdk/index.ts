@@ -2973,6 +2973,13 @@ export type ServerAmneziawgLogsReply = {
   events: string[];
 };
 
+export type BanGuardUsableReply = {
+  enabled: boolean;
+  installed: boolean;
+  usable: boolean;
+  windows: boolean;
+};
+
 export type AddressesListReply = {
   id: number;
   clientEmail: string;
@@ -3128,11 +3135,52 @@ export type ServerNewMlkem768Reply = {
   seed: string;
 };
 
+export type ServerPanelUpdateInfoReply = {
+  channel: 'stable' | 'dev';
+  currentVersion: string;
+  /** the newest release of the channel; blank where nothing says it */
+  latestVersion: string;
+  /** blank where it is unknown */
+  currentCommit: string;
+  latestCommit: string;
+  /** whether `updatePanel` has something newer to install */
+  updateAvailable: boolean;
+  /** what `updatePanel` installs; older than `latestVersion` where that one needs a release between them; blank without one */
+  updateVersion: string;
+  /** of `updateVersion`, as its publisher wrote them */
+  notes: string;
+  /** bytes of its package; 0 without one */
+  size: number;
+  /** whether this panel can update itself */
+  canInstall: boolean;
+  /** one sentence: why nothing is known, why the newest release cannot be installed, or what to do instead of `updatePanel`; may be blank */
+  problem: string;
+};
+
 export type ServerRemoteCertificateHashInput = {
   body: {
     /** host or host:port; without a port, 443 */
     server: string;
   };
+};
+
+export type ServerUpdateStatusReply = {
+  runId: string;
+  state: 'pending' | 'success' | 'failed';
+  exitCode: number;
+  /** Unix seconds; 0 while it runs */
+  finishedAt: number;
+  /** download, hand over, install, done; blank before the first update */
+  step: string;
+  version: string;
+  /** the version that ran before */
+  from: string;
+  /** Unix seconds */
+  startedAt: number;
+  /** bytes of the package that have arrived */
+  received: number;
+  /** why it failed */
+  reason: string;
 };
 
 export type ServerGetWebCertFilesReply = {
@@ -3277,6 +3325,16 @@ export type ServerScanRealityTargetsReply = {
   reason: string;
 }[];
 
+export type ServerSetUpdateChannelInput = {
+  body: {
+    dev: boolean | ('1' | 't' | '0' | 'f');
+  };
+};
+
+export type ServerSetUpdateChannelReply = {
+  channel: 'stable' | 'dev';
+};
+
 export type ServerStatusReply = {
   /** percent, smoothed */
   cpu: number;
@@ -3397,6 +3455,20 @@ export type ServerUpdateGeofileReply = {
   problems: string[];
   /** why the core does not have the change yet; else blank */
   pending: string;
+};
+
+export type ServerUpdatePanelInput = {
+  body?: {
+    /** also releases of the channel dev; by default as `setUpdateChannel` has it */
+    dev?: boolean | ('1' | 't' | '0' | 'f');
+    /** a release of the channel; by default the newest that can be installed */
+    version?: string;
+  };
+};
+
+export type ServerUpdatePanelReply = {
+  runId: string;
+  version: string;
 };
 
 export type SettingsAllReply = {
@@ -3621,6 +3693,18 @@ export type SettingsAllReply = {
   backupS3SecretKey: '';
   /** whether backupS3SecretKey is set */
   hasBackupS3SecretKey: boolean;
+  /** how addresses are banned: nftables, fail2ban, or a driver of another plugin; blank: not at all */
+  banGuardDriver: string;
+  /** whether addresses of clients over their limitIp are banned */
+  banGuardLimitIp: boolean;
+  /** minutes for which an address over a limitIp is banned */
+  banGuardMinutes: number;
+  /** failed logins of an address within ten minutes after which it is banned from the panel; 0: never */
+  banGuardLoginFailures: number;
+  /** minutes for which an address is banned from the panel after failed logins */
+  banGuardLoginMinutes: number;
+  /** ports, comma-separated, that no ban closes, beside those of the panel and of ssh */
+  banGuardOpenPorts: string;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
   /** what tests of outbounds fetch */
@@ -3637,18 +3721,88 @@ export type SettingsAllReply = {
   engineReleases: string;
   /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
   engineReleaseList: string;
+  /** days for which events for endpoints are stored, delivered or not */
+  eventCallbackDays: number;
+  /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+  eventCallbackMostEvents: number;
+  /** days of failures after which an endpoint is disabled */
+  eventCallbackFailingDays: number;
+  /** whether the bytes of each poll are sent to externalTrafficInformURI */
+  externalTrafficInformEnable: boolean;
+  /** address to which the bytes of each poll are sent as JSON */
+  externalTrafficInformURI: string;
   /** minutes until a subscription elsewhere is fetched again */
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
+  /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
+  warnQuotaPercent: number;
+  /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
+  warnExpiryDays: number;
+  /** send notifications by mail */
+  smtpEnable: boolean;
+  /** mail server */
+  smtpHost: string;
+  /** port of the mail server */
+  smtpPort: number;
+  /** starttls: the connection must be encrypted before anything is sent; tls: encrypted from its start (port 465); none: not encrypted, and then a password is only sent to this machine */
+  smtpEncryptionType: 'none' | 'starttls' | 'tls';
+  /** take any certificate of the mail server */
+  smtpSkipVerify: boolean;
+  /** account at the mail server; empty for none */
+  smtpUsername: string;
+  /** password of that account; never shown */
+  smtpPassword: '';
+  /** whether smtpPassword is set */
+  hasSmtpPassword: boolean;
+  /** address of the sender; empty for smtpUsername */
+  smtpFrom: string;
+  /** name of the sender */
+  smtpFromName: string;
+  /** addresses that get the mails, comma-separated */
+  smtpTo: string;
+  /** language of the mails */
+  smtpLang: string;
+  /** events to send mails about, by name; `default` stands for those that matter to most */
+  smtpEnabledEvents: string[];
   /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
   metricsDetail: 'none' | 'inbounds' | 'clients';
   /** clients that have series at /metrics, those with most bytes */
   metricsMostClients: number;
+  /** whether the bot runs */
+  msgBotEnable: boolean;
+  /** token of the bot; never shown */
+  msgBotToken: '';
+  /** whether msgBotToken is set */
+  hasMsgBotToken: boolean;
+  /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none; never shown */
+  msgBotProxy: '';
+  /** whether msgBotProxy is set */
+  hasMsgBotProxy: boolean;
+  /** address of a Bot API server of your own; blank for the public one */
+  msgBotApiServer: string;
+  /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+  msgBotChatId: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  msgBotRunTime: string;
+  /** whether a backup is sent with the report */
+  msgBotBackup: boolean;
+  /** language of the bot: en, fa, ru or zh; English for any other */
+  msgBotLang: string;
+  /** events of which the bot notifies, comma-separated; blank for none */
+  msgBotEnabledEvents: string;
+  /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+  msgBotWebhook: string;
   /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
   nodeDownThreshold: number;
-  /** events to send notifications about */
-  notificationEvents: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'nodeDown' | 'nodeUp' | 'alarmRaised' | 'alarmCleared')[];
+  /** events to send notifications about, by name; `default` stands for those that are on by default */
+  notificationEvents: string[];
+  /** whether clients with a messenger id are notified of what concerns them */
+  notifyClients: boolean;
+  /** days for which the delivery log is kept */
+  notificationLogDays: number;
+  /** entries of the delivery log that are kept */
+  notificationLogMost: number;
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -3707,12 +3861,42 @@ export type SettingsAllReply = {
   subSingBoxPath: string;
   /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
   subSingBoxTemplate: string;
+  /** address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none */
+  updateSource: string;
+  /** public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package */
+  updateKey: string;
+  /** hours between two looks for a new release, where updateSource is set; 0: never */
+  updateCheckHours: number;
+  /** whether releases of the channel dev are offered too */
+  devChannelEnable: boolean;
   /** days for which the usage of each client is stored, today included */
   usageHistoryDays: number;
   /** private key and token at the VPN provider, as JSON text; never shown */
   vpnproviderSecret: '';
   /** whether vpnproviderSecret is set */
   hasVpnproviderSecret: boolean;
+  /** whether the chat bot sends notifications and reports */
+  webhookEnable: boolean;
+  /** token of the bot; never shown */
+  webhookToken: '';
+  /** whether webhookToken is set */
+  hasWebhookToken: boolean;
+  /** id of the channel to which the bot writes */
+  webhookChannelId: string;
+  /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+  webhookAdminIds: string;
+  /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+  webhookRunTime: string;
+  /** whether a copy of the database is sent with the report */
+  webhookBackup: boolean;
+  /** percent below which no alarm of the processors is sent; 0 for none */
+  webhookCpu: number;
+  /** percent below which no alarm of the memory is sent; 0 for none */
+  webhookMemory: number;
+  /** language of the messages: en, fa, ru or zh; English for any other */
+  webhookLang: string;
+  /** events that the bot sends, comma-separated; blank for none */
+  webhookEnabledEvents: string;
   /** address of the panel, from its next start on; empty for all addresses */
   webListen: string;
   /** path below which the panel is served */
@@ -3838,6 +4022,32 @@ export type SettingsSubscriptionPreviewReply = {
   headers: Record<string, string>;
   /** of the named client; blank without one */
   body: string;
+};
+
+export type SettingsTestMsgBotReply = {
+  success: boolean;
+  msg: string;
+};
+
+export type MailTestSmtpReply = {
+  success: boolean;
+  /** where it ended */
+  stage: 'connect' | 'auth' | 'send';
+  msg: string;
+};
+
+export type SettingTestWebhookInput = {
+  body?: {
+    /** the saved one by default */
+    webhookToken?: string;
+    /** the saved one by default */
+    webhookChannelId?: string;
+  };
+};
+
+export type SettingTestWebhookReply = {
+  success: boolean;
+  msg: string;
 };
 
 export type SettingsUpdateInput = {
@@ -4069,6 +4279,18 @@ export type SettingsUpdateInput = {
     backupS3SecretKey?: string;
     /** true clears backupS3SecretKey */
     clearBackupS3SecretKey?: boolean;
+    /** how addresses are banned: nftables, fail2ban, or a driver of another plugin; blank: not at all */
+    banGuardDriver?: string;
+    /** whether addresses of clients over their limitIp are banned */
+    banGuardLimitIp?: boolean;
+    /** minutes for which an address over a limitIp is banned */
+    banGuardMinutes?: number;
+    /** failed logins of an address within ten minutes after which it is banned from the panel; 0: never */
+    banGuardLoginFailures?: number;
+    /** minutes for which an address is banned from the panel after failed logins */
+    banGuardLoginMinutes?: number;
+    /** ports, comma-separated, that no ban closes, beside those of the panel and of ssh */
+    banGuardOpenPorts?: string;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
     /** what tests of outbounds fetch */
@@ -4085,18 +4307,88 @@ export type SettingsUpdateInput = {
     engineReleases?: string;
     /** address of the list of releases of the core: JSON, a list of tags or the reply of the API of GitHub */
     engineReleaseList?: string;
+    /** days for which events for endpoints are stored, delivered or not */
+    eventCallbackDays?: number;
+    /** the most events that are stored for endpoints; older ones are removed, delivered or not */
+    eventCallbackMostEvents?: number;
+    /** days of failures after which an endpoint is disabled */
+    eventCallbackFailingDays?: number;
+    /** whether the bytes of each poll are sent to externalTrafficInformURI */
+    externalTrafficInformEnable?: boolean;
+    /** address to which the bytes of each poll are sent as JSON */
+    externalTrafficInformURI?: string;
     /** minutes until a subscription elsewhere is fetched again */
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
+    /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
+    warnQuotaPercent?: number;
+    /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
+    warnExpiryDays?: number;
+    /** send notifications by mail */
+    smtpEnable?: boolean;
+    /** mail server */
+    smtpHost?: string;
+    /** port of the mail server */
+    smtpPort?: number;
+    /** starttls: the connection must be encrypted before anything is sent; tls: encrypted from its start (port 465); none: not encrypted, and then a password is only sent to this machine */
+    smtpEncryptionType?: 'none' | 'starttls' | 'tls';
+    /** take any certificate of the mail server */
+    smtpSkipVerify?: boolean;
+    /** account at the mail server; empty for none */
+    smtpUsername?: string;
+    /** password of that account */
+    smtpPassword?: string;
+    /** true clears smtpPassword */
+    clearSmtpPassword?: boolean;
+    /** address of the sender; empty for smtpUsername */
+    smtpFrom?: string;
+    /** name of the sender */
+    smtpFromName?: string;
+    /** addresses that get the mails, comma-separated */
+    smtpTo?: string;
+    /** language of the mails */
+    smtpLang?: string;
+    /** events to send mails about, by name; `default` stands for those that matter to most */
+    smtpEnabledEvents?: string[];
     /** what has series of its own at /metrics: nothing, each inbound, or each inbound and client */
     metricsDetail?: 'none' | 'inbounds' | 'clients';
     /** clients that have series at /metrics, those with most bytes */
     metricsMostClients?: number;
+    /** whether the bot runs */
+    msgBotEnable?: boolean;
+    /** token of the bot */
+    msgBotToken?: string;
+    /** true clears msgBotToken */
+    clearMsgBotToken?: boolean;
+    /** proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none */
+    msgBotProxy?: string;
+    /** true clears msgBotProxy */
+    clearMsgBotProxy?: boolean;
+    /** address of a Bot API server of your own; blank for the public one */
+    msgBotApiServer?: string;
+    /** ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only */
+    msgBotChatId?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    msgBotRunTime?: string;
+    /** whether a backup is sent with the report */
+    msgBotBackup?: boolean;
+    /** language of the bot: en, fa, ru or zh; English for any other */
+    msgBotLang?: string;
+    /** events of which the bot notifies, comma-separated; blank for none */
+    msgBotEnabledEvents?: string;
+    /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
+    msgBotWebhook?: string;
     /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
     nodeDownThreshold?: number;
-    /** events to send notifications about */
-    notificationEvents?: ('clientDepleted' | 'coreStateChanged' | 'loginBlocked' | 'outboundDown' | 'outboundUp' | 'nodeDown' | 'nodeUp' | 'alarmRaised' | 'alarmCleared')[];
+    /** events to send notifications about, by name; `default` stands for those that are on by default */
+    notificationEvents?: string[];
+    /** whether clients with a messenger id are notified of what concerns them */
+    notifyClients?: boolean;
+    /** days for which the delivery log is kept */
+    notificationLogDays?: number;
+    /** entries of the delivery log that are kept */
+    notificationLogMost?: number;
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -4155,12 +4447,42 @@ export type SettingsUpdateInput = {
     subSingBoxPath?: string;
     /** the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one */
     subSingBoxTemplate?: string;
+    /** address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none */
+    updateSource?: string;
+    /** public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package */
+    updateKey?: string;
+    /** hours between two looks for a new release, where updateSource is set; 0: never */
+    updateCheckHours?: number;
+    /** whether releases of the channel dev are offered too */
+    devChannelEnable?: boolean;
     /** days for which the usage of each client is stored, today included */
     usageHistoryDays?: number;
     /** private key and token at the VPN provider, as JSON text */
     vpnproviderSecret?: string;
     /** true clears vpnproviderSecret */
     clearVpnproviderSecret?: boolean;
+    /** whether the chat bot sends notifications and reports */
+    webhookEnable?: boolean;
+    /** token of the bot */
+    webhookToken?: string;
+    /** true clears webhookToken */
+    clearWebhookToken?: boolean;
+    /** id of the channel to which the bot writes */
+    webhookChannelId?: string;
+    /** ids of admins in the chat; kept for older programs, because this bot takes no commands */
+    webhookAdminIds?: string;
+    /** when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never */
+    webhookRunTime?: string;
+    /** whether a copy of the database is sent with the report */
+    webhookBackup?: boolean;
+    /** percent below which no alarm of the processors is sent; 0 for none */
+    webhookCpu?: number;
+    /** percent below which no alarm of the memory is sent; 0 for none */
+    webhookMemory?: number;
+    /** language of the messages: en, fa, ru or zh; English for any other */
+    webhookLang?: string;
+    /** events that the bot sends, comma-separated; blank for none */
+    webhookEnabledEvents?: string;
     /** address of the panel, from its next start on; empty for all addresses */
     webListen?: string;
     /** path below which the panel is served */
@@ -4686,6 +5008,100 @@ export type BackupVerifyReply = {
   problem: string;
 };
 
+export type BanGuardBanInput = {
+  body: {
+    address: string;
+    /** else banGuardMinutes */
+    minutes?: number;
+    /** else proxy */
+    scope?: 'proxy' | 'panel';
+  };
+};
+
+export type BanGuardBanReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+};
+
+export type BanGuardListReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+}[];
+
+export type BanGuardSparedReply = {
+  address: string;
+  clientId: number;
+  email: string;
+  /** shared: other clients were seen there; claimed: only a header names it; private, listed, admin: such addresses are never banned */
+  reason: 'private' | 'listed' | 'admin' | 'shared' | 'claimed';
+  /** emails of the other clients */
+  sharedWith: string[];
+  /** Unix ms of the last time */
+  at: number;
+}[];
+
+export type BanGuardStatusReply = {
+  /** blank: nothing is banned */
+  driver: string;
+  drivers: string[];
+  /** blank while bans are carried out */
+  problem: string;
+  bans: number;
+  /** never closed by a ban of the scope proxy */
+  openPorts: number[];
+  /** closed by a ban of the scope panel */
+  panelPorts: number[];
+};
+
+export type BanGuardUnbanInput = {
+  body: {
+    address: string;
+    /** else both */
+    scope?: 'proxy' | 'panel';
+  };
+};
+
+export type BanGuardUnbanReply = {
+  /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole */
+  address: string;
+  /** proxy: all ports but those that stay open; panel: the ports of the panel */
+  scope: 'proxy' | 'panel';
+  reason: 'limitIp' | 'login' | 'admin' | 'driver';
+  /** 0 without a client */
+  clientId: number;
+  /** of the client; blank without one */
+  email: string;
+  driver: string;
+  /** Unix ms */
+  since: number;
+  /** Unix ms */
+  until: number;
+}[];
+
 export type CertificatesListReply = {
   id: number;
   names: string[];
@@ -4975,6 +5391,241 @@ export type EngineVersionsProgressReply = {
   error: string;
 } | null;
 
+export type EventCallbacksDeliveriesInput = {
+  query?: {
+    /** id of an endpoint */
+    endpoint?: string;
+    state?: 'waiting' | 'delivered' | 'failed';
+    type?: string;
+    /** Unix ms of the event */
+    from?: number;
+    /** Unix ms of the event */
+    to?: number;
+    /** the `id` of the last one of the page before */
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type EventCallbacksDeliveriesReply = {
+  id: number;
+  endpointId: string;
+  /** the header webhook-id: the same for each attempt */
+  webhookId: string;
+  type: string;
+  /** Unix ms of the event */
+  at: number;
+  /** failed: given up */
+  state: 'waiting' | 'delivered' | 'failed';
+  attempts: number;
+  /** Unix ms of the next attempt; 0 without one */
+  dueAt: number;
+  /** Unix ms of the first attempt; 0 before it */
+  firstAt: number;
+  /** Unix ms of the last attempt; 0 before the first */
+  lastAt: number;
+  /** of the last reply; 0 without one */
+  status: number;
+  /** why the last attempt failed; empty when it did not */
+  error: string;
+  /** how long the last attempt took */
+  ms: number;
+}[];
+
+export type EventCallbacksRedeliverInput = {
+  id: number;
+};
+
+export type EventCallbacksListReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+}[];
+
+export type EventCallbacksAddInput = {
+  body: {
+    /** random by default */
+    id?: string;
+    /** https:// or http:// */
+    url: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+  };
+};
+
+export type EventCallbacksAddReply = {
+  id: string;
+  /** shown this once */
+  secret: string;
+};
+
+export type EventCallbacksGetInput = {
+  id: string;
+};
+
+export type EventCallbacksGetReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksUpdateInput = {
+  id: string;
+  body?: {
+    /** https:// or http:// */
+    url?: string;
+    /** types of events: `client.created`, `client.*`, or `*` for all */
+    events?: string[];
+    /** a name for people */
+    description?: string;
+    enable?: boolean;
+    /** the address may be in your own network, or on this machine */
+    allowPrivate?: boolean;
+    /** events that wait are not sent any more */
+    skipWaiting?: boolean;
+  };
+};
+
+export type EventCallbacksUpdateReply = {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  enable: boolean;
+  allowPrivate: boolean;
+  /** why the panel disabled it; empty when it did not */
+  disabledReason: string;
+  /** Unix ms until which the secret before the last rotation signs too */
+  previousSecretUntil: number;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  updatedAt: number;
+  /** events that wait */
+  waiting: number;
+  /** events that were removed before it got them */
+  dropped: number;
+  /** attempts that failed since the last one that did not */
+  failures: number;
+  /** Unix ms; 0 while it does not fail */
+  failingSince: number;
+  /** Unix ms of the next attempt; 0 without a pause */
+  pausedUntil: number;
+  /** Unix ms; 0 for never */
+  lastDeliveredAt: number;
+  lastError: string;
+};
+
+export type EventCallbacksRemoveInput = {
+  id: string;
+};
+
+export type EventCallbacksPingInput = {
+  id: string;
+};
+
+export type EventCallbacksPingReply = {
+  delivered: boolean;
+  status: number;
+  ms: number;
+  error: string;
+};
+
+export type EventCallbacksRedeliverSpanInput = {
+  id: string;
+  body: {
+    /** Unix ms */
+    from: number;
+    /** Unix ms; now by default */
+    to?: number;
+    /** leaves out what was delivered */
+    onlyFailed?: boolean;
+  };
+};
+
+export type EventCallbacksRotateInput = {
+  id: string;
+  body?: {
+    /** how long the previous secret signs too */
+    overlapHours?: number;
+  };
+};
+
+export type EventCallbacksRotateReply = {
+  /** shown this once */
+  secret: string;
+  /** Unix ms */
+  previousSecretUntil: number;
+};
+
+export type EventCallbacksEventsReply = {
+  type: string;
+  doc: string;
+}[];
+
+export type EventCallbacksTrafficInformReply = {
+  sent: number;
+  failed: number;
+  /** polls whose report was left out, because an earlier one was under way */
+  skipped: number;
+  /** Unix ms; 0 for never */
+  lastSentAt: number;
+  lastError: string;
+};
+
 export type GeodataCategoriesInput = {
   query: {
     /** a file name that ends with .dat, without a path */
@@ -5070,6 +5721,208 @@ export type MetricsTokenReply = {
   createdAt: number | null;
 };
 
+export type MsgBotStatusReply = {
+  state: 'off' | 'connecting' | 'running' | 'failing';
+  /** of the bot; blank while it is not connected */
+  username: string;
+  /** why it does not work; blank if it does */
+  problem: string;
+  /** whether updates are delivered (msgBotWebhook) and not fetched */
+  byWebhook: boolean;
+};
+
+export type MsgBotWebhookInput = {
+  secret: string;
+  body: unknown;
+};
+
+export type NodeApplyInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    changes: {
+      /** inbound or client */
+      kind: string;
+      /** id of the record at the central */
+      id: number;
+      /** grows with each change of this record */
+      version: number;
+      /** the whole record, as inbounds/add and clients/add take it; null: it is deleted. A client may have `period`: a number that grows when its usage starts again at zero */
+      value: Record<string, unknown> | null;
+      /** of a client: where it is attached, by the ids of the central */
+      inboundIds?: number[];
+    }[];
+  };
+};
+
+export type NodeApplyReply = {
+  results: {
+    kind: string;
+    id: number;
+    version: number;
+    ok: boolean;
+    reason?: string;
+  }[];
+};
+
+export type NodeCentralsReply = {
+  guid: string;
+  /** Unix ms of its last change, to the hour */
+  seenAt: number;
+  records: number;
+}[];
+
+export type NodeReleaseInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeElsewhereInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    users: {
+      /** id of the client at the central */
+      id: number;
+      /** bytes on all machines but this one */
+      up: number;
+      down: number;
+      /** as in the value of the client */
+      period?: number;
+    }[];
+  };
+};
+
+export type NodeElsewhereReply = {
+  taken: number;
+  /** ids of clients that are not here or whose period is another one; the first thousand */
+  skipped: number[];
+};
+
+export type NodeStateInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeStateReply = {
+  /** of this panel */
+  guid: string;
+  /** the current epoch of usage */
+  epoch: string;
+  /** digest of the digests of all buckets, in their order, joined by line feeds */
+  digest: string;
+};
+
+export type NodeBucketsInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeBucketsReply = {
+  guid: string;
+  /** of the buckets 0 to 255: a record is in the bucket of its id modulo 256. First 16 hexadecimal digits of the SHA-256 of the lines `kind:id:version:state`, sorted as texts, joined by line feeds, without deleted records */
+  digests: string[];
+};
+
+export type NodeRecordsInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    bucket?: number;
+    /** `next` of the page before */
+    after?: string;
+  };
+};
+
+export type NodeRecordsReply = {
+  guid: string;
+  records: {
+    kind: string;
+    id: number;
+    version: number;
+    /** ok; refused: it is not in force, `refused` says why; drifted: it was changed or deleted here. Send such a record again, with the same version or a newer one */
+    state: string;
+    refused?: string;
+    /** guid of another central that claims it */
+    contestedBy?: string;
+  }[];
+  /** `after` of the next page; blank on the last one */
+  next: string;
+};
+
+export type NodeUsageInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    /** the epoch that `after` belongs to */
+    epoch?: string;
+    /** the last seq of this epoch that the central has */
+    after?: number;
+  };
+};
+
+export type NodeUsageReply = {
+  guid: string;
+  epochs: {
+    epoch: string;
+    /** `users` is complete up to this one: the next `after` */
+    seq: number;
+    isCurrent: boolean;
+    /** there is more of this epoch after `seq` */
+    more: boolean;
+    users: {
+      clientId: number;
+      inboundId: number;
+      up: number;
+      down: number;
+    }[];
+  }[];
+};
+
+export type NodeAcknowledgeInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    epoch: string;
+    seq: number;
+  };
+};
+
+export type NodeSyncListReply = {
+  nodeId: number;
+  name: string;
+  /** records that wait to be sent */
+  pending: number;
+  /** records that the node does not have in force */
+  refused: number;
+  /** Unix ms; 0 for never since the panel runs */
+  sentAt: number;
+  /** Unix ms; 0 for never since the panel runs */
+  comparedAt: number;
+  /** why it does not get changes, is not compared, or its usage is not read; blank when all is well */
+  problem: string;
+}[];
+
+export type NodeSyncReconcileInput = {
+  id: number;
+};
+
+export type NodeSyncRefusedInput = {
+  id: number;
+};
+
+export type NodeSyncRefusedReply = {
+  kind: string;
+  id: number;
+  reason: string;
+}[];
+
 export type NodesAcceptGuidInput = {
   id: number;
 };
@@ -5105,6 +5958,77 @@ export type NodesMtlsRotateReply = {
   /** PEM */
   caCert: string;
 };
+
+export type NotificationsChannelsReply = {
+  channel: string;
+  plugin: string;
+  isOn: boolean;
+  language: string;
+  reachesClients: boolean;
+  waiting: number;
+  /** Unix ms; 0: it is not paused */
+  pausedUntil: number;
+  /** why the last attempt failed; blank after a success */
+  problem: string;
+}[];
+
+export type NotificationsDeliveriesInput = {
+  query?: {
+    channel?: string;
+    event?: string;
+    state?: 'waiting' | 'delivered' | 'failed' | 'dropped';
+    severity?: 'info' | 'warning' | 'critical';
+    /** email of the client that it went to */
+    client?: string;
+    before?: number;
+    limit?: number;
+  };
+};
+
+export type NotificationsDeliveriesReply = {
+  id: number;
+  /** the same over all channels */
+  notificationId: string;
+  channel: string;
+  event: string;
+  severity: 'info' | 'warning' | 'critical';
+  /** Unix ms */
+  at: number;
+  title: string;
+  text: string;
+  isSummary: boolean;
+  /** email of the client that it went to; blank for admins */
+  client: string;
+  state: 'waiting' | 'delivered' | 'failed' | 'dropped';
+  attempts: number;
+  /** Unix ms of the last attempt; 0: none yet */
+  attemptedAt: number;
+  /** why the last attempt failed, or why it was dropped */
+  problem: string;
+}[];
+
+export type NotificationsRedeliverInput = {
+  id: number;
+};
+
+export type NotificationsEventsInput = {
+  query?: {
+    /** a tag such as en or zh-CN */
+    language?: string;
+  };
+};
+
+export type NotificationsEventsReply = {
+  name: string;
+  plugin: string;
+  title: string;
+  severity: 'info' | 'warning' | 'critical';
+  isOnByDefault: boolean;
+  /** other names in lists of events */
+  aliases: string[];
+  /** an event that includes it; blank without one */
+  partOf: string;
+}[];
 
 export type OutboundsHealthReply = {
   tag: string;
@@ -5410,6 +6334,18 @@ export class Weir extends Transport {
       token: string;
     }> =>
       this.call({ method: 'POST', path: '/panel/api/x/metrics/token', gives: 'obj' }),
+  } as const;
+
+  readonly msgBot = {
+    /** Makes a backup and sends it to the admins of the bot. — POST /panel/api/backuptotgbot */
+    sendBackup: (): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/backuptotgbot', gives: 'msg' }),
+    /** Whether the bot is connected, and why not. — GET /panel/api/x/msg-bot/status */
+    status: (): Promise<MsgBotStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/msg-bot/status', gives: 'obj' }),
+    /** Takes an update from the Bot API. Only with the secret path and the secret header, which nobody else has. — POST /panel/api/x/msg-bot/webhook/{secret} */
+    webhook: (input: MsgBotWebhookInput): Promise<Response> =>
+      this.call({ method: 'POST', path: '/panel/api/x/msg-bot/webhook/{secret}', gives: 'response' }, input),
   } as const;
 
   readonly clients = {
@@ -5808,6 +6744,18 @@ export class Weir extends Transport {
     /** Sends one test notification over every enabled channel and returns the results. — POST /panel/api/notifications/test */
     test: (): Promise<NotificationsTestReply> =>
       this.call({ method: 'POST', path: '/panel/api/notifications/test', gives: 'obj' }),
+    /** The channels, with how many notifications wait for each. — GET /panel/api/x/notifications/channels */
+    channels: (): Promise<NotificationsChannelsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/channels', gives: 'obj' }),
+    /** The delivery log, newest first. For the next page, send the id of the last entry as `before`. — GET /panel/api/x/notifications/deliveries */
+    deliveries: (input?: NotificationsDeliveriesInput): Promise<NotificationsDeliveriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/deliveries', gives: 'obj' }, input),
+    /** Sends a notification of the log again over its channel, with the same id and text. — POST /panel/api/x/notifications/deliveries/{id}/redeliver */
+    redeliver: (input: NotificationsRedeliverInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/notifications/deliveries/{id}/redeliver', gives: 'msg' }, input),
+    /** The events that can be notified of, by name. — GET /panel/api/x/notifications/events */
+    events: (input?: NotificationsEventsInput): Promise<NotificationsEventsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/notifications/events', gives: 'obj' }, input),
   } as const;
 
   readonly server = {
@@ -5867,9 +6815,15 @@ export class Weir extends Transport {
     /** A key of ML-KEM-768, base64url: `seed` for the server, `client` for its clients. — GET /panel/api/server/getNewmlkem768 */
     newMlkem768: (): Promise<ServerNewMlkem768Reply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getNewmlkem768', gives: 'obj' }),
+    /** The running version, the newest release of the chosen channel, and whether it can be installed here. The index of releases is read again after 15 minutes. — GET /panel/api/server/getPanelUpdateInfo */
+    panelUpdateInfo: (): Promise<ServerPanelUpdateInfoReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getPanelUpdateInfo', gives: 'obj' }),
     /** SHA-256 of the certificate that a server shows, in hexadecimal, whether it is valid or not. Private addresses need WEIR_OUTGOING_ALLOW. — POST /panel/api/server/getRemoteCertHash */
     remoteCertificateHash: (input: ServerRemoteCertificateHashInput): Promise<string[]> =>
       this.call({ method: 'POST', path: '/panel/api/server/getRemoteCertHash', gives: 'obj' }, input),
+    /** The last update of the panel, also after the restart: compare `runId` with the one of `updatePanel`. Before the first update, `runId` is blank and `state` is pending. — GET /panel/api/server/getUpdateStatus */
+    updateStatus: (): Promise<ServerUpdateStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/getUpdateStatus', gives: 'obj' }),
     /** Paths of the certificate and the key with which the panel serves HTTPS; blank when it serves plain HTTP. — GET /panel/api/server/getWebCertFiles */
     getWebCertFiles: (): Promise<ServerGetWebCertFilesReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/getWebCertFiles', gives: 'obj' }),
@@ -5891,6 +6845,9 @@ export class Weir extends Transport {
     /** Does the same for up to 512 servers, the best first; an entry that is not valid is a result with a reason. Networks count with their first 256 addresses, of which those with a TLS server are shown. It may take minutes. — POST /panel/api/server/scanRealityTargets */
     scanRealityTargets: (input?: ServerScanRealityTargetsInput): Promise<ServerScanRealityTargetsReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/scanRealityTargets', gives: 'obj' }, input),
+    /** Chooses the channel of updates of the panel: with `dev`, releases of the channel dev are offered beside stable ones. — POST /panel/api/server/setUpdateChannel */
+    setUpdateChannel: (input: ServerSetUpdateChannelInput): Promise<ServerSetUpdateChannelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/setUpdateChannel', gives: 'obj' }, input),
     /** Load, memory, disk, network and the state of the core. — GET /panel/api/server/status */
     status: (): Promise<ServerStatusReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/status', gives: 'obj' }),
@@ -5903,12 +6860,41 @@ export class Weir extends Transport {
     /** Updates one geodata file, or installs it. Its source is in the setting geodataSources. — POST /panel/api/server/updateGeofile/{filename} */
     updateGeofile: (input: ServerUpdateGeofileInput): Promise<ServerUpdateGeofileReply> =>
       this.call({ method: 'POST', path: '/panel/api/server/updateGeofile/{filename}', gives: 'obj' }, input),
+    /** Begins an update of the panel to the newest release of its channel, or to `version`, and replies with its `runId` at once; `getUpdateStatus` says how it goes. The package is downloaded and verified, the new release is started on a copy of the database, and then it takes the place of the running one; the core runs on. If the new panel does not work, the previous one comes back with its database. — POST /panel/api/server/updatePanel */
+    updatePanel: (input?: ServerUpdatePanelInput): Promise<ServerUpdatePanelReply> =>
+      this.call({ method: 'POST', path: '/panel/api/server/updatePanel', gives: 'obj' }, input),
     /** The same for the load of the processors in percent. — GET /panel/api/server/cpuHistory/{bucket} */
     getCpuHistoryByBucket: (input: ServerGetCpuHistoryByBucketInput): Promise<ServerGetCpuHistoryByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/cpuHistory/{bucket}', gives: 'obj' }, input),
     /** The last sixty points of a metric, oldest first, as means over `bucket` seconds; points without a sample are left out. Empty where the plugin time-series is off. — GET /panel/api/server/history/{metric}/{bucket} */
     getHistoryByMetricByBucket: (input: ServerGetHistoryByMetricByBucketInput): Promise<ServerGetHistoryByMetricByBucketReply> =>
       this.call({ method: 'GET', path: '/panel/api/server/history/{metric}/{bucket}', gives: 'obj' }, input),
+  } as const;
+
+  readonly banGuard = {
+    /** Whether addresses can be banned: a driver is chosen (enabled), its program is there (installed), and it works (usable). — GET /panel/api/server/banGuardStatus */
+    usable: (): Promise<BanGuardUsableReply> =>
+      this.call({ method: 'GET', path: '/panel/api/server/banGuardStatus', gives: 'obj' }),
+    /** Bans an address; of an IPv6 address its /64. One that is banned already gets the new time. — POST /panel/api/x/ban-guard/ban */
+    ban: (input: BanGuardBanInput): Promise<BanGuardBanReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/ban', gives: 'obj' }, input),
+    /** Bans in force, those that end last first. — GET /panel/api/x/ban-guard/bans */
+    list: (): Promise<BanGuardListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/bans', gives: 'obj' }),
+    /** Addresses over a limitIp that were not banned since the start of the panel, the latest first, at most 1,000. — GET /panel/api/x/ban-guard/spared */
+    spared: (): Promise<BanGuardSparedReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/spared', gives: 'obj' }),
+    /** The ban driver, why it does not work, and which ports bans close. — GET /panel/api/x/ban-guard/status */
+    status: (): Promise<BanGuardStatusReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/ban-guard/status', gives: 'obj' }),
+    /** Ends the bans of an address. — POST /panel/api/x/ban-guard/unban */
+    unban: (input: BanGuardUnbanInput): Promise<BanGuardUnbanReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/unban', gives: 'obj' }, input),
+    /** Ends all bans. — POST /panel/api/x/ban-guard/unbanAll */
+    unbanAll: (): Promise<{
+      ended: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/ban-guard/unbanAll', gives: 'obj' }),
   } as const;
 
   readonly settings = {
@@ -5947,6 +6933,9 @@ export class Weir extends Transport {
     /** Returns what a user agent gets from the subscription server: by path of a format, `format` of the query, and rules. It registers no device and no fetch. — GET /panel/api/setting/subscriptionPreview */
     subscriptionPreview: (input?: SettingsSubscriptionPreviewInput): Promise<SettingsSubscriptionPreviewReply> =>
       this.call({ method: 'GET', path: '/panel/api/setting/subscriptionPreview', gives: 'obj' }, input),
+    /** Sends a test message of the bot to all its admins, with the saved settings. — POST /panel/api/setting/testMsgBot */
+    testMsgBot: (): Promise<SettingsTestMsgBotReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testMsgBot', gives: 'body' }),
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
     update: (input?: SettingsUpdateInput): Promise<SettingsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj' }, input),
@@ -5962,6 +6951,18 @@ export class Weir extends Transport {
     /** Shows what the settings of an export would change here, after all checks of setting/update; with `apply`, changes them: all or none. What this panel does not have, what its environment sets, and secrets are left out and named. — POST /panel/api/x/settings/import */
     import: (input: SettingsImportInput): Promise<SettingsImportReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/settings/import', gives: 'obj' }, input),
+  } as const;
+
+  readonly mail = {
+    /** Sends one mail with the stored settings, also while `smtpEnable` is off, and says how far it came. — POST /panel/api/setting/testSmtp */
+    testSmtp: (): Promise<MailTestSmtpReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testSmtp', gives: 'body' }),
+  } as const;
+
+  readonly setting = {
+    /** Sends a test message to the channel, also while the bot is disabled. — POST /panel/api/setting/testWebhook */
+    testWebhook: (input?: SettingTestWebhookInput): Promise<SettingTestWebhookReply> =>
+      this.call({ method: 'POST', path: '/panel/api/setting/testWebhook', gives: 'body' }, input),
   } as const;
 
   readonly subBalancers = {
@@ -6075,6 +7076,45 @@ export class Weir extends Transport {
       this.call({ method: 'GET', path: '/panel/api/x/engine-versions/progress', gives: 'obj' }),
   } as const;
 
+  readonly eventCallbacks = {
+    /** Deliveries that were attempted at least once, the newest first. — GET /panel/api/x/event-callbacks/deliveries */
+    deliveries: (input?: EventCallbacksDeliveriesInput): Promise<EventCallbacksDeliveriesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/deliveries', gives: 'obj' }, input),
+    /** Sends one event again, with the same webhook-id. — POST /panel/api/x/event-callbacks/deliveries/{id}/redeliver */
+    redeliver: (input: EventCallbacksRedeliverInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/deliveries/{id}/redeliver', gives: 'msg' }, input),
+    /** The endpoints, how far each has come, and what it fails with. — GET /panel/api/x/event-callbacks/endpoints */
+    list: (): Promise<EventCallbacksListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }),
+    /** Adds an endpoint; it gets what happens from now on. The reply alone has its secret. — POST /panel/api/x/event-callbacks/endpoints */
+    add: (input: EventCallbacksAddInput): Promise<EventCallbacksAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints', gives: 'obj' }, input),
+    /** One endpoint. — GET /panel/api/x/event-callbacks/endpoints/{id} */
+    get: (input: EventCallbacksGetInput): Promise<EventCallbacksGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Changes what is sent of an endpoint. A disabled one goes on where it stopped when it is enabled. — POST /panel/api/x/event-callbacks/endpoints/{id} */
+    update: (input: EventCallbacksUpdateInput): Promise<EventCallbacksUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}', gives: 'obj' }, input),
+    /** Deletes an endpoint, and what waits for it. — POST /panel/api/x/event-callbacks/endpoints/{id}/del */
+    remove: (input: EventCallbacksRemoveInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/del', gives: 'msg' }, input),
+    /** Sends one event of the type `ping` at once and returns what came of it. — POST /panel/api/x/event-callbacks/endpoints/{id}/ping */
+    ping: (input: EventCallbacksPingInput): Promise<EventCallbacksPingReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/ping', gives: 'obj' }, input),
+    /** Sends the stored events of a time span again that the endpoint wants, in their order. — POST /panel/api/x/event-callbacks/endpoints/{id}/redeliver */
+    redeliverSpan: (input: EventCallbacksRedeliverSpanInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/redeliver', gives: 'msg' }, input),
+    /** Makes a new secret. Until the previous one ends, each message has a signature of both. — POST /panel/api/x/event-callbacks/endpoints/{id}/rotate */
+    rotate: (input: EventCallbacksRotateInput): Promise<EventCallbacksRotateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/event-callbacks/endpoints/{id}/rotate', gives: 'obj' }, input),
+    /** The types of events that an endpoint can choose. — GET /panel/api/x/event-callbacks/events */
+    events: (): Promise<EventCallbacksEventsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/events', gives: 'obj' }),
+    /** What came of the reports to externalTrafficInformURI since the panel started. — GET /panel/api/x/event-callbacks/trafficInform */
+    trafficInform: (): Promise<EventCallbacksTrafficInformReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/event-callbacks/trafficInform', gives: 'obj' }),
+  } as const;
+
   readonly geodata = {
     /** The categories of a file by their codes, with the number of their entries. — GET /panel/api/x/geodata/categories */
     categories: (input: GeodataCategoriesInput): Promise<GeodataCategoriesReply> =>
@@ -6097,6 +7137,48 @@ export class Weir extends Transport {
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }),
+  } as const;
+
+  readonly node = {
+    /** Takes what the central wants: whole states of inbounds and clients by its ids. A version that is not newer than the stored one changes nothing, except where the record is refused or was changed here. Repeating a call is harmless, and so is any order. A record that is refused does not stop others, and is tried again once a minute. — POST /panel/api/x/node/apply */
+    apply: (input: NodeApplyInput): Promise<NodeApplyReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/apply', gives: 'obj' }, input),
+    /** The panels that manage this one. — GET /panel/api/x/node/centrals */
+    centrals: (): Promise<NodeCentralsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/centrals', gives: 'obj' }),
+    /** Forgets a central, with its records and the usage kept for it. Its inbounds and clients stay as they are, and nobody manages them. — POST /panel/api/x/node/centrals/release */
+    release: (input: NodeReleaseInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/centrals/release', gives: 'msg' }, input),
+    /** What clients of the central used on all other machines, in place of what it reported before. Their quota counts it together with what they used here, until the next report. — POST /panel/api/x/node/elsewhere */
+    elsewhere: (input: NodeElsewhereInput): Promise<NodeElsewhereReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/elsewhere', gives: 'obj' }, input),
+    /** One digest of all records of the central: while it is the one that the central computes, nothing differs. — GET /panel/api/x/node/state */
+    state: (input: NodeStateInput): Promise<NodeStateReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state', gives: 'obj' }, input),
+    /** Digests of the records of the central in 256 buckets, to find those that differ. — GET /panel/api/x/node/state/buckets */
+    buckets: (input: NodeBucketsInput): Promise<NodeBucketsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state/buckets', gives: 'obj' }, input),
+    /** Records of the central that are not deleted, inbounds first, of one bucket or of all, in pages of 2,000. — GET /panel/api/x/node/state/records */
+    records: (input: NodeRecordsInput): Promise<NodeRecordsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/state/records', gives: 'obj' }, input),
+    /** Totals of clients by inbound since the beginning of an epoch, by the ids of the central: of the epoch that is named those that changed after `after`, and of others all that is not acknowledged. They never fall, whatever is reset here. Clients and inbounds that the central does not manage are left out. Bytes of before a new epoch may be told again in the old one, never in the new one. — GET /panel/api/x/node/usage */
+    usage: (input: NodeUsageInput): Promise<NodeUsageReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/usage', gives: 'obj' }, input),
+    /** The central has stored the totals of this epoch up to this seq. Those of an epoch that is over are removed. — POST /panel/api/x/node/usage/ack */
+    acknowledge: (input: NodeAcknowledgeInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/usage/ack', gives: 'msg' }, input),
+  } as const;
+
+  readonly nodeSync = {
+    /** How each node is kept: what waits, what it refuses, and what is wrong. — GET /panel/api/x/node-sync */
+    list: (): Promise<NodeSyncListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node-sync', gives: 'obj' }),
+    /** Compares the node with what it should be, now, and sends what differs again. — POST /panel/api/x/node-sync/{id}/reconcile */
+    reconcile: (input: NodeSyncReconcileInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/reconcile', gives: 'msg' }, input),
+    /** Inbounds and clients that the node does not have in force, with its words; the first thousand. — GET /panel/api/x/node-sync/{id}/refused */
+    refused: (input: NodeSyncRefusedInput): Promise<NodeSyncRefusedReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node-sync/{id}/refused', gives: 'obj' }, input),
   } as const;
 
   readonly outboundTraffic = {

@@ -19,6 +19,8 @@ const COPIED = {
   'install/weir.sh': 'bin/weir',
   'install/stop-left-over.sh': 'bin/stop-left-over',
   'install/weir.service': 'systemd/weir.service',
+  'install/weir-update.service': 'systemd/weir-update.service',
+  'install/weir-update.path': 'systemd/weir-update.path',
   'install/sidecars.conf': 'systemd/sidecars.conf',
   'install/weir.env': 'systemd/weir.env',
 };

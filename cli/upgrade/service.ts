@@ -1,5 +1,5 @@
 // The service under systemd.
-import { chmod, copyFile, rename } from 'node:fs/promises';
+import { chmod, copyFile, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from './run-program.js';
@@ -26,7 +26,9 @@ export interface Service {
 }
 
 const UNIT = 'weir';
-const UNIT_FILE = '/etc/systemd/system/weir.service';
+const UNITS = '/etc/systemd/system';
+/** An older release has none of them. */
+const UPDATE_UNITS = ['weir-update.service', 'weir-update.path'];
 /** More than `TimeoutStopSec` of the unit. */
 const CALL_LIMIT_MS = 60_000;
 const LEAVE_LIMIT_MS = 25_000;
@@ -71,16 +73,28 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+async function placeUnit(release: string, name: string): Promise<void> {
+  const draft = join(UNITS, `${name}.new`);
+  await copyFile(join(release, 'systemd', name), draft);
+  await chmod(draft, 0o644);
+  await rename(draft, join(UNITS, name));
+}
+
 /** The last restart on request, in seconds since 1970: older entries of the log are of another release. */
 let since = 0;
 
 export const systemd: Service = {
   install: async (release) => {
-    const draft = `${UNIT_FILE}.new`;
-    await copyFile(join(release, 'systemd', 'weir.service'), draft);
-    await chmod(draft, 0o644);
-    await rename(draft, UNIT_FILE);
+    await placeUnit(release, 'weir.service');
+    const here = await readdir(join(release, 'systemd'));
+    const hasUpdates = UPDATE_UNITS.every((name) => here.includes(name));
+    if (hasUpdates) for (const name of UPDATE_UNITS) await placeUnit(release, name);
+    // Neither stops the service that may be running this upgrade.
+    else await systemctl('disable', '--quiet', ...UPDATE_UNITS).catch(() => undefined);
     await systemctl('daemon-reload');
+    if (!hasUpdates) return;
+    await systemctl('enable', '--quiet', ...UPDATE_UNITS);
+    await systemctl('start', 'weir-update.path');
   },
   restart: async () => {
     since = Math.floor(Date.now() / 1000);

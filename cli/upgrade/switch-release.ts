@@ -76,8 +76,11 @@ export async function whyNotReady(
 }
 
 /** Refuses a release with which the panel would not start, before anything changes. What the running release complains about as well is no reason. */
-async function refuseUnfit({ weir, complain }: Machine, from: string, to: string): Promise<boolean> {
-  const found = await weir(to, ['check']);
+async function refuseUnfit(machine: Machine, from: string, to: string): Promise<boolean> {
+  const { weir, applied, isFile, complain } = machine;
+  // The migrations of the new release run on a copy of the database first. That of a server has no copy.
+  const hasCopy = isFile && (await applied()) !== undefined;
+  const found = await weir(to, hasCopy ? ['check', '--copy'] : ['check']);
   const [newer] = NEWER.exec(found.said) ?? [];
   if (newer !== undefined) {
     complain(

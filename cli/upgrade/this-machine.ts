@@ -43,9 +43,12 @@ async function putBackAsOwner(
   });
 }
 
+/** Where this program is installed. */
+export const ownInstallation = (): Installation => new Installation(ROOT);
+
 /** Rejects with a sentence where no package is installed, or without the rights. */
 export async function thisMachine({ env, directory, say, complain }: ProgramContext): Promise<Machine> {
-  const installation = new Installation(ROOT);
+  const installation = ownInstallation();
   if ((await installation.current()) === undefined)
     throw new Error(
       'this Weir does not come from an installed package (docs/install.md); update a checkout with git, and a container with its image',

@@ -2,32 +2,38 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
-//   @weir-panel/weir/plugins/access: 9 names
-//   @weir-panel/weir/plugins/addresses: 5 names
+//   @weir-panel/weir/plugins/access: 11 names
+//   @weir-panel/weir/plugins/addresses: 9 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
-//   @weir-panel/weir/plugins/backup: 16 names
-//   @weir-panel/weir/plugins/certificates: 18 names
-//   @weir-panel/weir/plugins/clients: 38 names
+//   @weir-panel/weir/plugins/backup: 19 names
+//   @weir-panel/weir/plugins/ban-guard: 18 names
+//   @weir-panel/weir/plugins/certificates: 19 names
+//   @weir-panel/weir/plugins/clients: 41 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
-//   @weir-panel/weir/plugins/devices: 5 names
+//   @weir-panel/weir/plugins/devices: 8 names
 //   @weir-panel/weir/plugins/engine: 92 names
+//   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 110 names
+//   @weir-panel/weir/plugins/inbounds: 111 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
+//   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/notifications: 3 names
+//   @weir-panel/weir/plugins/node-agent: 4 names
+//   @weir-panel/weir/plugins/node-sync: 1 names
+//   @weir-panel/weir/plugins/nodes: 19 names
+//   @weir-panel/weir/plugins/notifications: 18 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
-//   @weir-panel/weir/plugins/outgoing: 15 names
+//   @weir-panel/weir/plugins/outgoing: 16 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
-//   @weir-panel/weir/plugins/processes: 32 names
+//   @weir-panel/weir/plugins/processes: 35 names
 //   @weir-panel/weir/plugins/realtime: 6 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
@@ -40,6 +46,7 @@
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 17 names
 //   @weir-panel/weir/plugins/traffic: 21 names
+//   @weir-panel/weir/plugins/updates: 22 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -65,6 +72,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly authorization: string | undefined;
     readonly cookies: Readonly<Record<string, string>>;
     readonly ip: string;
+    /** its `url` is a path of a route, without the base path */
+    readonly request: import('node:http').IncomingMessage;
   }
   /** Called for every request that carries a bearer token or no valid session. A tap throws a 401 PanelError to refuse at once. */
   export const authenticate: Choose<Credentials, Principal>;
@@ -1525,11 +1534,11 @@ declare module '@weir-panel/weir/kernel' {
 
   // The certificate of a listener. The program around the kernel decides where it comes from.
   interface Certificate {
-    /** PEM */
+    /** PEM, and what callers are asked for: Node reads both again at `renew` */
     readonly pem: {
       readonly cert: string;
       readonly key: string;
-    };
+    } & Pick<import('node:tls').TlsOptions, 'ca' | 'requestCert' | 'rejectUnauthorized'>;
     readonly validTo: string;
     /** Resolves with true when the certificate has changed. An invalid one changes nothing and rejects. */
     readAgain(): Promise<boolean>;
@@ -1596,7 +1605,7 @@ declare module '@weir-panel/weir/kernel' {
 }
 
 declare module '@weir-panel/weir/plugins/access' {
-  import type { Choose, During, Event, Guard, Principal, RequestInfo } from '@weir-panel/weir/kernel';
+  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo } from '@weir-panel/weir/kernel';
 
   // Hooks of logins, admins and API tokens, for other plugins.
   /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
@@ -1632,9 +1641,20 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly changes: readonly AdminChange[];
     readonly who: Principal;
   }>;
+  /** A kind of API token that may call some routes only. */
+  export interface TokenKind {
+    /** also the kind of the principal */
+    readonly kind: string;
+    /** Whether its tokens may call this path, which has no base path and no query. Called for each of their requests. */
+    mayCall(method: string, path: string): boolean;
+  }
+  /** Kinds of API tokens beside those of full admins. */
+  export const TokenKinds: ExtensionPoint<TokenKind>;
   export interface TokenFacts {
     readonly id: number;
     readonly name: string;
+    /** blank: of a full admin */
+    readonly kind: string;
     readonly enabled: boolean;
     /** Unix ms; 0: never */
     readonly expiresAt: number;
@@ -1654,7 +1674,45 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/addresses' {
-  import type { Event, ExtensionPoint } from '@weir-panel/weir/kernel';
+  import type { Choose, Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+
+  // Addresses of clients, for plugins that act on an exceeded limit.
+  /** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
+  export const cutAddresses: Choose<undefined, "newest" | "oldest">;
+  /** A client that was seen at an address within the last half hour. */
+  export interface ClientAtAddress {
+    readonly clientId: number;
+    /** Unix ms */
+    readonly lastSeen: number;
+  }
+  /** What is known of addresses, from memory. They may be in any spelling. */
+  export interface ClientAddressesApi {
+    /** Clients that were seen at this address, or within its IPv6 /64, here or at another panel. */
+    at(address: string): readonly ClientAtAddress[];
+    /** Whether the setting `ipLimitAllowlist` has it, or it is that of a proxy in front of the core. */
+    isSpared(address: string): boolean;
+    /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
+    endUse(clientId: number, address: string, at: number): void;
+  }
+  export const ClientAddresses: Token<ClientAddressesApi>;
+  /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
+  export const addressLimitExceeded: Event<{
+    readonly at: number;
+    readonly clients: readonly {
+      readonly id: number;
+      readonly email: string;
+      readonly limitIp: number;
+      /** addresses within the limit */
+      readonly kept: readonly string[];
+      /** addresses over the limit, each with Unix ms of its last connection */
+      readonly over: readonly {
+        readonly ip: string;
+        readonly lastSeen: number;
+        /** whether the core named it as the peer of a connection; else a header may have claimed it, which anybody can write */
+        readonly isPeer: boolean;
+      }[];
+    }[];
+  }>;
 
   // From where clients connected to other machines: what their panels post here, and what plugins bring that talk to them.
   /** A client that connected to another machine. */
@@ -1675,24 +1733,6 @@ declare module '@weir-panel/weir/plugins/addresses' {
   }
   /** Addresses that other machines saw: shown under their guids, and counted by `limitIp` like those seen here. */
   export const AddressReporters: ExtensionPoint<AddressReporter>;
-
-  // Addresses of clients: an event for plugins that act on an exceeded limit.
-  /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
-  export const addressLimitExceeded: Event<{
-    readonly at: number;
-    readonly clients: readonly {
-      readonly id: number;
-      readonly email: string;
-      readonly limitIp: number;
-      /** addresses within the limit */
-      readonly kept: readonly string[];
-      /** addresses over the limit, each with Unix ms of its last connection */
-      readonly over: readonly {
-        readonly ip: string;
-        readonly lastSeen: number;
-      }[];
-    }[];
-  }>;
 
   export {};
 }
@@ -1902,6 +1942,23 @@ declare module '@weir-panel/weir/plugins/backup' {
   }
   /** Places to which backups are copied. */
   export const BackupTargets: ExtensionPoint<BackupTarget>;
+  /** A backup that was made and verified, and is in the list. */
+  export interface MadeBackup {
+    readonly name: string;
+    readonly bytes: number;
+    readonly isEncrypted: boolean;
+    /** Opens its file for reading; it cannot be deleted until `close`. */
+    open(): Promise<{
+      readonly path: string;
+      close(): Promise<void>;
+    }>;
+  }
+  export interface BackupsApi {
+    /** Makes a backup as `x/backup/run` does, and copies it to all targets. Rejects with a sentence. */
+    make(who: Principal): Promise<MadeBackup>;
+  }
+  /** For plugins that send backups to people. */
+  export const Backups: Token<BackupsApi>;
   /** What changed about a backup. */
   export interface BackupChange {
     readonly kind: 'added' | 'updated' | 'deleted';
@@ -1920,8 +1977,110 @@ declare module '@weir-panel/weir/plugins/backup' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/ban-guard' {
+  import type { During, Event, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // What fail2ban needs to ban for the panel: for each scope a filter, an action and a jail.
+  /** First line of every file: only such files are replaced or removed. */
+  export const FAIL2BAN_OWN = "# Written by weir ban-guard. Changes are lost; put your own into a .local file.";
+  export interface Fail2banFile {
+    /** below the folder of fail2ban's configuration */
+    readonly path: string;
+    readonly text: string;
+  }
+  /** @param dataDirectory absolute; a path that fail2ban would read as something else is refused */
+  export function fail2banFiles(dataDirectory: string, ports: BanPorts): readonly Fail2banFile[];
+
+  // The lines that fail2ban reads. Nothing that others choose stands in them as it came, so no line can name another address.
+  export const FAIL2BAN_JAILS: readonly string[];
+
+  // Bans of addresses: lets other plugins add a way to ban, and reports who is banned.
+  /** Ports that a ban closes. `proxy`: all TCP and UDP ports but those that stay open; `panel`: the ports of the panel alone. */
+  export type BanScope = 'proxy' | 'panel';
+  /** `limitIp`: over the limit of a client; `login`: too many failed logins; `admin`: by hand; `driver`: found in the driver, and not made by this panel */
+  export type BanReason = 'limitIp' | 'login' | 'admin' | 'driver';
+  export interface BanTarget {
+    /** an IPv4 address, or the first of an IPv6 /64, which is banned as a whole: `2001:db8:0:7::` */
+    readonly address: string;
+    readonly scope: BanScope;
+  }
+  /** A ban as a driver carries it out. */
+  export interface DriverBan extends BanTarget {
+    /** for how long from now */
+    readonly seconds: number;
+    /** of the client; blank without one. It may hold any characters. */
+    readonly email: string;
+    readonly reason: BanReason;
+  }
+  export interface BanPorts {
+    /** never closed by a ban of the scope `proxy`: ssh, the panel, and `banGuardOpenPorts` */
+    readonly open: readonly number[];
+    /** what a ban of the scope `panel` closes */
+    readonly panel: readonly number[];
+  }
+  export interface DriverState {
+    /** whether the program that it needs is there */
+    readonly installed: boolean;
+    /** why it cannot ban now, with the way out; blank when it can */
+    readonly problem: string;
+  }
+  /** A way to ban addresses on this machine. Calls come one after another; one that takes longer than two minutes counts as failed. */
+  export interface BanDriver {
+    /** value of the setting `banGuardDriver` */
+    readonly name: string;
+    state(): Promise<DriverState>;
+    /** Before the first ban, when ports change, and every half minute: makes what bans need, and keeps the bans that there are. */
+    prepare?(ports: BanPorts): Promise<void>;
+    /** Bans all of them, or rejects; one that is banned already gets the new time. */
+    ban(bans: readonly DriverBan[]): Promise<void>;
+    /** Ends bans; those that are not there are no failure. */
+    unban(targets: readonly BanTarget[]): Promise<void>;
+    /** Everything that it bans now, with the rest of its time where it is known. */
+    banned(): Promise<readonly (BanTarget & {
+      readonly seconds?: number | undefined;
+    })[]>;
+    /** Takes away all bans and all that it made for them: it is no longer chosen. */
+    clear(): Promise<void>;
+  }
+  /** The ban drivers. */
+  export const BanDrivers: ExtensionPoint<BanDriver>;
+  export interface BanFacts extends BanTarget {
+    readonly reason: BanReason;
+    /** 0 without a client */
+    readonly clientId: number;
+    readonly email: string;
+    /** of the driver that carries it out */
+    readonly driver: string;
+    /** Unix ms */
+    readonly since: number;
+    readonly until: number;
+  }
+  /** Addresses were banned. Emitted once for each ban, when it is stored and handed to the driver. */
+  export const addressesBanned: Event<{
+    readonly bans: readonly BanFacts[];
+  }>;
+  /** Bans ended before their time: an admin ended them, or banning was switched off. */
+  export const addressesUnbanned: Event<{
+    readonly bans: readonly BanFacts[];
+  }>;
+  /** Settings of bans changed, and memory has the new ones. */
+  export const banSettingsChanged: Event<Readonly<Record<never, never>>>;
+  export interface BanChange {
+    readonly kind: 'added' | 'deleted';
+    readonly before: BanFacts | undefined;
+    readonly after: BanFacts | undefined;
+  }
+  /** Runs in the transaction in which an admin bans an address or ends bans; not for those that the panel decides on. */
+  export const duringBanSave: During<{
+    readonly changes: readonly BanChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/certificates' {
-  import type { During, ExtensionPoint, ListenersApi, Principal, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { During, Event, ExtensionPoint, ListenersApi, Principal, Token, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // A certificate and its key in two files, read so that neither a device nor half a file is ever served.
@@ -1991,6 +2150,12 @@ declare module '@weir-panel/weir/plugins/certificates' {
     answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
   }
   export const Challenges: Token<ChallengesApi>;
+  /** An authority issued no certificate, at first or for a renewal; `reason` is a sentence. Each attempt is reported. */
+  export const certificateFailed: Event<{
+    readonly id: number;
+    readonly names: readonly string[];
+    readonly reason: string;
+  }>;
   /** What an admin sets of a certificate. */
   export interface CertificateFacts {
     readonly id: number;
@@ -2024,15 +2189,16 @@ declare module '@weir-panel/weir/plugins/certificates' {
 }
 
 declare module '@weir-panel/weir/plugins/clients' {
-  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, Prepare, Principal, Schema, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, PanelError, Prepare, Principal, Schema, Setting, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
   // The limits of a client, and whether it is enabled with them.
   export type Depletion = 'quota' | 'expiry' | undefined;
-  /** Which limit a client has reached, whether or not it is enabled. */
-  export function depletionOf({ totalGB, expiryTime, up, down }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'>, now: number): Depletion;
+  type Used = Pick<ClientRow, 'up' | 'down' | 'elsewhereUp' | 'elsewhereDown'>;
+  /** Which limit a client has reached, whether or not it is enabled. Bytes on other machines count for the quota. */
+  export function depletionOf({ totalGB, expiryTime, up, down, elsewhereUp, elsewhereDown, }: Pick<ClientRow, 'totalGB' | 'expiryTime' | 'up' | 'down'> & Partial<Used>, now: number): Depletion;
 
   // Whether a client can renew, now or later.
   /** What decides about the renewals of a client. */
@@ -2077,6 +2243,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly CREDENTIAL_TAKEN: ErrorFactory;
   };
 
+  // Settings of the lists: when a client counts as expiring.
+  export const clientSettings: {
+    readonly expireDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
+    readonly trafficDiff: Setting<Joi.NumberSchema<number> & Typed<number>>;
+  };
+
   // Clients: the accounts that use the core.
   /** Bytes to add to what a client used through an inbound. */
   export interface ClientUsage {
@@ -2099,6 +2271,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     all(): Iterable<Readonly<ClientRow>>;
     /** Ids of enabled clients that are expired at this moment (Unix ms). */
     expired(now: number): Promise<number[]>;
+    /** Ids of enabled clients whose expiry is after one moment and not after another (Unix ms); costs those, not all. */
+    expiring(after: number, until: number): Promise<number[]>;
     /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
     atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
     /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
@@ -2109,6 +2283,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     })[], at: number): Promise<void>;
     /** Starts the duration of clients with a negative expiry. */
     startExpiry(tx: Tx, ids: readonly number[], now: number, who: Principal): Promise<void>;
+    /** Sets what clients used on other machines, which counts for their quota; disables clients that are at it and enables those that no longer are. Returns the ids of these, which the core must get. */
+    setElsewhere(tx: Tx, usage: readonly {
+      readonly id: number;
+      readonly up: number;
+      readonly down: number;
+    }[], now: number, who: Principal): Promise<Set<number>>;
     /** Disables clients because of a limit; raising the limit enables them again. */
     deplete(tx: Tx, clients: readonly {
       readonly id: number;
@@ -2173,9 +2353,38 @@ declare module '@weir-panel/weir/plugins/clients' {
     save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
   }
   export const ClientPeriods: Token<ClientPeriodsApi>;
+  /** A client as another panel that manages it wants it to be. */
+  export interface WantedClient {
+    /** the client that it is here; undefined for a new one */
+    readonly id?: number | undefined;
+    /** whole, as `add` takes it; fields that are left out get their initial values, except names and credentials. Null: it is to be gone. */
+    readonly client: unknown;
+    /** where it is to be attached */
+    readonly inboundIds: readonly number[];
+    /** Of these inbounds, it is detached from all others. A client that is to be gone stays, without them, while it is attached to further ones. */
+    readonly managed: ReadonlySet<number>;
+    /** its usage starts again at zero */
+    readonly isNewPeriod?: boolean | undefined;
+    /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
+    readonly startedFrom?: number | undefined;
+  }
+  /** `id` is 0 for a client that is gone. */
+  export type WantedOutcome = {
+    readonly id: number;
+  } | {
+    readonly error: PanelError;
+  };
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface ClientEditsApi {
     add(client: AddClient, who: Principal): Promise<Applied>;
+    /** Makes clients what another panel wants them to be; those that cannot be are refused one by one. At most a thousand in one call. `also` is written in the transactions that write clients, with the places in the list and the ids of those that it writes. */
+    make(wanted: readonly WantedClient[], who: Principal, also: (tx: Tx, made: ReadonlyMap<number, number>) => Promise<void>): Promise<readonly WantedOutcome[]>;
+    /** Changes these fields of a client. */
+    update(email: string, patch: ClientPatch, who: Principal): Promise<Applied>;
+    /** Resets the usage of these clients and enables them, unless they are expired. Unknown emails are skipped. */
+    resetTraffic(emails: readonly string[], who: Principal): Promise<Applied>;
+    /** Resets the usage of all clients; those that an admin disabled stay disabled. */
+    resetAllTraffic(who: Principal): Promise<Applied>;
     /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
@@ -2500,14 +2709,21 @@ declare module '@weir-panel/weir/plugins/clients' {
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
       readonly inTraffic: true;
     };
-    /** Unix ms */
+    /** bytes on other machines, as the panel that manages this one reported them last; they count for the quota */
+    readonly elsewhereUp: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+    };
+    readonly elsewhereDown: {
+      readonly column: Column<number>;
+      readonly initial: 0;
+    };
     readonly createdAt: {
       readonly column: Column<number>;
       readonly initial: 0;
       readonly inReplies: true;
       readonly replySchema: Joi.NumberSchema<number> & Typed<number>;
     };
-    /** Unix ms */
     readonly updatedAt: {
       readonly column: Column<number>;
       readonly initial: 0;
@@ -2527,6 +2743,46 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
 
   // Bodies and replies that hold whole clients.
+  /** Fields that are left out stay unchanged. */
+  const ClientPatch: Joi.ObjectSchema<any> & Typed<{
+    adTag?: string;
+    allowedIPs?: string | string[];
+    auth?: string;
+    comment?: string;
+    created_at?: number;
+    credentials?: (Readonly<Record<string, unknown>> & {
+      readonly inboundId: number;
+    })[];
+    depletedCause?: "expiry" | "quota" | null;
+    email?: string;
+    enable?: boolean;
+    expiryTime?: number;
+    flow?: string;
+    forwardedPorts?: string;
+    group?: string;
+    id?: string;
+    keepAlive?: number;
+    limitHwid?: number;
+    limitIp?: number;
+    password?: string;
+    preSharedKey?: string;
+    privateKey?: string;
+    publicKey?: string;
+    reset?: number;
+    resetDay?: number;
+    resetMax?: number;
+    reverse?: Record<string, unknown> | null;
+    secret?: string;
+    security?: string;
+    subId?: string;
+    tgId?: number;
+    totalGB?: number;
+    trafficReset?: "daily" | "hourly" | "monthly" | "never" | "weekly";
+    trafficResetDay?: number;
+    updated_at?: number;
+    uuid?: string;
+  }>;
+  type ClientPatch = Static<typeof ClientPatch>;
   /** Keys beside `client` whose values other plugins validate and store (`ClientParts`). */
   const PART_NAMES: readonly ['externalLinks', 'devices'];
   type PartName = (typeof PART_NAMES)[number];
@@ -2778,7 +3034,7 @@ declare module '@weir-panel/weir/plugins/core-template' {
 }
 
 declare module '@weir-panel/weir/plugins/devices' {
-  import type { ErrorFactory, Event } from '@weir-panel/weir/kernel';
+  import type { ErrorFactory, Event, Principal, Token } from '@weir-panel/weir/kernel';
 
   export const deviceErrors: {
     readonly NOT_FOUND: ErrorFactory;
@@ -2802,6 +3058,22 @@ declare module '@weir-panel/weir/plugins/devices' {
     /** Unix ms */
     readonly at: number;
   }
+  /** A device as it is listed. */
+  export interface KnownDevice extends DeviceDescription {
+    /** Unix ms */
+    readonly firstSeen: number;
+    readonly lastSeen: number;
+  }
+  export interface DevicesApi {
+    /** The devices of a client, the one that was seen last first. */
+    list(clientId: number): Promise<readonly KnownDevice[]>;
+    /** Forgets all devices of a client, and returns how many there were; each takes a place again with its next fetch. */
+    forget(client: {
+      readonly id: number;
+      readonly email: string;
+    }, who: Principal): Promise<number>;
+  }
+  export const Devices: Token<DevicesApi>;
   /** New devices were stored. Devices of an import are not reported. */
   export const deviceAdded: Event<{
     readonly devices: readonly DeviceOfClient[];
@@ -3437,6 +3709,57 @@ declare module '@weir-panel/weir/plugins/engine' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/event-callbacks' {
+  import type { During, Event, ExtensionPoint, Principal } from '@weir-panel/weir/kernel';
+
+  // Signed callbacks: other plugins add types of events.
+  /** One event, as its owner describes it. */
+  export interface CallbackEvent {
+    /** one of `types` of its source */
+    readonly type: string;
+    /** what an admin calls the record: an email, a tag. A call with very many events is summarised by these names */
+    readonly name?: string;
+    /** JSON for programs elsewhere; no secrets. At most 60 KiB */
+    readonly data: object;
+  }
+  /** Events of one hook. */
+  export interface CallbackSource<P> {
+    /** a sentence for each type of event: `{ 'client.created': 'A client was added.' }` */
+    readonly types: Readonly<Record<string, string>>;
+    /** Called inside the write that makes the change (during): the events are stored with it, or neither is. Of an event hook they are stored afterwards, and a crash in between loses them. */
+    readonly hook: During<P> | Event<P>;
+    /** Synchronous, and not called while no endpoint wants one of the types; a bulk call has thousands of changes. A generator lets other work go on in between. */
+    describe(payload: P): Iterable<CallbackEvent>;
+  }
+  /** What endpoints can be told. */
+  export const CallbackSources: ExtensionPoint<CallbackSource<never>>;
+  /** An entry for `CallbackSources`, with the type of its payload checked. */
+  export const callbackSource: <P>(source: CallbackSource<P>) => CallbackSource<never>;
+  /** What an admin sets of an endpoint. */
+  export interface EndpointFacts {
+    readonly id: string;
+    readonly url: string;
+    readonly description: string;
+    readonly events: readonly string[];
+    readonly enable: boolean;
+    readonly allowPrivate: boolean;
+    /** which secret signs, without the secret: it changes with each rotation */
+    readonly secretId: string;
+  }
+  export interface EndpointChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: EndpointFacts | undefined;
+    readonly after: EndpointFacts | undefined;
+  }
+  /** Runs in the transaction that adds, changes or deletes an endpoint, also when the panel disables it. */
+  export const duringEndpointSave: During<{
+    readonly changes: readonly EndpointChange[];
+    readonly who: Principal;
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/external-links' {
   import type { During, Principal, Token } from '@weir-panel/weir/kernel';
 
@@ -3951,6 +4274,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     trafficResetDay?: number;
   }>;
   type UpdateInbound = Static<typeof UpdateInbound>;
+  /** Those of the fields that callers send. */
+  export const initialFields: UpdateInbound;
 
   // What a client has in one inbound only: keys and addresses of WireGuard, the secret of MTProto.
   export type CredentialValue = string | number | boolean | readonly string[];
@@ -4850,6 +5175,32 @@ declare module '@weir-panel/weir/plugins/keygen' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/limit-warnings' {
+  import type { During } from '@weir-panel/weir/kernel';
+
+  // Warnings before a client reaches a limit.
+  /** A client that is near a limit. */
+  export interface LimitWarning {
+    readonly kind: 'quota' | 'expiry';
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger; 0 without one */
+    readonly messengerId: number;
+    /** bytes that it used, and may use; `total` is 0 without a quota */
+    readonly used: number;
+    readonly total: number;
+    /** Unix ms; 0 without one */
+    readonly expiryTime: number;
+  }
+  /** Runs in the transaction that notes that clients are near a limit: what a tap writes with its `tx` happens once for each client, limit and period, however the panel ends. At most 250 at once. */
+  export const duringLimitWarning: During<{
+    readonly at: number;
+    readonly warnings: readonly LimitWarning[];
+  }>;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/link-reader' {
   import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
   import type { ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
@@ -4930,33 +5281,381 @@ declare module '@weir-panel/weir/plugins/metrics' {
   export {};
 }
 
-declare module '@weir-panel/weir/plugins/notifications' {
-  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+declare module '@weir-panel/weir/plugins/node-agent' {
+  import type { Column, Row, Table } from '@weir-panel/weir/kernel';
 
-  // Lets other plugins add notification channels.
+  // Digests of records: a central that computes the same ones need not ask for the records.
+  /** Records are compared in so many groups, by their id. */
+  export const BUCKETS = 256;
+  export const bucketOf: (id: number) => number;
+  /** The lines `kind:id:version:state` of records that are not gone, sorted as texts and joined by line feeds: the first 16 hexadecimal digits of their SHA-256. */
+  export function digestOf(records: readonly Pick<RecordRow, 'kind' | 'id' | 'version' | 'refused' | 'isDrifted'>[]): string;
+  /** The digest of all buckets, in their order, joined by line feeds. */
+  export const digestOfAll: (buckets: readonly string[]) => string;
+
+  type RecordKind = 'inbound' | 'client';
+  const tables: {
+    /** Panels that manage this one. */
+    readonly centrals: Table<{
+      readonly id: Column<number>;
+      readonly guid: Column<string>;
+      /** Unix ms */
+      readonly seenAt: Column<number>;
+      /** what it has taken of the epoch `ackedEpoch` */
+      readonly ackedEpoch: Column<string>;
+      readonly ackedSeq: Column<number>;
+    }>;
+    /** What a central wants, by its ids. A record that it deleted stays, so that no late message brings it back. */
+    readonly records: Table<{
+      readonly central: Column<number>;
+      readonly kind: Column<RecordKind>;
+      readonly id: Column<number>;
+      readonly version: Column<number>;
+      /** id here; 0 before there is one. It stays after a deletion: its last bytes are still on their way. */
+      readonly localId: Column<number>;
+      readonly isGone: Column<boolean>;
+      /** why it is not what the central wants; blank when it is */
+      readonly refused: Column<string>;
+      /** it was changed here after the central's last change */
+      readonly isDrifted: Column<boolean>;
+      /** guid of another central that claims it; blank for none */
+      readonly contestedBy: Column<string>;
+      /** of a client: where the central wants it, as `,1,7,`, by the central's ids */
+      readonly inboundIds: Column<string>;
+      /** the first of these that is not here; -1: it is refused for another reason; 0: neither */
+      readonly waitsFor: Column<number>;
+      /** the negative expiry that the central gave it last, or 0 */
+      readonly startedFrom: Column<number>;
+      /** the period of its usage, as the central counts them */
+      readonly period: Column<number>;
+      /** the value, as JSON, while it is refused: it is tried again; else blank */
+      readonly wanted: Column<string>;
+      /** groups the records for comparison */
+      readonly bucket: Column<number>;
+      /** Unix ms */
+      readonly changedAt: Column<number>;
+    }>;
+    /** Usage that is not among the totals yet: a row for each poll, or sums of some. */
+    readonly journal: Table<{
+      readonly number: Column<number>;
+      readonly epoch: Column<number>;
+      readonly isSummed: Column<boolean>;
+      /** JSON: `[clientId, inboundId, up, down]`, ids of this panel */
+      readonly entries: Column<string>;
+    }>;
+    /** What a client moved through an inbound since the beginning of an epoch, by the ids of its central. */
+    readonly usage: Table<{
+      readonly central: Column<number>;
+      readonly epoch: Column<number>;
+      readonly clientId: Column<number>;
+      readonly inboundId: Column<number>;
+      readonly up: Column<number>;
+      readonly down: Column<number>;
+      /** of its last change */
+      readonly seq: Column<number>;
+    }>;
+    /** The epochs whose totals are kept; the last one is current. */
+    readonly epochs: Table<{
+      readonly number: Column<number>;
+      readonly epoch: Column<string>;
+      /** the bytes of the next poll may have been told in an earlier epoch */
+      readonly skipsPoll: Column<boolean>;
+      /** the last that was given */
+      readonly seq: Column<number>;
+      /** agrees with the file, or another database is in its place */
+      readonly generation: Column<string>;
+    }>;
+  };
+  type RecordRow = Row<typeof tables.records>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/node-sync' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // Keeps nodes as this panel wants them, and counts what their clients use.
+  /** The wished state of these nodes has changed: something waits to be sent. */
+  export const desiredStateChanged: Event<{
+    readonly nodeIds: readonly number[];
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/nodes' {
+  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // A call of a node that failed, in a sentence that says what to do.
+  /**
+   * `unreachable`: no connection; `certificate`: another certificate than it should have; `denied`: the node does not admit
+   * this panel; `missing`: it has no such path; `failed`: the panel there refuses; `reply`: not a panel's reply; `limit`: too
+   * large or too slow; `here`: this panel may not call it.
+   */
+  export type NodeCallCode = 'unreachable' | 'certificate' | 'denied' | 'missing' | 'failed' | 'reply' | 'limit' | 'here';
+  export class NodeCallError extends Error {
+    readonly name = "NodeCallError";
+    readonly code: NodeCallCode;
+    /** HTTP status, when there was a reply */
+    readonly status: number | undefined;
+    /** the code of the node's own error, when it sent one */
+    readonly remoteCode: string | undefined;
+    constructor(code: NodeCallCode, sentence: string, details?: {
+      readonly status?: number;
+      readonly remoteCode?: string | undefined;
+      readonly cause?: unknown;
+    });
+  }
+
+  // The reply of a panel: an envelope, or what is wrong with it.
+  export interface NodeReply {
+    readonly status: number;
+    readonly headers: Headers;
+    /** from the start of the call until its reply was read */
+    readonly ms: number;
+    /** of the envelope; whatever the node sent, so check it */
+    readonly obj: unknown;
+  }
+
+  // Nodes: other panels that this one manages.
+  export type NodeCallOptions = NodeCallerNodeCallOptions;
+  export type Json = string | number | boolean | null | readonly Json[] | {
+    readonly [key: string]: Json | undefined;
+  };
+  /** What an admin sets of a node, without its token. */
+  export interface NodeFacts {
+    readonly id: number;
+    readonly name: string;
+    readonly remark: string;
+    readonly scheme: 'http' | 'https';
+    /** host name, or an address without brackets */
+    readonly address: string;
+    readonly port: number;
+    readonly basePath: string;
+    readonly hasApiToken: boolean;
+    readonly enable: boolean;
+    readonly allowPrivateAddress: boolean;
+    readonly inboundSyncMode: 'all' | 'selected';
+    readonly inboundTags: readonly string[];
+    readonly outboundTag: string;
+    readonly tlsVerifyMode: 'verify' | 'skip' | 'pin' | 'mtls';
+    readonly pinnedCertSha256: string;
+  }
+  /** `unknown`: no heartbeat has succeeded, and not enough have failed */
+  export type NodeStatus = 'unknown' | 'online' | 'offline';
+  /** A node as others need it. */
+  export interface NodeEntry extends NodeFacts {
+    readonly status: NodeStatus;
+    /** Of the panel there, learned from its heartbeats; blank until one succeeded. It stays when another panel answers. */
+    readonly guid: string;
+    /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
+    readonly isSure: boolean;
+  }
+  export interface NodesApi {
+    /** All nodes, by id; disabled ones too. */
+    list(): readonly NodeEntry[];
+    get(id: number): NodeEntry | undefined;
+    /** The node with this guid; undefined when several have it. */
+    byGuid(guid: string): NodeEntry | undefined;
+    /**
+     * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
+     * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
+     */
+    call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+  }
+  export const Nodes: Token<NodesApi>;
+  export interface NodeChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: NodeFacts | undefined;
+    readonly after: NodeFacts | undefined;
+  }
+  interface Changed {
+    readonly changes: readonly NodeChange[];
+    readonly who: Principal;
+  }
+  /** Runs before a node is deleted, to refuse it. */
+  export const beforeNodeDelete: Guard<{
+    readonly node: NodeFacts;
+    readonly who: Principal;
+  }>;
+  /** Runs in the transaction that adds, changes or deletes nodes. */
+  export const duringNodeSave: During<Changed>;
+  /** Runs after it, when `list` has the change. */
+  export const afterNodeSave: After<Changed>;
+  /** A change of status, by heartbeats or a probe. */
+  export interface NodeFlip {
+    readonly id: number;
+    readonly name: string;
+    readonly from: NodeStatus;
+    readonly to: NodeStatus;
+    /** why it is offline; blank otherwise */
+    readonly error: string;
+  }
+  /** Nodes that changed their status in one round of heartbeats. */
+  export const nodesFlipped: Event<{
+    readonly at: number;
+    readonly flips: readonly NodeFlip[];
+  }>;
+  /** What the plugin that synchronises nodes knows of one. */
+  export interface NodeFigures {
+    /** changes wait to be sent */
+    readonly configDirty: boolean;
+    /** Unix ms since when; 0 when none wait */
+    readonly configDirtyAt: number;
+    readonly inboundCount: number;
+    readonly clientCount: number;
+    readonly activeCount: number;
+    readonly onlineCount: number;
+    readonly depletedCount: number;
+    readonly disabledCount: number;
+  }
+  /** Knows these figures. Called for each node of a list: answer from memory. */
+  export interface NodeFigureSource {
+    of(node: NodeEntry): Partial<NodeFigures>;
+  }
+  /** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
+  export const NodeFigureSources: ExtensionPoint<NodeFigureSource>;
+
+  // Calls the API of a node: by the TLS mode of its record, at the address that was checked, with a limit for everything.
+  interface CallLimits {
+    /** ms for the whole call; default 10,000 */
+    readonly timeoutMs?: number | undefined;
+    /** bytes of the reply; default 8 MiB */
+    readonly maxBytes?: number | undefined;
+  }
+  interface NodeCallerNodeCallOptions extends CallLimits {
+    readonly method?: 'GET' | 'POST' | undefined;
+    readonly json?: Json | undefined;
+    readonly form?: Readonly<Record<string, string>> | undefined;
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/notifications' {
+  import type { During, Event, ExtensionPoint } from '@weir-panel/weir/kernel';
+
+  // Lets other plugins declare events to be notified of, add channels, and add languages.
+  /** `critical`: never dropped for another, and an admin must act. */
+  export type Severity = 'info' | 'warning' | 'critical';
+  export const SEVERITIES: readonly ['info', 'warning', 'critical'];
   /** A notification, ready to be sent. */
   export interface Notification {
-    /** the same for every attempt to deliver it */
+    /** the same for every attempt to deliver it over a channel */
     readonly id: string;
-    /** one of the names in the setting `notificationEvents`, or `test` */
+    /** name of a `NotifiedEvent`, or `test` */
     readonly event: string;
+    readonly severity: Severity;
     /** Unix ms */
     readonly at: number;
-    /** one sentence for display */
+    /** the kind of event in a few words, in the language of the channel: for subjects and headings; plain text */
+    readonly title: string;
+    /** one sentence in the language of the channel, at most 2,000 characters on one line; plain text: the channel escapes it for its own mark-up */
     readonly text: string;
-    /** the same information for programs */
+    /** the same information for programs; of a summary `{ count, from, to, samples }` */
     readonly data: Readonly<Record<string, unknown>>;
+    /** stands for many of the same event that came at once */
+    readonly isSummary?: true;
+  }
+  /** A client that is notified itself. */
+  export interface ClientRecipient {
+    readonly id: number;
+    readonly email: string;
+    /** its id at a messenger, from the field `tgId` */
+    readonly messengerId: number;
+  }
+  /** Members that an error of `send` may have. */
+  export interface DeliveryFailure {
+    /** when the receiver wants the next attempt, over the whole channel */
+    readonly retryAfterMs?: number;
+    /** no attempt will do better: a bad token, an unknown chat */
+    readonly isPermanent?: boolean;
   }
   /** A channel: a chat, a mail server, an address that accepts JSON. */
   export interface Channel {
     readonly name: string;
     /** Whether the channel is set up; nothing is queued for a disabled one. */
     isOn(): boolean;
-    /** Rejects when delivery fails; it is then retried a few times. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
+    /** Language of the texts, a BCP 47 tag such as `en`, `fa`, `ru`, `zh`; English without it. */
+    language?(): string;
+    /** Names of the events that this channel wants, or their aliases (`login.attempt`), or `default`; without it those of the setting `notificationEvents`. */
+    events?(): readonly string[];
+    /** Rejects when delivery fails; it is then retried for a day, see `DeliveryFailure`. The signal aborts an attempt that takes too long, and every attempt when the panel stops. */
     send(notification: Notification, signal: AbortSignal): Promise<void>;
+    /** Sends to a client who has a messenger id; a channel without it reaches admins only. Rejects as `send` does. */
+    sendToClient?(notification: Notification, client: ClientRecipient, signal: AbortSignal): Promise<void>;
   }
+  type Problem = string | undefined;
   /** The notification channels. */
   export const Channels: ExtensionPoint<Channel>;
+  /** A message in several languages, each an ICU message: `{count, plural, one {# client} other {# clients}}`. A language that is missing is English. */
+  export interface Texts {
+    readonly en: string;
+    readonly fa?: string;
+    readonly ru?: string;
+    readonly zh?: string;
+  }
+  /** A value in a message. Texts are shortened to 200 characters and cleaned of what could disturb the sentence. */
+  export type TextValue = string | number | boolean | Date;
+  /** Values by name. A list is formatted item by item with `items` of the event and joined as the language does; five are named, the rest is counted. */
+  export type TextArguments = Readonly<Record<string, TextValue | readonly Readonly<Record<string, TextValue>>[]>>;
+  /** Something that happened, as its owner describes it. */
+  export interface Occurrence {
+    readonly args: TextArguments;
+    /** for programs; must be JSON */
+    readonly data: Readonly<Record<string, unknown>>;
+    /** where it differs from that of the event */
+    readonly severity?: Severity;
+    /** Of occurrences with the same key, one is sent in fifteen minutes. */
+    readonly quietKey?: string;
+    /** Client that gets it, over channels that reach clients, instead of the admins. */
+    readonly client?: ClientRecipient;
+  }
+  /** An event that can be notified of. */
+  export interface NotifiedEvent<P> {
+    /** camelCase, and the name of the plugin before it for a third-party one: `acme.batteryLow` */
+    readonly name: string;
+    readonly severity: Severity;
+    /** whether the word `default` in a list of events means it too */
+    readonly isOnByDefault: boolean;
+    /** An event; or a hook inside a write: then the notification is stored with the write, and survives a crash right after it. */
+    readonly hook: Event<P> | During<P>;
+    /** Returns what to send; an empty list for nothing. Synchronous and quick. Not called for an event while nobody wants it. */
+    describe(payload: P): readonly Occurrence[];
+    /** the kind of event in a few words */
+    readonly titles: Texts;
+    /** the sentence; each language has the same arguments */
+    readonly texts: Texts;
+    /** how an item of a list among the arguments is written, by the argument's name */
+    readonly items?: Readonly<Record<string, Texts>>;
+    /** other names in lists of events: those of older panels */
+    readonly aliases?: readonly string[];
+    /** Name of a wider event: a channel that wants that one does not get this one too. */
+    readonly partOf?: string;
+  }
+  /** The events that can be notified of. A plugin declares its own, in its `notified.ts`. */
+  export const NotifiedEvents: ExtensionPoint<NotifiedEvent<never>>;
+  /** Returns what is wrong with the texts of an event. */
+  export function eventTextsProblem({ name, titles, texts, items }: NotifiedEvent<never>): Problem;
+  /** An entry for `NotifiedEvents`, with the type of its payload checked. */
+  export const notified: <P>(event: NotifiedEvent<P>) => NotifiedEvent<never>;
+  /** Messages of one event, or of the panel itself, in one language. */
+  export interface TranslatedTexts {
+    readonly title?: string;
+    readonly text?: string;
+    readonly items?: Readonly<Record<string, string>>;
+  }
+  /** All messages in one more language. */
+  export interface Translation {
+    /** BCP 47 tag, such as `de` or `pt-BR` */
+    readonly language: string;
+    /** by name of the event, and for `test`, `summary`, `more` and `missed` the panel's own; what is missing is English */
+    readonly events: Readonly<Record<string, TranslatedTexts>>;
+  }
+  /** More languages. A message with arguments that the event does not have is left out when it is used. */
+  export const Translations: ExtensionPoint<Translation>;
 
   export {};
 }
@@ -5026,6 +5725,15 @@ declare module '@weir-panel/weir/plugins/outgoing' {
      */
     readonly hosts: readonly string[] | (() => readonly string[]);
     readonly limits?: Partial<CallLimits>;
+    /** For a plugin that calls many hosts again and again, or whose callers each have a limit of their own; not for third-party plugins. */
+    readonly quota?: CallQuota;
+  }
+  /** Calls of one plugin. */
+  export interface CallQuota {
+    /** default 8, at most 256 */
+    readonly atOnce: number;
+    /** default 300, at most 60,000 */
+    readonly perMinute: number;
   }
   /** The hosts that plugins call. */
   export const OutgoingHosts: ExtensionPoint<OutgoingAccess>;
@@ -5040,6 +5748,8 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   export interface WayOut {
     /** Returns undefined for a direct call. Called before each call, so answer from memory. */
     proxy(): LocalProxy | undefined;
+    /** The way by an outbound of the core, for calls with `outboundTag`. Rejects with a sentence that names what is missing. */
+    through?(outboundTag: string): Promise<LocalProxy>;
   }
   /** Ways for the calls of plugins; the first that has a proxy is used. `WEIR_OUTGOING_PROXY` takes precedence. */
   export const WaysOut: ExtensionPoint<WayOut>;
@@ -5053,17 +5763,30 @@ declare module '@weir-panel/weir/plugins/outgoing' {
     readonly limits?: Partial<CallLimits>;
     /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
     readonly allowPrivate?: boolean;
+    /** Proxy of this call, in the form of `WEIR_OUTGOING_PROXY` and in its place; blank for none of its own. */
+    readonly proxy?: string;
     /** Any certificate is taken: only where an admin has permitted it for this server. */
     readonly allowInsecure?: boolean;
     /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */
     readonly authorities?: string;
+    /** SHA-256 of the one certificate that is taken, whoever issued it; nothing is sent to a server that has another one. */
+    readonly pinnedSha256?: Uint8Array;
+    /** PEM of what the server gets when it asks who calls. */
+    readonly clientCertificate?: {
+      readonly cert: string;
+      readonly key: string;
+    };
+    /** Leaves the connection open for the next call of this plugin with the same options, this text among them. */
+    readonly keepAlive?: string;
+    /** Tag of the outbound of the core by which the call leaves; it fails when there is none. Names are resolved and checked here. */
+    readonly outboundTag?: string;
   }
   /**
    * Like the global `fetch`. Rejects with an `OutgoingError`, or with the reason of `signal`. The body is streamed: reading
    * it rejects in the same way. Read or cancel the body; until then the call counts as open (8 per plugin).
    */
   export type OutgoingFetch = (url: string | URL, options?: CallOptions) => Promise<Response>;
-  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate'> {
+  export interface HandshakeOptions extends Pick<ConnectionOptions, 'ALPNProtocols' | 'ecdhCurve' | 'minVersion' | 'servername'>, Pick<CallOptions, 'allowPrivate' | 'outboundTag'> {
     readonly signal?: AbortSignal;
     /** Bytes that are sent before the handshake, such as a header of the PROXY protocol. */
     readonly before?: (connection: Socket) => Uint8Array;
@@ -5087,9 +5810,9 @@ declare module '@weir-panel/weir/plugins/outgoing' {
   /**
    * Reasons of a failed call. `url`: not a valid URL, or invalid options; `host`: not in the plugin's list; `address`: private
    * or the panel's own; `redirect`: too many, or from HTTPS to HTTP; `time` and `size`: over a limit; `busy`: too many calls of
-   * this plugin; `network`: no connection, or a broken reply.
+   * this plugin; `network`: no connection, or a broken reply; `certificate`: not the pinned one; `outbound`: no such way out.
    */
-  export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network';
+  export type OutgoingCode = 'url' | 'host' | 'address' | 'redirect' | 'time' | 'size' | 'busy' | 'network' | 'certificate' | 'outbound';
   /** A failed call. The message names the host and the fix, and nothing else of the URL, which may hold secrets. */
   export class OutgoingError extends Error {
     readonly name = "OutgoingError";
@@ -5155,6 +5878,12 @@ declare module '@weir-panel/weir/plugins/processes' {
   // The environment of a process that the panel starts: a few harmless variables, and what its owner adds.
   /** Returns PATH, HOME, LANG, TZ, TMPDIR, SSL_CERT_FILE and SSL_CERT_DIR of the panel, if set, and further ones by name. */
   export function minimalEnvironment(also?: readonly string[]): Record<string, string>;
+
+  // Runs a short program of the system: `ip`, `nft`.
+  export const searchPath: () => string;
+  /** Resolves with the output. Rejects with what the program writes about its failure; after `limit` ms (10 s), or `mostOutput` characters (1 Mi), it is killed. */
+  export type RunCommand = (command: string, args: readonly string[], input?: string, limit?: number, mostOutput?: number) => Promise<string>;
+  export const runCommand: RunCommand;
 
   // Identifies processes: a pid alone may belong to another program later.
   export interface ProcessIdentity {
@@ -5658,6 +6387,8 @@ declare module '@weir-panel/weir/plugins/settings' {
     readonly certificateSource: Configured<string>['source'];
     /** Reads the files again at once; new connections get a new certificate, open ones keep theirs. */
     readCertificate(): Promise<void>;
+    /** From now on, asks callers of the panel for a certificate of these authorities (PEM), and admits them without one too; blank: asks nobody. False when the panel serves plain HTTP. */
+    askForCertificates(authorities: string): boolean;
   }
   export const PanelListener: Token<PanelListenerApi>;
   /** A listener whose port and address are settings. They are checked when they change, and used from the next start on. */
@@ -6679,6 +7410,143 @@ declare module '@weir-panel/weir/plugins/traffic' {
   export const trafficReset: Event<{
     readonly at: number;
     readonly inboundIds: readonly number[];
+  }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/updates' {
+  import type { Event, Static, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+  import type { KeyObject } from 'node:crypto';
+
+  // The files through which the panel asks root for an update, and root answers. Each side reads what the other one wrote, so
+  // each file has a limit and a shape.
+  /** Folder in the data folder: what is downloaded, and the request. */
+  export const FOLDER = "updates";
+  /** In that folder; systemd starts `weir-update.service` when the panel writes the request. */
+  export const FILES: {
+    readonly request: 'request.json';
+    readonly index: 'releases.json';
+    readonly signature: 'releases.json.minisig';
+    readonly package: 'package.tar.gz';
+  };
+  /** In the folder of the installation, written by root. */
+  export const OUTCOME = "update.json";
+  /** In the folder of a release: the key of those who built the package. */
+  export const PACKAGE_KEY = "update.pub";
+  export const MOST_EXCHANGED: number;
+  /** Root does nothing for a request that is older, such as one from before a long stop of the machine. */
+  export const REQUEST_LIFE_MS: number;
+  const RequestShape: Joi.ObjectSchema<any> & Typed<{
+    at: number;
+    runId: string;
+    version: string;
+  }>;
+  export type UpdateRequest = Static<typeof RequestShape>;
+  const OutcomeShape: Joi.ObjectSchema<any> & Typed<{
+    at: number;
+    exitCode: number;
+    finishedAt: number;
+    key: string;
+    number: number;
+    reason: string;
+    runId: string;
+    state: "failed" | "running" | "success";
+    version: string;
+  }>;
+  /** What root did for a request. */
+  export type UpdateOutcome = Static<typeof OutcomeShape>;
+  /** Undefined for what is not a request. */
+  export const readRequest: (content: string) => UpdateRequest | undefined;
+  /** Undefined for what is not an outcome. */
+  export const readOutcome: (content: string) => UpdateOutcome | undefined;
+
+  // Detached signatures in the format of minisign (https://jedisct1.github.io/minisign/#signature-format): Ed25519 over the
+  // file or over its BLAKE2b-512, and a second signature that covers the first one and a comment.
+  /** A signature file has about 300. */
+  export const MOST_SIGNATURE = 4096;
+  export interface PublicKey {
+    /** as minisign shows it: sixteen hexadecimal digits */
+    readonly id: string;
+    readonly key: KeyObject;
+  }
+  /** Keys with commas or white space between them: a new key is named beside the previous one for a while. Lines of comments, as in a .pub file, are skipped. */
+  export function readPublicKeys(text: string): PublicKey[];
+
+  // The signed list of releases. docs/install.md describes its format for those who publish one.
+  /** in bytes */
+  export const MOST_INDEX: number;
+  const CHANNELS: readonly ['stable', 'dev'];
+  type Channel = (typeof CHANNELS)[number];
+  const FileShape: Joi.ObjectSchema<any> & Typed<{
+    platform: string;
+    sha256: string;
+    size: number;
+    url: string;
+  }>;
+  const ReleaseShape: Joi.ObjectSchema<any> & Typed<{
+    channel: "dev" | "stable";
+    commit?: string;
+    files: {
+      platform: string;
+      sha256: string;
+      size: number;
+      url: string;
+    }[];
+    minimum?: string;
+    notes: string;
+    version: string;
+  }>;
+  const IndexShape: Joi.ObjectSchema<any> & Typed<{
+    createdAt: number;
+    expiresAt?: number;
+    format: "weir-releases-1";
+    number: number;
+    releases: {
+      channel: "dev" | "stable";
+      commit?: string;
+      files: {
+        platform: string;
+        sha256: string;
+        size: number;
+        url: string;
+      }[];
+      minimum?: string;
+      notes: string;
+      version: string;
+    }[];
+  }>;
+  export type ReleaseFile = Static<typeof FileShape>;
+  type Release = Static<typeof ReleaseShape>;
+  export type ReleaseIndex = Static<typeof IndexShape> & {
+    /** id of the key that signed it */
+    readonly key: string;
+  };
+  /** Verifies the signature before it looks at the content. Throws with the reason. */
+  export function readIndex(bytes: Uint8Array, signature: string, keys: readonly PublicKey[], now: number): ReleaseIndex;
+  export const fileFor: (release: Release, platform: string) => ReleaseFile | undefined;
+  export const platformHere: () => string;
+  /** Why this release cannot take the place of the running one; undefined where it can. */
+  export function whyNot(release: Release, current: string, platform: string): string | undefined;
+
+  // Updates of the panel: events for others, and what the command that installs a release checks again as root.
+  /** A release that can be installed here was found by the periodic check. Once for each version. */
+  export const updateFound: Event<{
+    readonly version: string;
+    readonly current: string;
+    readonly channel: Channel;
+    /** as the publisher wrote them; may be blank */
+    readonly notes: string;
+  }>;
+  /** An update ended, or failed. The panel that runs afterwards emits it. */
+  export const updateEnded: Event<{
+    readonly runId: string;
+    readonly from: string;
+    readonly version: string;
+    readonly isDone: boolean;
+    /** why it failed; blank when it is done */
+    readonly reason: string;
   }>;
 
   export {};

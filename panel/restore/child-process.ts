@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { messageOf } from '../../kernel/errors/errors.js';
 import type { Rehearsed } from '../../plugins/backup/contract.js';
 import type { Work } from './in-child.js';
-import { rehearse } from './rehearse.js';
+import { rehearse, tryStart } from './rehearse.js';
 import { copyFromServer } from './to-server.js';
 
 process.umask(0o077);
@@ -16,7 +16,10 @@ try {
 
 async function perform(work: Work): Promise<Rehearsed> {
   if (work.kind === 'rehearsal') return rehearse(work, process.env);
-  const problem = await copyFromServer(process.env, work).then(() => '', messageOf);
+  const problem = await (work.kind === 'trial'
+    ? tryStart(process.env, work.folder)
+    : copyFromServer(process.env, work)
+  ).then(() => '', messageOf);
   return { problem, rows: {}, leftOut: [] };
 }
 

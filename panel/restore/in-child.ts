@@ -1,4 +1,4 @@
-// Runs a rehearsal, or a copy of the database of a server, in a process of its own.
+// Runs a rehearsal, a trial, or a copy of the database of a server, in a process of its own.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Rehearsed } from '../../plugins/backup/contract.js';
@@ -12,6 +12,7 @@ const LAST_WORDS = 2_000;
 
 export type Work =
   | ({ readonly kind: 'rehearsal' } & RehearsalOptions)
+  | { readonly kind: 'trial'; readonly folder: string }
   | { readonly kind: 'copy'; readonly address: string; readonly folder: string; readonly path: string };
 
 /** Always resolves: a rehearsal that crashes or hangs is a problem of the file. */

@@ -100,6 +100,11 @@ async function tryPanel(
   }
 }
 
+/** Rejects where the panel would not start in this folder. */
+export async function tryStart(env: Environment, folder: string): Promise<void> {
+  await tryPanel(await choosePlugins(env, await readConfigFile(env)), env, folder);
+}
+
 async function checkPanel(chosen: Chosen, env: Environment, folder: string, address?: string): Promise<void> {
   const checked = await tryPanel(chosen, env, folder, address).catch((cause: unknown) => {
     throw new Error(`the panel would not start with it: ${messageOf(cause)}`, { cause });

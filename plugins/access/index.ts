@@ -21,6 +21,7 @@ import {
   Settings,
   UpdateKeys,
 } from '../settings/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Admins } from './admins.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
@@ -45,6 +46,7 @@ import { migrations, tables } from './tables.js';
 import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
 import { confirmations, TwoFactorRules } from './two-factor-rules.js';
+import { blockedLogin, failedLogin, successfulLogin } from './notified.js';
 
 export default definePlugin({
   name: 'access',
@@ -63,6 +65,9 @@ export default definePlugin({
     }),
     contribute(AuditedHooks, admins),
     contribute(AuditedHooks, tokens),
+    contribute(NotifiedEvents, blockedLogin),
+    contribute(NotifiedEvents, failedLogin),
+    contribute(NotifiedEvents, successfulLogin),
   ],
   hooks: [beforeLogin, sessionToken, loginAttempted, duringAdminSave, duringTokenSave],
   config: {

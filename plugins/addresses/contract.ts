@@ -1,5 +1,28 @@
-// Addresses of clients: an event for plugins that act on an exceeded limit.
-import { event } from '../../kernel/index.js';
+// Addresses of clients, for plugins that act on an exceeded limit.
+import { choose, event, oneOf, token } from '../../kernel/index.js';
+
+/** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
+export const cutAddresses = choose<undefined, 'newest' | 'oldest'>(
+  'addresses/cutAddresses',
+  oneOf('newest', 'oldest'),
+);
+
+/** A client that was seen at an address within the last half hour. */
+export interface ClientAtAddress {
+  readonly clientId: number;
+  /** Unix ms */
+  readonly lastSeen: number;
+}
+/** What is known of addresses, from memory. They may be in any spelling. */
+export interface ClientAddressesApi {
+  /** Clients that were seen at this address, or within its IPv6 /64, here or at another panel. */
+  at(address: string): readonly ClientAtAddress[];
+  /** Whether the setting `ipLimitAllowlist` has it, or it is that of a proxy in front of the core. */
+  isSpared(address: string): boolean;
+  /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
+  endUse(clientId: number, address: string, at: number): void;
+}
+export const ClientAddresses = token<ClientAddressesApi>('addresses', 'ClientAddresses');
 
 export {
   type AddressOutput,
@@ -18,6 +41,11 @@ export const addressLimitExceeded = event<{
     /** addresses within the limit */
     readonly kept: readonly string[];
     /** addresses over the limit, each with Unix ms of its last connection */
-    readonly over: readonly { readonly ip: string; readonly lastSeen: number }[];
+    readonly over: readonly {
+      readonly ip: string;
+      readonly lastSeen: number;
+      /** whether the core named it as the peer of a connection; else a header may have claimed it, which anybody can write */
+      readonly isPeer: boolean;
+    }[];
   }[];
 }>('addresses/addressLimitExceeded');

@@ -1,10 +1,21 @@
-import { definePlugin, job, Listeners, maybe, singleton, tap } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  Listeners,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
-import { addressLimitExceeded } from './contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
+import { ClientsAt } from './clients-at.js';
+import { addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
@@ -15,6 +26,7 @@ import { addressSettings } from './settings.js';
 import { Sightings } from './sightings.js';
 import { migrations, tables } from './tables.js';
 import { AddressViews } from './views.js';
+import { exceededLimits } from './notified.js';
 
 export default definePlugin({
   name: 'addresses',
@@ -31,7 +43,7 @@ export default definePlugin({
     identity: PanelIdentity,
     audit: maybe(AuditTrail),
   },
-  hooks: [addressLimitExceeded],
+  hooks: [addressLimitExceeded, cutAddresses],
   settings: addressSettings,
   tables,
   migrations,
@@ -43,7 +55,10 @@ export default definePlugin({
     scan: singleton(OnlineScan),
     reports: singleton(AddressReports),
     views: singleton(AddressViews),
+    clientsAt: singleton(ClientsAt),
   },
+  contributes: () => [contribute(NotifiedEvents, exceededLimits)],
+  provides: ({ clientsAt }) => [provide(ClientAddresses, clientsAt)],
   taps: ({ sightings }) => [
     // Their rows go with their clients.
     tap(afterClientSave, ({ changes }) => {

@@ -8,16 +8,18 @@ import {
   messageOf,
   networkOf,
   SerialQueue,
+  type SettingValues,
   TimeSlice,
 } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { OpenConnection, OpenConnectionsApi } from '../connection-cut/contract.js';
-import { addressLimitExceeded } from './contract.js';
+import { addressLimitExceeded, cutAddresses } from './contract.js';
 import { ListedNetworks } from './networks.js';
 import type { addressSettings } from './settings.js';
 import { LIVE_MS, type Sighting, type Sightings } from './sightings.js';
 
 const REPORTED_EVERY_MS = 10_000;
+type Cut = SettingValues<typeof addressSettings>['ipLimitCut'];
 
 /** A network from which a client is connected now. */
 interface Place {
@@ -122,14 +124,15 @@ export class AddressLimit {
       const networks = connected.get(clientId) ?? new Set();
       connected.set(clientId, networks.add(networkOf(address)));
     }
+    const cut = (await this.#hooks.choose(cutAddresses, undefined)) ?? this.#settings.read().ipLimitCut;
     // Another panel may report thousands of clients at once.
     const exceeded: Exceeded[] = [];
     for (const client of rows) {
       if (slice.isOver) await slice.next();
-      exceeded.push(...this.#exceeded(client, connected.get(client.id) ?? new Set()));
+      exceeded.push(...this.#exceeded(client, connected.get(client.id) ?? new Set(), cut));
     }
     if (exceeded.length === 0) return;
-    const closed = await this.#cut(exceeded, open);
+    const closed = cut === 'none' ? 0 : await this.#cut(exceeded, open);
     if (closed > 0)
       this.#log.info('closed connections from addresses over limitIp', {
         connections: closed,
@@ -139,12 +142,12 @@ export class AddressLimit {
   }
 
   /** The client, if it is connected from more networks than its limit. */
-  #exceeded(client: Readonly<ClientRow>, connected: ReadonlySet<string>): Exceeded[] {
+  #exceeded(client: Readonly<ClientRow>, connected: ReadonlySet<string>, cut: Cut): Exceeded[] {
     const places = this.#placesOf(client.id, connected);
     if (places.length <= client.limitIp) return [];
     places.sort((a, b) => a.since - b.since);
     const [kept, over] =
-      this.#settings.read().ipLimitCut === 'oldest'
+      cut === 'oldest'
         ? [places.slice(-client.limitIp), places.slice(0, -client.limitIp)]
         : [places.slice(0, client.limitIp), places.slice(client.limitIp)];
     return [{ client, kept, over }];
@@ -169,7 +172,6 @@ export class AddressLimit {
 
   /** Closes only connections from addresses over the limit, on all inbounds of the client. */
   async #cut(exceeded: readonly Exceeded[], open: readonly OpenConnection[]): Promise<number> {
-    if (this.#settings.read().ipLimitCut === 'none') return 0;
     const over = new Map(
       exceeded.map(({ client, over }) => [client.id, new Set(over.map(({ network }) => network))]),
     );
@@ -193,7 +195,7 @@ export class AddressLimit {
           email,
           limitIp,
           kept: kept.map(({ address }) => address),
-          over: advanced.map(({ address, lastSeen }) => ({ ip: address, lastSeen })),
+          over: advanced.map(({ address, lastSeen, isPeer }) => ({ ip: address, lastSeen, isPeer })),
         },
       ];
     });

@@ -61,10 +61,11 @@ export class Observer {
   #onAccepted(accepted: readonly AcceptedPeer[]): void {
     const now = this.#clock.now();
     const seen = new Set<number>();
-    for (const { clientId, address: ip, at = now } of accepted) {
+    for (const { clientId, address: ip, at = now, port } of accepted) {
       const address = canonicalAddress(ip);
       if (address === undefined || this.isIgnored(address)) continue;
-      if (this.#sightings.note(clientId, address, at) !== undefined) seen.add(clientId);
+      // A proxy that reports an address names no port.
+      if (this.#sightings.note(clientId, address, at, '', port > 0) !== undefined) seen.add(clientId);
     }
     if (seen.size > 0) void this.#limit.seen(seen);
   }

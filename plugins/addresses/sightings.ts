@@ -1,5 +1,6 @@
 // From where clients connected within the last half hour, in memory. The database follows it in batches.
 import { canonicalAddress, type Clock, networkOf } from '../../kernel/index.js';
+import { NetworkIndex } from './network-index.js';
 
 export const RECENT_MS = 30 * 60_000;
 /** An address is live for this long after its last connection began, and while one is open. */
@@ -29,8 +30,12 @@ export interface Sighting {
   written: number;
   /** `lastSeen` when it was last reported as over the limit */
   reported: number;
+  /** whether it was the peer of a connection, and not only claimed by a header; not stored */
+  isPeer: boolean;
 }
 export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
+
+const keyOfEnd = (clientId: number, network: string): string => `${clientId} ${network}`;
 
 export class Sightings {
   readonly #clock: Clock;
@@ -38,6 +43,9 @@ export class Sightings {
   #size = 0;
   /** by client, the latest last; by panel and network within */
   readonly #clients = new Map<number, Map<string, Sighting>>();
+  readonly #index = new NetworkIndex();
+  /** Unix ms from which a connection begins a new use, by client and network; also before lines of the log that come late */
+  readonly #ends = new Map<string, number>();
   #unwritten = new Set<Sighting>();
 
   constructor({ clock }: { clock: Clock }, most = MOST_IN_ALL) {
@@ -51,7 +59,7 @@ export class Sightings {
   }
 
   /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. */
-  note(clientId: number, ip: string, at: number, panel = ''): string | undefined {
+  note(clientId: number, ip: string, at: number, panel = '', isPeer = false): string | undefined {
     const address = canonicalAddress(ip);
     if (address === undefined) return undefined;
     const now = this.#clock.now();
@@ -62,8 +70,12 @@ export class Sightings {
     const key = `${panel} ${network}`;
     const known = own.get(key);
     if (known) {
+      known.isPeer ||= isPeer;
       if (seen < known.lastSeen) return address;
-      if (seen - known.lastSeen > LIVE_MS) known.since = seen;
+      // Without a line in the log, what is open may have been opened before.
+      const isNewUse = isPeer && seen >= (this.#ends.get(keyOfEnd(clientId, network)) ?? Infinity);
+      if (isNewUse) this.#ends.delete(keyOfEnd(clientId, network));
+      if (isNewUse || seen - known.lastSeen > LIVE_MS) known.since = seen;
       known.address = address;
       known.lastSeen = seen;
       if (seen - known.written >= WRITTEN_EVERY_MS) this.#unwritten.add(known);
@@ -78,8 +90,10 @@ export class Sightings {
         since: seen,
         written: 0,
         reported: 0,
+        isPeer,
       };
       own.set(key, added);
+      this.#index.add(added);
       this.#size++;
       this.#unwritten.add(added);
       if (own.size > MOST_OF_CLIENT) this.#forgetOldestOf(own);
@@ -92,6 +106,15 @@ export class Sightings {
     return address;
   }
 
+  /** The next connection in the log, from `at` on, is the first of a new use. */
+  endUse(clientId: number, network: string, at: number): void {
+    // The core's log knows seconds.
+    this.#ends.set(keyOfEnd(clientId, network), Math.floor(at / 1000) * 1000);
+  }
+  /** Of all clients, within a network. */
+  at(network: string): Iterable<Sighting> {
+    return this.#index.at(network);
+  }
   of(clientId: number): readonly Sighting[] {
     return [...(this.#clients.get(clientId)?.values() ?? [])];
   }
@@ -106,14 +129,19 @@ export class Sightings {
     if (own.size >= MOST_OF_CLIENT || this.#size >= this.#most) return;
     if (own.size === 0 && this.#clients.size >= MOST_CLIENTS) return;
     const key = `${row.panel} ${row.network}`;
-    if (!own.has(key)) this.#size++;
+    const before = own.get(key);
+    if (before) this.#index.remove(before);
+    else this.#size++;
     this.#clients.set(row.clientId, own);
-    own.set(key, {
+    const restored = {
       ...row,
       since: row.firstSeen,
       written: row.lastSeen,
       reported: 0,
-    });
+      isPeer: false,
+    };
+    own.set(key, restored);
+    this.#index.add(restored);
   }
 
   /** What is to be written. It is no longer unwritten: hand it back if that fails. */
@@ -131,12 +159,14 @@ export class Sightings {
   /** Marks what the database has not, and forgets what is old and written. */
   tidy(): void {
     const now = this.#clock.now();
+    for (const [key, at] of this.#ends) if (at <= now - RECENT_MS) this.#ends.delete(key);
     for (const [clientId, own] of this.#clients) {
       for (const [key, sighting] of own) {
         if (sighting.lastSeen > sighting.written && sighting.lastSeen <= now - WRITTEN_EVERY_MS)
           this.#unwritten.add(sighting);
         if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) {
           own.delete(key);
+          this.#index.remove(sighting);
           this.#size--;
         }
       }
@@ -152,7 +182,10 @@ export class Sightings {
 
   forgetClient(clientId: number): void {
     const own = this.of(clientId);
-    for (const sighting of own) this.#unwritten.delete(sighting);
+    for (const sighting of own) {
+      this.#unwritten.delete(sighting);
+      this.#index.remove(sighting);
+    }
     this.#size -= own.length;
     this.#clients.delete(clientId);
   }
@@ -161,6 +194,7 @@ export class Sightings {
     const [oldest] = [...own].sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
     if (!oldest) return;
     own.delete(oldest[0]);
+    this.#index.remove(oldest[1]);
     this.#size--;
     this.#unwritten.delete(oldest[1]);
   }

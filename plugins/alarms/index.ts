@@ -1,5 +1,6 @@
 import {
   bool,
+  contribute,
   definePlugin,
   int,
   job,
@@ -18,11 +19,13 @@ import {
 } from '../../kernel/index.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { PanelListener } from '../settings/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { ActiveAlarms } from './active-alarms.js';
 import { alarmChanged, Alarms } from './contract.js';
 import { Readings } from './readings.js';
 import { alarmSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
+import { raisedAlarm, clearedAlarm, cpuAlarm, memoryAlarm } from './notified.js';
 
 export default definePlugin({
   name: 'alarms',
@@ -36,6 +39,12 @@ export default definePlugin({
   migrations,
   services: { alarms: singleton(ActiveAlarms), readings: singleton(Readings) },
   provides: ({ alarms }) => [provide(Alarms, alarms)],
+  contributes: () => [
+    contribute(NotifiedEvents, raisedAlarm),
+    contribute(NotifiedEvents, clearedAlarm),
+    contribute(NotifiedEvents, cpuAlarm),
+    contribute(NotifiedEvents, memoryAlarm),
+  ],
   taps: ({ settings, readings }) => [
     tap(kernelReady, () => readings.certificates()),
     settings.changed(() => readings.readCertificatesSoon()),

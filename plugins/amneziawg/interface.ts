@@ -1,6 +1,6 @@
 // The interface of an inbound: addresses, MTU, state and routes, set by `ip` (iproute2).
 import { existsSync } from 'node:fs';
-import type { RunCommand } from './command.js';
+import type { RunCommand } from '../processes/contract.js';
 import { machineRoutes } from './machine-routes.js';
 import { contains, isForPrivateUse, machineNetworks, overlap, ownNetworks } from './networks.js';
 import { mtuOf, type ServerBlock, serverV6, subnetOf } from './server-block.js';

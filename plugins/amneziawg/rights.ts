@@ -1,7 +1,7 @@
 // Whether this machine lets the panel make network interfaces.
 import { access, constants, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { searchPath } from './command.js';
+import { searchPath } from '../processes/contract.js';
 
 const NET_ADMIN = 12n;
 const TUN = '/dev/net/tun';

@@ -15,7 +15,7 @@ import type {
   SidecarUser,
   UserCounters,
 } from '../sidecars/contract.js';
-import { runCommand } from './command.js';
+import { runCommand } from '../processes/contract.js';
 import { ControlSocket, socketOf } from './control-socket.js';
 import { ownsInterface } from './device-owner.js';
 import { readDevice } from './device-state.js';

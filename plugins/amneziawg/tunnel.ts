@@ -4,7 +4,7 @@ import { type Log, TimeSlice } from '../../kernel/index.js';
 import type { UserRef } from '../engine/contract.js';
 import type { Inbound } from '../inbounds/contract.js';
 import type { ListedUser, SidecarUser, UserCounters } from '../sidecars/contract.js';
-import type { RunCommand } from './command.js';
+import type { RunCommand } from '../processes/contract.js';
 import { ControlRefusal, ControlSocket, socketOf } from './control-socket.js';
 import { base64Of, laterFields, settingsChange } from './device-settings.js';
 import { type DeviceState, readDevice } from './device-state.js';

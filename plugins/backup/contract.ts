@@ -126,6 +126,21 @@ export const BackupTargets = extensionPoint<BackupTarget>(
   },
 );
 
+/** A backup that was made and verified, and is in the list. */
+export interface MadeBackup {
+  readonly name: string;
+  readonly bytes: number;
+  readonly isEncrypted: boolean;
+  /** Opens its file for reading; it cannot be deleted until `close`. */
+  open(): Promise<{ readonly path: string; close(): Promise<void> }>;
+}
+export interface BackupsApi {
+  /** Makes a backup as `x/backup/run` does, and copies it to all targets. Rejects with a sentence. */
+  make(who: Principal): Promise<MadeBackup>;
+}
+/** For plugins that send backups to people. */
+export const Backups = token<BackupsApi>('backup', 'Backups');
+
 /** What changed about a backup. */
 export interface BackupChange {
   readonly kind: 'added' | 'updated' | 'deleted';

@@ -1,15 +1,26 @@
-import { contribute, definePlugin, job, kernelReady, maybe, singleton, tap } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  kernelReady,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { WatchedStates } from '../alarms/contract.js';
 import { audited, AuditedHooks, AuditTrail } from '../audit/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { beforeSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { PanelProgram } from '../system/contract.js';
 import { Archive } from './archive/archive.js';
 import { BackupMaker } from './archive/backup-maker.js';
+import { backupsForPlugins } from './archive/backups-for-plugins.js';
 import { LocalFolder } from './archive/local-folder.js';
 import { archiveRoutes } from './archive-routes.js';
 import { commands } from './commands.js';
-import { BackupTargets, duringBackupChange, PanelDatabase } from './contract.js';
+import { Backups, BackupTargets, duringBackupChange, PanelDatabase } from './contract.js';
 import { downloadRoutes } from './download.js';
 import { refuseBadKeys } from './encryption/refuse-bad-keys.js';
 import { Restore } from './restore.js';
@@ -18,6 +29,7 @@ import { Scheduler } from './schedule/scheduler.js';
 import { backupSettings } from './settings.js';
 import { Snapshots } from './snapshots.js';
 import { FolderTarget } from './targets/folder-target.js';
+import { failedBackup } from './notified.js';
 
 export default definePlugin({
   name: 'backup',
@@ -43,8 +55,10 @@ export default definePlugin({
     folderTarget: singleton(FolderTarget),
     scheduler: singleton(Scheduler),
   },
+  provides: (scope) => [provide(Backups, backupsForPlugins(scope))],
   contributes: ({ folderTarget, scheduler }) => [
     contribute(BackupTargets, folderTarget),
+    contribute(NotifiedEvents, failedBackup),
     contribute(WatchedStates, { name: 'backup', problem: () => scheduler.problem }),
     contribute(
       AuditedHooks,

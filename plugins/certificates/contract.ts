@@ -1,6 +1,13 @@
 // Certificates: issued by an authority or an admin's own, and where they are used.
 import { join } from 'node:path';
-import { during, extensionPoint, type ListenersApi, type Principal, token } from '../../kernel/index.js';
+import {
+  during,
+  event,
+  extensionPoint,
+  type ListenersApi,
+  type Principal,
+  token,
+} from '../../kernel/index.js';
 import type { StoredUses } from './fields.js';
 
 export { PairProblem, type Pem, endOf, readPair, readPairAgain } from './pair-files.js';
@@ -48,6 +55,13 @@ export interface ChallengesApi {
   answer(...request: Parameters<NonNullable<ListenersApi['panel']['intercept']>>): boolean;
 }
 export const Challenges = token<ChallengesApi>('certificates', 'Challenges');
+
+/** An authority issued no certificate, at first or for a renewal; `reason` is a sentence. Each attempt is reported. */
+export const certificateFailed = event<{
+  readonly id: number;
+  readonly names: readonly string[];
+  readonly reason: string;
+}>('certificates/certificateFailed');
 
 /** What an admin sets of a certificate. */
 export interface CertificateFacts {

@@ -12,6 +12,7 @@ import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js
 import { AuditedHooks } from '../audit/contract.js';
 import { Engine } from '../engine/contract.js';
 import { InboundEdits, LocalInbounds } from '../inbounds/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import {
@@ -29,7 +30,7 @@ import { CertificateService } from './certificate-service.js';
 import { CertificateStore } from './certificate-store.js';
 import { ChallengeAnswers } from './challenge-answers.js';
 import { commands } from './commands.js';
-import { Challenges, duringCertificateSave } from './contract.js';
+import { certificateFailed, Challenges, duringCertificateSave } from './contract.js';
 import { Issuer } from './issuer.js';
 import { certificates } from './recorded.js';
 import { routes } from './routes.js';
@@ -39,6 +40,7 @@ import { PanelFiles } from './panel-files.js';
 import { certificateSettings, panelFileSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
 import { CertificateUses } from './uses.js';
+import { failedCertificate } from './notified.js';
 
 /** What environment and config file say of the certificate of the panel. */
 function filesOf(listener: PanelListenerApi | undefined) {
@@ -69,7 +71,7 @@ export default definePlugin({
     allSettings: Settings,
     listener: maybe(PanelListener),
   },
-  hooks: [duringCertificateSave],
+  hooks: [duringCertificateSave, certificateFailed],
   settings: certificateSettings,
   tables,
   migrations,
@@ -90,6 +92,7 @@ export default definePlugin({
   contributes: ({ calls, store, served, listener }) => [
     contribute(SettingGroups, { group: panelFileSettings, ...filesOf(listener) }),
     contribute(AuditedHooks, certificates),
+    contribute(NotifiedEvents, failedCertificate),
     contribute(OutgoingHosts, calls.access),
     contribute(SealedColumns, accountKeys),
     contribute(AlarmedCertificates, {

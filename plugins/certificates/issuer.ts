@@ -2,7 +2,7 @@
 // start knows the order, has its key, and goes on.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Clock, Log, PluginContext } from '../../kernel/index.js';
+import type { Clock, Hooks, Log, PluginContext } from '../../kernel/index.js';
 import { messageOf, SerialQueue } from '../../kernel/index.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
@@ -11,6 +11,7 @@ import { type CertificateFolders, newFolder } from './certificate-files.js';
 import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
 import type { ChallengeAnswers } from './challenge-answers.js';
 import { checkChain } from './checked-chain.js';
+import { certificateFailed } from './contract.js';
 import { errors } from './errors.js';
 import type { KeyType } from './fields.js';
 import { limitOf, waitAfter } from './order-times.js';
@@ -23,6 +24,7 @@ const OLDEST_ORDER_MS = 6 * 86_400_000;
 interface Needs {
   readonly clock: Clock;
   readonly log: Log;
+  readonly hooks: Hooks;
   readonly signal: PluginContext['signal'];
   readonly store: CertificateStore;
   readonly folders: CertificateFolders;
@@ -50,8 +52,8 @@ export class Issuer {
   /** by id */
   readonly #running = new Map<number, Promise<Certificate>>();
 
-  constructor({ clock, log, signal, store, folders, served, accounts, calls, answers }: Needs) {
-    this.#needs = { clock, log, signal, store, folders, served, accounts, calls, answers };
+  constructor({ clock, log, hooks, signal, store, folders, served, accounts, calls, answers }: Needs) {
+    this.#needs = { clock, log, hooks, signal, store, folders, served, accounts, calls, answers };
   }
 
   /** Work that must not meet an order. */
@@ -93,7 +95,7 @@ export class Issuer {
 
   /** Notes why nothing was issued. */
   async #refused(certificate: Certificate, error: unknown, signal: AbortSignal): Promise<Error> {
-    const { store, log } = this.#needs;
+    const { store, log, hooks } = this.#needs;
     // It goes on at the next start.
     signal.throwIfAborted();
     // A full disk, or a database that is away.
@@ -101,6 +103,8 @@ export class Issuer {
       error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
     log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
     await this.#failed(certificate, store.openOrder(certificate.id), problem);
+    const { id, names } = certificate;
+    hooks.emit(certificateFailed, { id, names, reason: problem.message });
     return errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
   }
 

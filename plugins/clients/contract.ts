@@ -31,6 +31,7 @@ export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
 export { errors as clientErrors } from './errors.js';
+export { clientSettings } from './settings.js';
 
 /** Bytes to add to what a client used through an inbound. */
 export interface ClientUsage {
@@ -54,6 +55,8 @@ export interface ClientsApi {
   all(): Iterable<Readonly<ClientRow>>;
   /** Ids of enabled clients that are expired at this moment (Unix ms). */
   expired(now: number): Promise<number[]>;
+  /** Ids of enabled clients whose expiry is after one moment and not after another (Unix ms); costs those, not all. */
+  expiring(after: number, until: number): Promise<number[]>;
   /** Which of these clients are enabled and at a limit. Inside a write, memory may lack the write before it. */
   atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>>;
   /** Adds bytes to the totals of clients, with the commit. Deleted clients are skipped. */
@@ -173,6 +176,12 @@ export interface ClientEditsApi {
     who: Principal,
     also: (tx: Tx, made: ReadonlyMap<number, number>) => Promise<void>,
   ): Promise<readonly WantedOutcome[]>;
+  /** Changes these fields of a client. */
+  update(email: string, patch: ClientPatch, who: Principal): Promise<Applied>;
+  /** Resets the usage of these clients and enables them, unless they are expired. Unknown emails are skipped. */
+  resetTraffic(emails: readonly string[], who: Principal): Promise<Applied>;
+  /** Resets the usage of all clients; those that an admin disabled stay disabled. */
+  resetAllTraffic(who: Principal): Promise<Applied>;
   /** Resets the usage of the clients of these inbounds; clients that were disabled by their quota are enabled. `also` is written in the same transaction. */
   resetTrafficOf(
     inboundIds: readonly number[],

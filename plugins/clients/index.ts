@@ -58,7 +58,7 @@ import { clientInvariants } from './model/invariants.js';
 import { PartsOfClients } from './model/client-parts.js';
 import { ClientStore } from './model/client-store.js';
 import { ClientCoreUsers } from './model/core-users.js';
-import { AddClient } from './model/schema.js';
+import { AddClient, ClientPatch } from './model/schema.js';
 import { migrations, tables } from './model/tables.js';
 import { clients, groups } from './recorded.js';
 import { clientSettings } from './settings.js';
@@ -117,6 +117,9 @@ export default definePlugin({
     provide(ClientEdits, {
       add: async (client, who) => service.add(validate(AddClient, client), who),
       make: (list, who, also) => wanted.make(list, who, also),
+      update: async (email, patch, who) => service.update(email, validate(ClientPatch, patch), who),
+      resetTraffic: async (emails, who) => (await usage.resetTraffic(emails, who)).applied,
+      resetAllTraffic: (who) => usage.resetAll(who, () => undefined),
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],

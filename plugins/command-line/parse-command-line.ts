@@ -14,6 +14,7 @@ export type ParsedCommand<C extends Typed> = { readonly command: C; readonly opt
 
 /** Commands of the program around the panel. They are listed here so that a typing mistake is not taken for another command. */
 export const PROGRAM_COMMANDS = [
+  ...['ban-guard install', 'ban-guard remove', 'ban-guard show'],
   ...['check', 'dev', 'health', 'plugin add', 'plugin remove', 'purge', 'restore', 'rollback', 'upgrade'],
 ] as const;
 

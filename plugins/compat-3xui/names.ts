@@ -32,6 +32,7 @@ export const NAMES: Readonly<Record<Call, Call>> = {
   'POST /panel/api/server/stopXrayService': 'POST /panel/api/server/stopEngineService',
   'POST /panel/api/server/restartXrayService': 'POST /panel/api/server/restartEngineService',
   'POST /panel/api/server/xraylogs/{count}': 'POST /panel/api/server/enginelogs/{count}',
+  'GET /panel/api/server/fail2banStatus': 'GET /panel/api/server/banGuardStatus',
   'GET /panel/api/server/xrayMetricsState': 'GET /panel/api/server/engineMetricsState',
   'GET /panel/api/server/xrayMetricsHistory/{metric}/{bucket}':
     'GET /panel/api/server/engineMetricsHistory/{metric}/{bucket}',

@@ -1,5 +1,5 @@
 // Devices: the programs and machines that fetch a client's subscription.
-import { event } from '../../kernel/index.js';
+import { event, type Principal, token } from '../../kernel/index.js';
 
 export { errors as deviceErrors } from './errors.js';
 
@@ -19,6 +19,20 @@ export interface DeviceOfClient extends DeviceDescription {
   /** Unix ms */
   readonly at: number;
 }
+
+/** A device as it is listed. */
+export interface KnownDevice extends DeviceDescription {
+  /** Unix ms */
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+}
+export interface DevicesApi {
+  /** The devices of a client, the one that was seen last first. */
+  list(clientId: number): Promise<readonly KnownDevice[]>;
+  /** Forgets all devices of a client, and returns how many there were; each takes a place again with its next fetch. */
+  forget(client: { readonly id: number; readonly email: string }, who: Principal): Promise<number>;
+}
+export const Devices = token<DevicesApi>('devices', 'Devices');
 
 /** New devices were stored. Devices of an import are not reported. */
 export const deviceAdded = event<{ readonly devices: readonly DeviceOfClient[] }>('devices/deviceAdded');

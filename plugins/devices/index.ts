@@ -1,13 +1,15 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { FetchGates } from '../subscription/contract.js';
-import { deviceAdded, deviceRefused } from './contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
+import { deviceAdded, deviceRefused, Devices } from './contract.js';
 import { devicePart, devicesOf } from './device-part.js';
 import { DeviceStore } from './device-store.js';
 import { DeviceGate } from './gate.js';
 import { deviceRoutes } from './routes.js';
 import { migrations, tables } from './tables.js';
+import { addedDevice, refusedDevice } from './notified.js';
 
 export default definePlugin({
   name: 'devices',
@@ -19,9 +21,17 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(DeviceStore), gate: singleton(DeviceGate) },
+  provides: ({ store }) => [
+    provide(Devices, {
+      list: (clientId) => store.list(clientId),
+      forget: (client, who) => store.remove(client, who),
+    }),
+  ],
   contributes: ({ store, gate }) => [
     contribute(FetchGates, gate),
     contribute(ClientParts, devicePart(store)),
+    contribute(NotifiedEvents, addedDevice),
+    contribute(NotifiedEvents, refusedDevice),
   ],
   taps: ({ store }) => [
     tap(duringClientSave, async ({ changes }, tx) => {

@@ -50,6 +50,7 @@ import {
   usersRemoved,
 } from './contract.js';
 import { Invariants } from '../invariants/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { HangWatch } from './life/hang-watch.js';
 import { coreHasUsers } from './invariants.js';
 import { MemoryWatch } from './life/memory-watch.js';
@@ -63,6 +64,7 @@ import { ChosenProgram } from './life/chosen-program.js';
 import { RELEASES } from './install/release.js';
 import { engineSettings } from './settings.js';
 import { Supervisor } from './life/supervisor.js';
+import { coreStates, coreCrash, coreMemory, coreDrift } from './notified.js';
 
 export default definePlugin({
   name: 'engine',
@@ -162,6 +164,10 @@ export default definePlugin({
     provide(CoreOutbounds, outbounds),
   ],
   contributes: ({ supervisor, accounts }) => [
+    contribute(NotifiedEvents, coreStates),
+    contribute(NotifiedEvents, coreCrash),
+    contribute(NotifiedEvents, coreMemory),
+    contribute(NotifiedEvents, coreDrift),
     contribute(
       Invariants,
       coreHasUsers({ running: () => supervisor.reader && supervisor.parts(), accounts }),

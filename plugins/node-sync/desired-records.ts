@@ -1,6 +1,6 @@
 // What each node should have: rows that change in the transaction of what they stand for, so neither a crash nor a
 // rollback separates the two.
-import type { Database, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Tx } from '../../kernel/index.js';
 import { desiredStateChanged } from './contract.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
@@ -41,11 +41,15 @@ const read = (row: RecordRow): RecordRow => ({
 
 export class DesiredRecords {
   readonly #db: Database;
+  readonly #clock: Clock;
   /** Nodes for which something waits, perhaps, with the number of their marks: the rows are what counts. */
   readonly #dirty = new Map<number, number>();
+  /** Unix ms since when something waits, by node */
+  readonly #since = new Map<number, number>();
 
-  constructor({ db }: { db: Database }) {
+  constructor({ db, clock }: { db: Database; clock: Clock }) {
     this.#db = db;
+    this.#clock = clock;
   }
 
   /** Each record gets a newer version, and waits to be sent. */
@@ -82,7 +86,10 @@ export class DesiredRecords {
         },
       );
     const nodeIds = [...new Set(marks.map(({ nodeId }) => nodeId))];
-    for (const id of nodeIds) this.#dirty.set(id, (this.#dirty.get(id) ?? 0) + 1);
+    for (const id of nodeIds) {
+      this.#dirty.set(id, (this.#dirty.get(id) ?? 0) + 1);
+      if (!this.#since.has(id)) this.#since.set(id, this.#clock.now());
+    }
     tx.emit(desiredStateChanged, { nodeIds });
   }
 
@@ -94,15 +101,26 @@ export class DesiredRecords {
        ORDER BY is_gone DESC, kind DESC, id LIMIT :limit`,
       { nodeId, limit },
     );
-    if (rows.length > 0) this.#dirty.set(nodeId, Math.max(marks, this.#dirty.get(nodeId) ?? 1));
-    // What was marked meanwhile may not be committed yet.
-    else if (this.#dirty.get(nodeId) === marks) this.#dirty.delete(nodeId);
+    if (rows.length > 0) {
+      this.#dirty.set(nodeId, Math.max(marks, this.#dirty.get(nodeId) ?? 1));
+      if (!this.#since.has(nodeId)) this.#since.set(nodeId, this.#clock.now());
+    } else if ((this.#dirty.get(nodeId) ?? 0) === marks) {
+      // What was marked meanwhile may not be committed yet.
+      this.#dirty.delete(nodeId);
+      this.#since.delete(nodeId);
+    }
     return rows.map(read);
   }
 
   /** Nodes for which something may wait. */
   get dirty(): readonly number[] {
     return [...this.#dirty.keys()];
+  }
+
+  /** Whether something waits for the node, and since when; from memory. */
+  waiting(nodeId: number): { configDirty: boolean; configDirtyAt: number } {
+    const since = this.#since.get(nodeId) ?? 0;
+    return { configDirty: since > 0, configDirtyAt: since };
   }
 
   /** How many wait, and how many the node refuses, by node. */

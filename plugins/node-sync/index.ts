@@ -2,7 +2,13 @@ import { contribute, definePlugin, job, singleton, tap } from '../../kernel/inde
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
-import { beforeNodeDelete, duringNodeSave, Nodes, nodesFlipped } from '../nodes/contract.js';
+import {
+  beforeNodeDelete,
+  duringNodeSave,
+  NodeFigureSources,
+  Nodes,
+  nodesFlipped,
+} from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
 import { AllSenders } from './all-senders.js';
@@ -39,7 +45,7 @@ export default definePlugin({
     usage: singleton(UsageOfNodes),
     synchroniser: singleton(Synchroniser),
   },
-  contributes: ({ nodes, senders, usage }) => [
+  contributes: ({ nodes, senders, usage, records }) => [
     contribute(InboundPlaces, {
       place: (nodeId) => {
         const node = nodes.get(nodeId);
@@ -48,6 +54,7 @@ export default definePlugin({
     }),
     contribute(UserServers, senders),
     contribute(CounterSources, usage),
+    contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
   taps: ({ records, changes, senders, usage, synchroniser, inbounds }) => [
     tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),

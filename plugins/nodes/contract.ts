@@ -106,9 +106,9 @@ export interface NodeFigures {
 }
 /** Knows these figures. Called for each node of a list: answer from memory. */
 export interface NodeFigureSource {
-  of(node: NodeEntry): NodeFigures | undefined;
+  of(node: NodeEntry): Partial<NodeFigures>;
 }
-/** The source of figures, at most one. Without it, they come from the inbounds of this panel that have the `nodeId`. */
+/** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
 export const NodeFigureSources = extensionPoint<NodeFigureSource>(
   'nodes',
   'NodeFigureSources',

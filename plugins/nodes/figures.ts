@@ -35,15 +35,15 @@ export class Figures {
   }
 
   of(node: NodeEntry): NodeFigures {
+    const counted = this.#counted(this.inboundsOn(node.id));
     const [source] = this.#needs.contributions(NodeFigureSources);
-    if (source)
-      try {
-        return source.value.of(node) ?? NOTHING;
-      } catch (error) {
-        source.fault('of of a NodeFigureSource', error);
-        return NOTHING;
-      }
-    return this.#counted(this.inboundsOn(node.id));
+    if (!source) return counted;
+    try {
+      return { ...counted, ...source.value.of(node) };
+    } catch (error) {
+      source.fault('of of a NodeFigureSource', error);
+      return counted;
+    }
   }
 
   /** Each client counts once, as depleted before disabled before active. */

@@ -13,6 +13,7 @@ import { TokenKinds } from '../access/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { Clients, ProgramUsers } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
@@ -32,6 +33,7 @@ import { NodeList } from './node-list.js';
 import { NodeLive } from './node-live.js';
 import { NodeService } from './node-service.js';
 import { nodeTokens, NodeStore } from './node-store.js';
+import { downNodes, upNodes } from './notified.js';
 import { nodes as recorded } from './recorded.js';
 import { routes } from './routes.js';
 import { nodeSettings } from './settings.js';
@@ -86,6 +88,8 @@ export default definePlugin({
     contribute(SealedColumns, authorityKeys),
     contribute(SealedColumns, clientKeys),
     contribute(AuditedHooks, recorded),
+    contribute(NotifiedEvents, downNodes),
+    contribute(NotifiedEvents, upNodes),
     contribute(
       LiveTypes,
       live.type(() => nodes.shown()),

@@ -1,48 +1,52 @@
-import { bool, definePlugin, list, payload, route, shape, singleton, tap, text } from '../../kernel/index.js';
-import { BLOCKED, loginAttempted } from '../access/contract.js';
-import { alarmChanged } from '../alarms/contract.js';
-import { coreStateChanged } from '../engine/contract.js';
-import { nodesFlipped } from '../nodes/contract.js';
-import { outboundDown, outboundUp } from '../outbounds/contract.js';
-import { clientDepleted } from '../traffic/contract.js';
-import { Notifier } from './notifier.js';
+import { definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
+import { afterSettingsSave, beforeSettingsSave, Settings } from '../settings/contract.js';
+import { DeliveryLog } from './deliveries/delivery-log.js';
+import { DeliveryStore } from './deliveries/delivery-store.js';
+import { errors } from './errors.js';
+import { DeclaredEvents } from './events/declared-events.js';
+import { eventTaps } from './events/event-taps.js';
+import { afterDeliveriesStored, Notifier } from './notifier.js';
+import { routes } from './routes.js';
 import { notificationSettings } from './settings.js';
-import { alarmText, coreState, depleted, nodesDown, nodesUp, outboundsDown, outboundsUp } from './texts.js';
+import { migrations, tables } from './tables.js';
+import { TextRenderer } from './texts/text-renderer.js';
 
 export default definePlugin({
   name: 'notifications',
-  version: '0.1.0',
+  version: '0.2.0',
   api: 1,
-  about: 'Sends notifications of events over the channels that other plugins add.',
+  about: 'Sends notifications of the events of other plugins over the channels that other plugins add.',
+  uses: { panel: Settings, audit: maybe(AuditTrail) },
   settings: notificationSettings,
-  services: { notifier: singleton(Notifier) },
-  taps: ({ notifier }) => [
-    tap(clientDepleted, ({ clients }) => notifier.tell(depleted(clients))),
-    tap(coreStateChanged, (change) => notifier.tell(coreState(change))),
-    tap(alarmChanged, ({ alarm }) => notifier.tell(alarmText(alarm))),
-    tap(loginAttempted, ({ attempts }) => {
-      for (const { ip, username, reason } of attempts)
-        if (reason === BLOCKED) notifier.loginBlocked(ip, username);
-    }),
-    tap(outboundDown, ({ outbounds }) => notifier.tell(outboundsDown(outbounds))),
-    tap(outboundUp, ({ outbounds }) => notifier.tell(outboundsUp(outbounds))),
-    tap(nodesFlipped, ({ flips }) => {
-      const down = flips.filter(({ to }) => to === 'offline');
-      // A node that answers for the first time is no news to who has just added it.
-      const up = flips.filter(({ from, to }) => from === 'offline' && to === 'online');
-      if (down.length > 0) notifier.tell(nodesDown(down));
-      if (up.length > 0) notifier.tell(nodesUp(up));
+  hooks: [afterDeliveriesStored],
+  tables,
+  migrations,
+  services: {
+    events: singleton(DeclaredEvents),
+    texts: singleton(TextRenderer),
+    store: singleton(DeliveryStore),
+    notifier: singleton(Notifier),
+    deliveryLog: singleton(DeliveryLog),
+  },
+  taps: ({ notifier, events }) => [
+    ...eventTaps(events.entries, notifier),
+    tap(afterDeliveriesStored, ({ deliveries }) => notifier.stored(deliveries)),
+    tap(afterSettingsSave, () => notifier.forgetWishes()),
+    tap(beforeSettingsSave, ({ changes }) => {
+      const { notificationEvents: names } = changes;
+      const unknown = Array.isArray(names) ? events.unknown(names as string[]) : [];
+      if (unknown.length > 0)
+        throw errors.UNKNOWN_EVENT(
+          `notificationEvents: no plugin has the event ${JSON.stringify(unknown[0])}; GET /panel/api/x/notifications/events lists them`,
+        );
     }),
   ],
-  routes: ({ notifier }) => [
-    route({
-      method: 'POST',
-      path: '/panel/api/notifications/test',
-      name: 'notifications.test',
-      doc: 'Sends one test notification over every enabled channel and returns the results.',
-      reply: payload(list(shape({ channel: text(), plugin: text(), delivered: bool(), reason: text() }))),
-      handle: () => notifier.test(),
-    }),
+  routes,
+  jobs: ({ notifier, deliveryLog }) => [
+    job('deliver', '1s', () => notifier.tick()),
+    job('prune', '1h', (signal) => deliveryLog.prune(signal)),
   ],
   start: ({ notifier }) => notifier.start(),
+  stop: ({ notifier }) => notifier.stop(),
 });

@@ -1,5 +1,5 @@
 // Tests outbounds, and says where connections leave.
-import { definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
@@ -13,6 +13,7 @@ import {
 import { LocalInbounds } from '../inbounds/contract.js';
 import { Processes } from '../processes/contract.js';
 import { AuditTrail } from '../audit/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Balancers } from './balancers.js';
 import { outboundDown, outboundUp } from './contract.js';
 import { OverrideStore } from './override-store.js';
@@ -22,6 +23,7 @@ import { migrations, tables } from './tables.js';
 import { TestCore } from './test-core.js';
 import { OutboundTester } from './tester.js';
 import { OutboundWatch } from './watch.js';
+import { downOutbounds, upOutbounds } from './notified.js';
 
 export default definePlugin({
   name: 'outbounds',
@@ -53,6 +55,7 @@ export default definePlugin({
   // A panel that was killed in a test left files with secrets.
   start: ({ core }) => core.clean(),
   stop: ({ tester }) => tester.stop(),
+  contributes: () => [contribute(NotifiedEvents, downOutbounds), contribute(NotifiedEvents, upOutbounds)],
   taps: ({ balancers }) => [
     tap(coreStateChanged, async ({ to }) => {
       if (to === 'running') await balancers.sync();

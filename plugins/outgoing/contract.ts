@@ -29,14 +29,14 @@ export interface OutgoingAccess {
    */
   readonly hosts: readonly string[] | (() => readonly string[]);
   readonly limits?: Partial<CallLimits>;
-  /** for a plugin that calls many hosts again and again; not for third-party plugins */
+  /** For a plugin that calls many hosts again and again, or whose callers each have a limit of their own; not for third-party plugins. */
   readonly quota?: CallQuota;
 }
 /** Calls of one plugin. */
 export interface CallQuota {
-  /** default 8, at most 64 */
+  /** default 8, at most 256 */
   readonly atOnce: number;
-  /** default 300, at most 20,000 */
+  /** default 300, at most 60,000 */
   readonly perMinute: number;
 }
 /** The hosts that plugins call. */
@@ -71,6 +71,8 @@ export interface CallOptions {
   readonly limits?: Partial<CallLimits>;
   /** Also addresses that are not public, but not the panel's own listeners: only where an admin has permitted it for this server. */
   readonly allowPrivate?: boolean;
+  /** Proxy of this call, in the form of `WEIR_OUTGOING_PROXY` and in its place; blank for none of its own. */
+  readonly proxy?: string;
   /** Any certificate is taken: only where an admin has permitted it for this server. */
   readonly allowInsecure?: boolean;
   /** PEM of authorities whose certificates are taken beside those of public ones: only where an admin has named them for this server. */

@@ -6,7 +6,7 @@ export const AT_ONCE = 8;
 export const MOST_WAITING = 100;
 export const PER_MINUTE = 300;
 const MINUTE_MS = 60_000;
-const MOST = { atOnce: 64, perMinute: 20_000 } as const;
+const MOST = { atOnce: 256, perMinute: 60_000 } as const;
 
 /** Returns what is wrong with a quota that a plugin declares. */
 export function quotaProblem(quota: unknown, outside: boolean): string | undefined {

@@ -14,7 +14,6 @@ import { hostProblem, isHost } from './access-problem.js';
 import { AddressGuard, type Allowed, type Resolve } from './address-guard.js';
 import {
   type CallOptions,
-  type CallQuota,
   type HandshakeOptions,
   type OutgoingAccess,
   type OutgoingApi,
@@ -29,7 +28,7 @@ import { shakeHands } from './handshake.js';
 import { KeptConnections } from './kept-connections.js';
 import { limitProblem, limitsOf } from './limits.js';
 import { Lookups } from './lookups.js';
-import { type ProxyServer, resolvesNames } from './proxy.js';
+import { type ProxyServer, proxyOf, resolvesNames } from './proxy.js';
 import { Quota } from './quota.js';
 import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
@@ -51,7 +50,7 @@ export class OutgoingCalls implements OutgoingApi {
   readonly #needs: Needs;
   readonly #lookups: Lookups;
   readonly #kept = new KeptConnections();
-  readonly #quotas = new Map<string, Quota>();
+  readonly #quotas = new Map<string | OutgoingAccess, Quota>();
 
   /** `resolve` is for tests: what the name server answers. */
   constructor({ listeners, contributions, clock, signal, config }: Needs, resolve: Resolve = lookup) {
@@ -95,9 +94,7 @@ export class OutgoingCalls implements OutgoingApi {
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
-    const { outboundTag = '' } = options;
-    const proxy =
-      outboundTag === '' ? this.#proxyFor(destination, options) : await this.#through(outboundTag);
+    const proxy = await this.#proxyFor(destination, options);
     const { way, over } = await this.#admit(entry, destination, options, proxy);
     try {
       return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
@@ -107,17 +104,27 @@ export class OutgoingCalls implements OutgoingApi {
     }
   }
 
-  #proxyFor(
+  async #proxyFor(
     { host, isAddress }: Destination,
-    { allowPrivate = false }: Pick<CallOptions, 'allowPrivate'>,
-  ): ProxyServer | undefined {
+    {
+      proxy = '',
+      outboundTag = '',
+      allowPrivate = false,
+    }: Pick<CallOptions, 'proxy' | 'outboundTag' | 'allowPrivate'>,
+  ): Promise<ProxyServer | undefined> {
     const { config, contributions } = this.#needs;
+    if (proxy !== '') {
+      const own = proxyOf(proxy);
+      if (own) return own;
+      throw new OutgoingError('url', 'the proxy of the call is not valid');
+    }
+    if (outboundTag !== '') return this.#through(outboundTag);
     // Outbounds of the core lead to public addresses only.
     if (config.proxy || allowPrivate || (isAddress && reachOf(host) !== 'public')) return config.proxy;
     for (const { value, fault } of contributions(WaysOut))
       try {
-        const proxy = value.proxy();
-        if (proxy) return { kind: 'socks5h', ...proxy };
+        const way = value.proxy();
+        if (way) return { kind: 'socks5h', ...way };
       } catch (error) {
         fault('proxy of a WayOut', error);
       }
@@ -173,7 +180,7 @@ export class OutgoingCalls implements OutgoingApi {
       giveBack();
     };
     try {
-      giveBack = await this.#quotaOf(plugin, access.quota).take(signal);
+      giveBack = await this.#quotaOf(plugin, access).take(signal);
       const { allow } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
       const { allowInsecure, authorities, pinnedSha256, clientCertificate, keepAlive } = options;
@@ -242,9 +249,10 @@ export class OutgoingCalls implements OutgoingApi {
     );
   }
 
-  #quotaOf(plugin: string, declared: CallQuota | undefined): Quota {
-    const quota = this.#quotas.get(plugin) ?? new Quota(plugin, this.#needs.clock, declared);
-    this.#quotas.set(plugin, quota);
+  #quotaOf(plugin: string, access: OutgoingAccess): Quota {
+    const key = access.quota ? access : plugin;
+    const quota = this.#quotas.get(key) ?? new Quota(plugin, this.#needs.clock, access.quota);
+    this.#quotas.set(key, quota);
     return quota;
   }
 

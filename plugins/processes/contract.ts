@@ -6,6 +6,7 @@ import type { Probe } from './probes.js';
 
 export { BackOff, type BackOffTimes } from './back-off.js';
 export { minimalEnvironment } from './environment.js';
+export { type RunCommand, runCommand, searchPath } from './system-program.js';
 export { isAlive, type ProcessIdentity } from './identity.js';
 export { cutLog, finishCut, type InTurn, type LogCut, type LogLimits, olderLog } from './cut-log.js';
 export { readTail, sizeOf } from './log-file.js';

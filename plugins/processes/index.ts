@@ -2,6 +2,7 @@ import {
   afterKernelOpen,
   beforeKernelStop,
   command,
+  contribute,
   definePlugin,
   job,
   kernelReady,
@@ -9,7 +10,9 @@ import {
   singleton,
   tap,
 } from '../../kernel/index.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Processes, processStateChanged } from './contract.js';
+import { failedProcess } from './notified.js';
 import { ProcessTable } from './processes.js';
 
 export default definePlugin({
@@ -21,6 +24,7 @@ export default definePlugin({
   about: 'Runs other programs beside the panel: keeps them running, adopts those of a previous panel.',
   hooks: [processStateChanged],
   services: { table: singleton(ProcessTable) },
+  contributes: () => [contribute(NotifiedEvents, failedProcess)],
   provides: ({ table }) => [provide(Processes, table)],
   taps: ({ table }) => [
     tap(afterKernelOpen, () => table.open()),

@@ -11,6 +11,7 @@ import {
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { afterSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
 import { ClientWatch } from './client-watch.js';
@@ -40,6 +41,7 @@ import { routes } from './routes.js';
 import { SourceReader } from './source-reader.js';
 import { StreamBaselines } from './stream-baselines.js';
 import { migrations, tables } from './tables.js';
+import { depletedClients, depletedInbounds, renewedClients } from './notified.js';
 
 export default definePlugin({
   name: 'traffic',
@@ -97,6 +99,9 @@ export default definePlugin({
   contributes: ({ online, baselines, engine }) => [
     contribute(PresenceSources, online),
     contribute(Invariants, readingsFollow(baselines, engine)),
+    contribute(NotifiedEvents, depletedClients),
+    contribute(NotifiedEvents, depletedInbounds),
+    contribute(NotifiedEvents, renewedClients),
   ],
   taps: ({ poll, baselines, streamBaselines, online, watch, clientWatch, deletedClients }) => [
     tap(beforeCoreStop, () => poll.run()),

@@ -27,14 +27,20 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     ...['nodes/test', 'nodes/probe/{id}', 'nodes/inbounds', 'nodes/certFingerprint'],
   ].map((path) => [`POST ${API}${path}`, SHOWS] as const),
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),
-  ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'].map(
-    (path) => [`POST ${API}${path}`, 'it tests what is configured'] as const,
-  ),
+  ...[
+    ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test'],
+    ...['setting/testMsgBot', 'setting/testSmtp', 'setting/testWebhook'],
+    'x/event-callbacks/endpoints/{id}/ping',
+  ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
+  [
+    `POST ${API}x/msg-bot/webhook/{secret}`,
+    'the changes that a user asks for are recorded as those of the user',
+  ],
 ]);
 /** Those that this panel refuses, with the test that sees their entry. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
@@ -42,9 +48,16 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
+  [`POST ${API}x/notifications/deliveries/{id}/redeliver`, 'plugins/notifications/test/deliveries.test.ts'],
+  // No bot is connected here; the plugin backup records the backup and its download.
+  [`POST ${API}backuptotgbot`, 'plugins/msg-bot/test/report.test.ts'],
   // No backup and no authority are here; each of these calls a hook that is recorded.
   ...['verify', 'delete', 'restore'].map(
     (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,
+  ),
+  // Nothing is banned here.
+  ...['ban', 'unban', 'unbanAll'].map(
+    (act) => [`POST ${API}x/ban-guard/${act}`, 'plugins/ban-guard/test/driver-care.test.ts'] as const,
   ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
@@ -54,6 +67,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}x/edgetunnel/apply`, 'plugins/core-template/recorded.ts'],
   [`POST ${API}x/vpnprovider/apply`, 'plugins/core-template/recorded.ts'],
   [`POST ${API}server/installEngine/{version}`, 'plugins/engine-versions/test/around-installs.core.test.ts'],
+  [`POST ${API}server/updatePanel`, 'plugins/updates/test/updates.test.ts'],
   [`POST ${API}inbounds/{id}/resetTraffic`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}inbounds/resetAllTraffics`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}server/restartEngineService`, 'plugins/audit/test/acts.core.test.ts'],
@@ -71,6 +85,7 @@ const DOWNLOADS = ['server/getDb', 'server/getMigration', 'server/getConfigJson'
 /** What makes a change where the example of the route changes nothing. */
 const BODIES: Readonly<Record<string, object>> = {
   'clients/bulkAdjust': { emails: ['example'], addBytes: 1000 },
+  'server/setUpdateChannel': { dev: true },
   'engine/outbound-subs/{id}/move': { dir: 'down' },
   'x/certificates/{id}/uses': { uses: { subscription: true } },
   'clients/bulkAttach': { emails: ['example'], inboundIds: [2] },

@@ -210,6 +210,11 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/engine/balancerOverride', [404, 'OUTBOUNDS_NO_BALANCER']],
   // The environment of this panel names the core.
   ['POST /panel/api/server/installEngine/{version}', [409, 'ENGINE_VERSIONS_PINNED']],
+  // No package is installed here.
+  ['POST /panel/api/server/updatePanel', [409, 'UPDATES_NOT_INSTALLED']],
+  // No ban driver is chosen, so nobody is banned.
+  ['POST /panel/api/x/ban-guard/ban', [409, 'BAN_GUARD_OFF']],
+  ['POST /panel/api/x/ban-guard/unban', [404, 'BAN_GUARD_NOT_FOUND']],
   // No key of an account is stored.
   ['POST /panel/api/x/vpnprovider/apply', [409, 'VPNPROVIDER_NO_KEY']],
   // Nobody serves a list there either.
@@ -224,6 +229,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/backup/verify/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/delete/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/restore/{name}', [404, 'BACKUP_UNKNOWN']],
+  // No bot is connected.
+  ['POST /panel/api/x/msg-bot/webhook/{secret}', [404, 'MSG_BOT_NO_WEBHOOK']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

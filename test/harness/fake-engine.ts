@@ -22,8 +22,10 @@ import {
   type OutboundProbe,
   type UserRef,
 } from '../../plugins/engine/contract.js';
+import { coreCrash, coreDrift, coreMemory, coreStates } from '../../plugins/engine/notified.js';
 import { AllUserServers } from '../../plugins/engine/users/user-servers.js';
-import { definePlugin, type Plugin, provide } from '../../kernel/index.js';
+import { NotifiedEvents } from '../../plugins/notifications/contract.js';
+import { contribute, definePlugin, type Plugin, provide } from '../../kernel/index.js';
 
 export class FakeEngine {
   /** Users the core would accept, by `i<inbound>.c<client>`. */
@@ -102,6 +104,8 @@ export class FakeEngine {
         coreMemoryHigh,
         beforeRulesInForce,
       ],
+      contributes: () =>
+        [coreStates, coreCrash, coreMemory, coreDrift].map((event) => contribute(NotifiedEvents, event)),
       provides: ({ hooks, contributions }) => {
         this.#enter = (to) => {
           const from = this.running ? 'running' : 'stop';

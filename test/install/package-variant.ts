@@ -15,7 +15,7 @@ export interface Variant {
   readonly migrations: readonly string[];
   /** the panel cannot run without the plugin */
   readonly essential?: boolean;
-  /** body of its `start` */
+  /** body of its `start`, with `dataDirectory` */
   readonly start?: string;
 }
 
@@ -24,7 +24,7 @@ const sourceOf = ({ migrations, essential = false, start = '' }: Variant): strin
 export default definePlugin({
   name: '${PLUGIN}', version: '0.1.0', api: 1, about: 'For a test.', essential: ${essential},
   migrations: ${JSON.stringify(migrations)}.map((sql, i) => ({ name: '000' + (i + 1) + '-probe', up: () => [sql] })),
-  async start() { ${start} },
+  async start({ dataDirectory }) { ${start} },
 });
 `;
 

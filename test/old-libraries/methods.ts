@@ -52,8 +52,8 @@ export const JAVASCRIPT: Readonly<Record<string, Method>> = {
   updateGeofile: works('without a name, those that are usual or here'),
   getDb: works('the text has one character for each byte'),
   importDB: works('SQLite files of this panel only'),
-  createBackup: missing('GET /panel/api/inbounds/createbackup'),
-  backupToTgBot: missing('POST /panel/api/backuptotgbot'),
+  createBackup: works('a bot must be connected'),
+  backupToTgBot: works('a bot must be connected'),
   getWebCertFiles: works(),
   ...all('getDefaultJsonConfig getXrayConfig updateXrayConfig'),
   manageWarp: works(),
@@ -97,5 +97,5 @@ export const PYTHON: Readonly<Record<string, Method>> = {
   ...all(`server.get_status server.generate_reality_keys server.get_server_config server.get_xray_version
     server.install_new_xray_version server.update_geofile`),
   'server.get_db': works(),
-  'database.export': missing('POST /panel/api/backuptotgbot'),
+  'database.export': works('a bot must be connected'),
 };

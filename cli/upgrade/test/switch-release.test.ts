@@ -12,7 +12,7 @@ onLinux('checks, backs up, switches, and waits until the new release works', asy
   const machine = await FakeMachine.make(t, { '2.0.0': { migrates: ['0002'] } });
   t.is(await switchRelease(machine, '2.0.0', OPTIONS), 0);
   t.deepEqual(machine.events, [
-    '2.0.0 check',
+    '2.0.0 check --copy',
     '1.0.0 health',
     '1.0.0 backup',
     'unit of 2.0.0',
@@ -29,7 +29,7 @@ onLinux('checks, backs up, switches, and waits until the new release works', asy
 onLinux('changes nothing when the new release would not start', async (t) => {
   const machine = await FakeMachine.make(t, { '2.0.0': { check: FAILED } });
   t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
-  t.deepEqual(machine.events, ['2.0.0 check', '1.0.0 check']);
+  t.deepEqual(machine.events, ['2.0.0 check --copy', '1.0.0 check']);
   t.is(await machine.installation.current(), '1.0.0');
 });
 
@@ -38,7 +38,7 @@ onLinux('does not start an older release on the database of a newer one', async 
     'note         a newer release has migrated the database; this one does not know: clients/0099\n';
   const machine = await FakeMachine.make(t, { '2.0.0': { check: { code: 0, said, complained: '' } } });
   t.is(await switchRelease(machine, '2.0.0', OPTIONS), 1);
-  t.deepEqual(machine.events, ['2.0.0 check']);
+  t.deepEqual(machine.events, ['2.0.0 check --copy']);
   t.regex(machine.complained.join(), /does not know: clients\/0099; `weir rollback`/);
 });
 

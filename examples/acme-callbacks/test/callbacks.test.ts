@@ -65,7 +65,7 @@ test('reports a client that reaches its quota once, signed; sends nothing while 
     type: 'clientDepleted',
     timestamp: '2026-01-15T12:00:05.000Z',
     data: {
-      text: 'reached a limit and were disabled: ada (quota)',
+      text: 'A client has reached its limit and is disabled: ada (quota).',
       clients: [{ email: 'ada', cause: 'quota' }],
     },
   });

@@ -51,7 +51,7 @@ test('a check of many clients lets other work run', async (t) => {
   const limit = new AddressLimit({
     log: { info: () => undefined, error: (message: string) => t.fail(message) } as never,
     clock,
-    hooks: { emit: () => undefined } as never,
+    hooks: { emit: () => undefined, choose: async () => undefined } as never,
     clients: { byId: (id: number) => ({ ...client, id }) as unknown as ClientRow },
     connections: undefined,
     sightings,

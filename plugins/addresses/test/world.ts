@@ -28,10 +28,12 @@ export class World {
     this.clock = clock;
   }
 
-  static async boot(options: { dataDirectory?: string; clock?: FakeClock } = {}): Promise<World> {
+  static async boot(
+    options: { dataDirectory?: string; clock?: FakeClock; plugins?: readonly Plugin[] } = {},
+  ): Promise<World> {
     const world = new World(options.clock ?? new FakeClock());
     world.panel = await TestPanel.boot({
-      plugins: world.#plugins(),
+      plugins: [...world.#plugins(), ...(options.plugins ?? [])],
       clock: world.clock,
       ...(options.dataDirectory !== undefined && { dataDirectory: options.dataDirectory }),
     });
@@ -89,8 +91,13 @@ export class World {
   }
 
   /** The core accepts a connection of this user; all that follows from it is done when this resolves. */
-  async connect(user: UserRef, address: string, at?: number): Promise<OpenConnection> {
-    const port = (this.#port += 1);
+  async connect(
+    user: UserRef,
+    address: string,
+    at?: number,
+    port = (this.#port +=
+      1),
+  ): Promise<OpenConnection> {
     const connection = { ...user, address, key: `${address}:${port}` };
     this.open.push(connection);
     this.#listener([{ ...user, address, port, ...(at !== undefined && { at }) }]);

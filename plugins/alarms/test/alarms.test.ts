@@ -9,6 +9,7 @@ import { selfSigned, writePair } from '../../../test/harness/self-signed.js';
 import { refused } from '../../../test/harness/refused.js';
 import { type Channel, Channels } from '../../notifications/contract.js';
 import { ServerStatus, type ServerStatusApi } from '../../server-status/contract.js';
+import { until } from '../../../test/harness/until.js';
 import { type Alarm, alarmChanged, Alarms, ServedCertificates, WatchedStates } from '../contract.js';
 
 const HOUR = 3_600_000;
@@ -112,8 +113,8 @@ test('the processors: a peak is no alarm, a minute is one, and a level at the li
   ]);
   t.like(await alarm('cpu'), { isActive: false, text: '' });
   t.deepEqual(sent, [
-    'the processors have been busy for a minute: 95 %, the limit is 90 %',
-    'the alarm cpu is over',
+    'The processors have been busy for a minute: 95 %, the limit is 90 %.',
+    'The processors are not busy any more.',
   ]);
 });
 
@@ -162,7 +163,7 @@ test('a state of another plugin is an alarm while it has a problem, and one that
   machine.problem = '';
   await read(1);
   t.deepEqual(changes.at(-1), ['mill', false]);
-  t.deepEqual(sent, ['the mill stands still', 'the alarm mill is over']);
+  t.deepEqual(sent, ['the mill stands still', 'The alarm mill is over.']);
 });
 
 test('a machine that cannot be read changes nothing, and the others go on', async (t) => {
@@ -361,5 +362,47 @@ test('the certificates that panel and subscription server serve are watched', as
       ['certificate:panel', true, 14],
       ['certificate:subscription', true, 14],
     ],
+  );
+});
+
+test('one alarm as an event of its own, under the name of older panels, and not beside the wider one', async (t) => {
+  const clock = new FakeClock();
+  const heard: Record<string, string[]> = {};
+  const channel = (name: string, events: readonly string[], language: string): Channel => ({
+    name,
+    isOn: () => true,
+    events: () => events,
+    language: () => language,
+    send: async ({ event, text }) => void (heard[name] ??= []).push(`${event}: ${text}`),
+  });
+  const status = definePlugin({
+    name: 'server-status',
+    version: '0.0.0',
+    api: 1,
+    about: 'A busy machine.',
+    provides: () => [
+      provide(ServerStatus, {
+        status: async () => ({ cpu: 97, mem: { current: 99, total: 100 } }) as Status,
+      }),
+    ],
+    contributes: () => [
+      contribute(Channels, channel('old', ['cpu.high'], 'ru')),
+      contribute(Channels, channel('both', ['cpu.high', 'alarmRaised'], 'zh')),
+    ],
+  });
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, status], clock });
+  await panel.get('/panel/api/setting/update', { body: { alarmDisk: 0 } });
+  for (let i = 0; i < 8; i++) {
+    clock.tick(10_000);
+    await panel.kernel.settled();
+  }
+  await until(() => heard['old']?.length === 1 && heard['both']?.length === 2, 'both hear');
+  t.deepEqual(heard['old'], ['cpuHigh: Процессоры загружены уже минуту: 97 %, предел 90 %.']);
+  t.deepEqual(
+    heard['both']?.toSorted(),
+    [
+      'alarmRaised: 机器内存已用 99%，上限为 90%。',
+      'alarmRaised: 处理器已持续繁忙一分钟：97%，上限为 90%。',
+    ].toSorted(),
   );
 });

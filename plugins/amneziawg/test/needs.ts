@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { searchPath } from '../command.js';
+import { searchPath } from '../../processes/contract.js';
 import { rightsProblem } from '../rights.js';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCommand } from '../command.js';
+import { runCommand } from '../../processes/contract.js';
 import { ownsInterface } from '../device-owner.js';
 import { rightsProblem } from '../rights.js';
 

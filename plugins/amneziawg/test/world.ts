@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { PanelProcess } from '../../../test/harness/panel-process.js';
-import { searchPath } from '../command.js';
+import { searchPath } from '../../processes/contract.js';
 import { amneziawgGo } from './needs.js';
 
 const run = promisify(execFile);

@@ -62,6 +62,14 @@ export class ClientStore implements ClientsApi {
     return rows.map(({ id }) => id);
   }
 
+  async expiring(after: number, until: number): Promise<number[]> {
+    const rows = await this.#db.query<{ id: number }>(
+      'SELECT id FROM clients WHERE enable = 1 AND expiry_time > :after AND expiry_time <= :until',
+      { after, until },
+    );
+    return rows.map(({ id }) => id);
+  }
+
   async atLimit(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>> {
     const stored = [...(await storedLimits(tx, ids)).values()];
     const due = stored.filter((client) => client.enable && depletionOf(client, now));

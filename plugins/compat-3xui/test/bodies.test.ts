@@ -1,6 +1,5 @@
 // Bodies that older programs send, and what they find in replies; for all others the API is as strict as without them.
 import anyTest, { type TestFn } from 'ava';
-import { bool, definePlugin, setting } from '../../../kernel/index.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { shapes } from '../replies.js';
@@ -213,14 +212,7 @@ test('an older program reads failures in a reply, and logs in again only where t
 });
 
 test('settings have their older names beside ours, and are saved under both', async (t) => {
-  const bot = definePlugin({
-    name: 'bot',
-    version: '1.0.0',
-    api: 1,
-    about: 'Has settings that have another name in older panels.',
-    settings: { msgBotEnable: setting(bool(), false, 'whether the bot runs') },
-  });
-  await using old = await OldProgram.boot({ plugins: [bot] });
+  await using old = await OldProgram.boot();
   const ALL = '/panel/api/setting/all';
   type Settings = Record<string, unknown>;
   const all = (await old.call<Settings>(ALL, { method: 'POST' })).body.obj;

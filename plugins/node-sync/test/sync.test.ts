@@ -55,9 +55,11 @@ test('a node that was away has all in one round, and nothing that was deleted co
     await panel.get('/panel/api/clients/update/bob', { body: { email: 'rob', comment: 'renamed' } });
     await panel.addClient('dan', [id]);
     t.is(await world.pending(node.id), 3);
+    t.true((await world.status(node.id)).configDirty);
   });
   await world.online(node.id);
   await until(async () => (await world.pending(node.id)) === 0, 'all is sent');
+  await until(async () => !(await world.status(node.id)).configDirty, 'nothing waits');
   t.deepEqual(await emails(node.panel), ['cyd', 'dan', 'rob']);
   t.deepEqual(await emails(panel), ['cyd', 'dan', 'rob']);
 });

@@ -6,89 +6,19 @@ import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { TestPanel } from '../../../test/harness/panel.js';
 import { until } from '../../../test/harness/until.js';
 import { outboundDown, outboundUp } from '../../outbounds/contract.js';
-import { type Channel, Channels, type Notification } from '../contract.js';
+import { channel, heardBy, linesOf } from './channels.js';
 
 const never = new Promise<never>(() => undefined);
-const channel = (name: string, part: Partial<Channel> = {}): Plugin =>
-  definePlugin({
-    name,
-    version: '1.0.0',
-    api: 1,
-    about: 'For a test.',
-    contributes: () => [
-      contribute(Channels, { name, isOn: () => true, send: async () => undefined, ...part }),
-    ],
-  });
-
-/** One that keeps what it is sent. */
-function listening(name = 'listening'): { plugin: Plugin; heard: Notification[]; texts: () => string[] } {
-  const heard: Notification[] = [];
-  return {
-    plugin: channel(name, { send: async (notification) => void heard.push(notification) }),
-    heard,
-    texts: () => heard.map(({ text }) => text),
-  };
-}
-const linesOf = (panel: TestPanel): Record<string, unknown>[] =>
-  panel.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-
-test('a channel that throws, hangs or floods holds up no other, nor the panel; and is named', async (t) => {
-  const engine = new FakeEngine();
-  const { plugin, heard } = listening();
-  const hanging = channel('hanging', { send: () => never });
-  const throwing = channel('throwing', {
-    isOn: () => {
-      throw new Error('weeds');
-    },
-  });
-  await using panel = await TestPanel.boot({
-    plugins: [engine.plugin],
-    outside: [hanging, throwing, plugin],
-  });
-  for (const so of [80, 160]) {
-    for (let i = 0; i < 80; i++) engine.enter(i % 2 ? 'running' : 'stop');
-    await panel.kernel.settled();
-    await until(() => heard.length === so, 'the sound one has heard all');
-  }
-  t.is(new Set(heard.map(({ id }) => id)).size, 160);
-  t.like(
-    linesOf(panel).find(({ msg }) => msg === 'the queue of a channel is full; dropping notifications'),
-    { channel: 'hanging', of: 'hanging' },
-  );
-  const faults = linesOf(panel).filter(({ msg }) => msg === 'plugin fault');
-  t.deepEqual(
-    [...new Set(faults.map(({ plugin: name, where }) => `${String(name)}: ${String(where)}`))],
-    ['throwing: isOn of the channel throwing'],
-  );
-  t.is(panel.kernel.plugins().find(({ name }) => name === 'notifications')?.state, 'running');
-});
-
-test('what cannot be delivered is named, and the next one is sent', async (t) => {
-  const engine = new FakeEngine();
-  let left = 1;
-  const heard: string[] = [];
-  const failing = channel('failing', {
-    send: async ({ data }, signal) => {
-      t.false(signal.aborted);
-      if (left-- > 0) throw new Error('no route');
-      heard.push(String(data['to']));
-    },
-  });
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [failing] });
-  engine.enter('stop');
-  engine.enter('running');
-  await until(() => heard.length === 2, 'both are sent, the first at its second attempt');
-  t.deepEqual(heard, ['stop', 'running']);
-  left = 1;
-  t.deepEqual(await panel.get('/panel/api/notifications/test', { method: 'POST' }), [
-    { channel: 'failing', plugin: 'failing', delivered: false, reason: 'no route' },
-  ]);
-});
+const test_ = '/panel/api/notifications/test';
 
 test('reports a blocked address once, and only the chosen events', async (t) => {
   const engine = new FakeEngine();
-  const { plugin, texts } = listening();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin] });
+  const { plugin, texts } = heardBy();
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [plugin],
+  });
   t.true(
     (await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['loginBlocked'] } })).body
       .success,
@@ -102,19 +32,55 @@ test('reports a blocked address once, and only the chosen events', async (t) => 
   await panel.kernel.settled();
   await until(() => texts().length > 0, 'it is told');
   t.deepEqual(texts(), [
-    'logins from 127.0.0.1 are blocked for a while after too many failed attempts, the last as "eve"',
+    'Logins from 127.0.0.1 are blocked for a while after too many failed attempts, the last one as “eve”.',
   ]);
-  t.is(
-    (await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['weather'] } })).status,
-    400,
+  const refused = await panel.call('/panel/api/setting/update', {
+    body: { notificationEvents: ['weather'] },
+  });
+  t.is(refused.status, 400);
+  t.regex(refused.body.msg, /^notificationEvents: no plugin has the event "weather"/);
+});
+
+test('a channel has its own list of events, with names of older panels, and its own language', async (t) => {
+  const engine = new FakeEngine();
+  let wanted: unknown = ['login.attempt', 'core.crash'];
+  const old = heardBy('old', { events: () => wanted as string[], language: () => 'ru-RU' });
+  const ours = heardBy('ours');
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [engine.plugin],
+    outside: [old.plugin, ours.plugin],
+  });
+  engine.enter('stop');
+  await panel.call('/login', { body: { username: 'eve', password: 'guess' }, anonymous: true });
+  await until(() => old.heard.length === 2 && ours.heard.length === 1, 'each hears what it wants');
+  t.is(old.texts()[0], 'Пользователь «admin» вошёл с адреса 127.0.0.1.');
+  t.regex(old.texts()[1] ?? '', /^Неудачная попытка входа под именем «eve» с адреса 127\.0\.0\.1/);
+  t.like(old.heard[1], { event: 'loginFailed', severity: 'warning', title: 'Неудачный вход' });
+  t.deepEqual(ours.texts(), ['The core is stopped.']);
+  wanted = 'everything';
+  await panel.kernel.settled();
+  await panel.call('/panel/api/setting/update', { body: { notificationEvents: ['default', 'coreCrashed'] } });
+  engine.enter('running');
+  await until(() => old.heard.length === 3, 'an invalid list: the setting decides');
+  t.is(old.texts()[2], 'Ядро работает.');
+  t.regex(
+    String(linesOf(panel).find(({ msg }) => msg === 'plugin fault')?.['where']),
+    /events of the channel old/,
   );
+  t.deepEqual(ours.texts().slice(1), ['The core is running.'], 'and not as a part of it once more');
 });
 
 test('many clients at once are one notification, with some of their names and all of their data', async (t) => {
   const engine = new FakeEngine();
-  const { plugin, heard } = listening();
+  const { plugin, heard } = heardBy();
   const clock = new FakeClock();
-  await using panel = await TestPanel.boot({ plugins: [engine.plugin], outside: [plugin], clock });
+  await using panel = await TestPanel.boot({
+    plugins: [engine.plugin],
+    outside: [plugin],
+    clock,
+    without: ['alarms', 'limit-warnings'],
+  });
   const inbound = await panel.addInbound();
   for (let i = 0; i < 7; i++)
     engine.move(inbound, (await panel.addClient(`c${i}`, [inbound], { totalGB: 100 })).id, 0, 200);
@@ -122,23 +88,27 @@ test('many clients at once are one notification, with some of their names and al
   await until(() => heard.length > 0, 'the poll finds them');
   t.is(
     heard[0]?.text,
-    'reached a limit and were disabled: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), 2 more',
+    '7 clients have reached their limits and are disabled: c0 (quota), c1 (quota), c2 (quota), c3 (quota), c4 (quota), and 2 more.',
   );
   t.is((heard[0]?.data['clients'] as unknown[] | undefined)?.length, 7);
 });
 
 test('outbounds that go down and work again are told, all of a batch at once', async (t) => {
-  const { plugin, heard } = listening();
+  const { plugin, heard } = heardBy();
   let hooks: Pick<Hooks, 'emit'> | undefined;
+  const { downOutbounds, upOutbounds } = await import('../../outbounds/notified.js');
+  const { NotifiedEvents } = await import('../contract.js');
   const tester = definePlugin({
     name: 'outbounds',
     version: '1.0.0',
     api: 1,
     about: 'In place of the real one.',
     hooks: [outboundDown, outboundUp],
+    contributes: () => [contribute(NotifiedEvents, downOutbounds), contribute(NotifiedEvents, upOutbounds)],
     start: (scope) => void (hooks = scope.hooks),
   });
   await using panel = await TestPanel.boot({
+    without: ['alarms'],
     plugins: [new FakeEngine().plugin, tester],
     outside: [plugin],
   });
@@ -151,41 +121,76 @@ test('outbounds that go down and work again are told, all of a batch at once', a
   hooks?.emit(outboundUp, { outbounds: [{ tag: 'exit-0', delay: 42 }] });
   await panel.kernel.settled();
   await until(() => heard.length === 2, 'both are sent');
-  const [down, up] = heard;
-  t.regex(down?.text ?? '', /^outbounds are down: exit-0 \(refused\), exit-1 \(x{200}\), .*, 2 more$/);
+  const [down, up] = [...heard].sort((a, b) => (a.event < b.event ? -1 : 1));
+  t.regex(
+    down?.text ?? '',
+    /^7 outbounds are down: exit-0 \(refused\), exit-1 \(x{199}…\), .*, and 2 more\.$/,
+  );
   t.like(down, { event: 'outboundDown', data: { outbounds } });
   t.like(up, {
     event: 'outboundUp',
-    text: 'outbounds work again: exit-0 (42 ms)',
+    text: 'An outbound works again: exit-0 (42 ms).',
     data: { outbounds: [{ tag: 'exit-0', delay: 42 }] },
   });
-  await panel.get('/panel/api/setting/update', { body: { notificationEvents: ['outboundDown'] } });
-  hooks?.emit(outboundUp, { outbounds: [{ tag: 'exit-1', delay: 1 }] });
-  hooks?.emit(outboundDown, { outbounds: [{ tag: 'exit-1', failures: 1, error: 'late' }] });
-  await until(() => heard.length > 2, 'the chosen one is sent');
-  t.is(heard[2]?.text, 'outbounds are down: exit-1 (late)');
 });
 
-test('runs without the plugin that tests outbounds', async (t) => {
-  const { plugin, heard } = listening();
+test('a test is in the language of each channel, and says what is wrong', async (t) => {
+  const good = heardBy('good', { language: () => 'zh-CN' });
+  const bad = channel('bad', {
+    send: async () => Promise.reject(new Error('no route')),
+    language: () => 'en',
+  });
+  const odd = heardBy('odd', { language: () => 7 as unknown as string });
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [new FakeEngine().plugin],
+    outside: [good.plugin, bad, odd.plugin],
+  });
+  t.deepEqual(await panel.get(test_, { method: 'POST' }), [
+    { channel: 'bad', plugin: 'bad', delivered: false, reason: 'no route' },
+    { channel: 'good', plugin: 'good', delivered: true, reason: '' },
+    { channel: 'odd', plugin: 'odd', delivered: true, reason: '' },
+  ]);
+  t.deepEqual([...good.texts(), ...odd.texts()], ['这是一条测试消息。', 'This is a test.']);
+});
+
+test('runs without the plugins that declare events, and without the audit', async (t) => {
+  const { plugin, heard } = heardBy();
   const engine = new FakeEngine();
   await using panel = await TestPanel.boot({
     plugins: [engine.plugin],
     outside: [plugin],
-    without: ['outbounds'],
+    without: ['outbounds', 'alarms', 'audit', 'backup', 'limit-warnings'],
   });
-  engine.enter('stop');
-  await until(() => heard.length === 1, 'other events are sent');
+  await panel.get(test_, { method: 'POST' });
+  t.is(heard.length, 1);
   t.deepEqual(panel.faults, []);
 });
 
 test('a third-party channel has the name of its plugin', async (t) => {
   const { message = '' } =
     (await t.throwsAsync(
-      TestPanel.boot({ plugins: [new FakeEngine().plugin], outside: [channel('bell', { name: 'horn' })] }),
+      TestPanel.boot({
+        without: ['alarms'],
+        plugins: [new FakeEngine().plugin],
+        outside: [channel('bell', { name: 'horn' })],
+      }),
     )) ?? {};
   t.regex(
     message,
     /^plugin bell cannot add to notifications\/Channels: the channel horn must be called bell or bell\.…/,
   );
+});
+
+test('a channel that hangs at a test is given up after its time, and others are not delayed', async (t) => {
+  const hanging: Plugin = channel('hanging', { send: () => never });
+  const sound = heardBy('sound');
+  await using panel = await TestPanel.boot({
+    without: ['alarms'],
+    plugins: [new FakeEngine().plugin],
+    outside: [hanging, sound.plugin],
+  });
+  const results = panel.get<{ reason: string }[]>(test_, { method: 'POST' });
+  await until(() => sound.heard.length === 1, 'the sound one hears at once');
+  t.is((await results)[0]?.reason, 'the channel took longer than 10 s');
 });

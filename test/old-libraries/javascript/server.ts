@@ -1,5 +1,6 @@
 // Methods of the machine, the core and the settings.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import { ADMIN } from '../../harness/api.js';
 import { RELEASED } from '../sources.js';
 import { type Checks, libraryFor, type World } from './world.js';
@@ -20,6 +21,10 @@ const X25519_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 const bytes = (base64url: string): number => Buffer.from(base64url, 'base64url').length;
 
+async function needsBot(t: ExecutionContext, world: World, method: string): Promise<void> {
+  t.like(await world.library[method]?.(), { success: false, code: 'MSG_BOT_NOT_CONNECTED' } as never);
+}
+
 export const server: Checks = {
   getServerStatus: async (t, world) => {
     const theirs = await world.call<Status>('getServerStatus');
@@ -38,6 +43,9 @@ export const server: Checks = {
   getWebCertFiles: async (t, world) => {
     t.deepEqual(await world.call('getWebCertFiles'), { webCertFile: '', webKeyFile: '' });
   },
+  // What it sends when a bot is connected: plugins/msg-bot/test/report.test.ts.
+  createBackup: (t, world) => needsBot(t, world, 'createBackup'),
+  backupToTgBot: (t, world) => needsBot(t, world, 'backupToTgBot'),
   getDb: async (t, world) => {
     const { email } = await world.client();
     const database = await world.call<string>('getDb');

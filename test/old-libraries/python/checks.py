@@ -264,6 +264,11 @@ def errors(w):
     same((ours("clients/list"), ours("inbounds/list")), before, "something has changed")
 
 
+def database_export(w):
+    # What it sends when a bot is connected: plugins/msg-bot/test/report.test.ts.
+    same("the bot is not connected" in str(raised(lambda: w.call("database.export"))), True)
+
+
 METHODS = {
     "login": login,
     "client.get_by_email": get_by_email,
@@ -290,6 +295,7 @@ METHODS = {
     "server.get_xray_version": get_xray_version,
     "server.install_new_xray_version": install_new_xray_version,
     "server.update_geofile": update_geofile,
+    "database.export": database_export,
 }
 OTHERS = {"two-factor login": two_factor, "a token": token, "errors of callers": errors}
 # Arguments for methods whose endpoint is still to come.

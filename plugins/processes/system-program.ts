@@ -1,6 +1,6 @@
 // Runs a short program of the system: `ip`, `nft`.
 import { spawn } from 'node:child_process';
-import { minimalEnvironment } from '../processes/contract.js';
+import { minimalEnvironment } from './environment.js';
 
 const LIMIT_MS = 10_000;
 const MOST_OUTPUT = 1024 * 1024;
@@ -9,15 +9,22 @@ const SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/bin:/bin';
 
 export const searchPath = (): string => [SYSTEM_FOLDERS, process.env['PATH']].filter(Boolean).join(':');
 
-/** Resolves with the output. Rejects with what the program writes about its failure; after 10 s, or 1 MiB of output, it is killed. */
+/** Resolves with the output. Rejects with what the program writes about its failure; after `limit` ms (10 s), or `mostOutput` characters (1 Mi), it is killed. */
 export type RunCommand = (
   command: string,
   args: readonly string[],
   input?: string,
   limit?: number,
+  mostOutput?: number,
 ) => Promise<string>;
 
-export const runCommand: RunCommand = (command, args, input = '', limit = LIMIT_MS) =>
+export const runCommand: RunCommand = (
+  command,
+  args,
+  input = '',
+  limit = LIMIT_MS,
+  mostOutput = MOST_OUTPUT,
+) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       env: { ...minimalEnvironment(), PATH: searchPath(), LANG: 'C' },
@@ -33,10 +40,10 @@ export const runCommand: RunCommand = (command, args, input = '', limit = LIMIT_
     };
     const timer = setTimeout(() => kill(`it did not end within ${limit / 1000} s`), limit);
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      if ((out += chunk).length > MOST_OUTPUT) kill('it writes too much');
+      if ((out += chunk).length > mostOutput) kill('it writes too much');
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      if ((errors += chunk).length > MOST_OUTPUT) kill('it writes too much');
+      if ((errors += chunk).length > mostOutput) kill('it writes too much');
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);

@@ -1,0 +1,20 @@
+/** Emails that try to name another address in a line of a log. `9.9.9.9` stands on a line of its own after a line break, `1.1.1.1` within a line. */
+export const HOSTILE: readonly string[] = [
+  'ann',
+  'ann@example.org',
+  'x]\n1790000000 ban 9.9.9.9 limitIp [x',
+  `x]\r\n${Math.floor(Date.now() / 1000)} ban 9.9.9.9 limitIp [x`,
+  `x]\u2028${Math.floor(Date.now() / 1000)} ban 9.9.9.9 limitIp [x]`,
+  `x]\u0085${Math.floor(Date.now() / 1000)} ban 9.9.9.9 admin []`,
+  'x || Disconnecting OLD IP = 1.1.1.1 || Timestamp = 1790000000',
+  '] ban 1.1.1.1 limitIp [',
+  'ban 1.1.1.1 limitIp []',
+  '<ADDR>1.1.1.1</ADDR>',
+  '.*|(?:1.1.1.1)$',
+  '%(known/failregex)s 1.1.1.1',
+  '$(nft flush ruleset) `id` \' " \\',
+  '\u0000\u0001\u001b[31m',
+  '\ud800 lone surrogate',
+  'é漢字🙂',
+  'a'.repeat(5000),
+];

@@ -1,0 +1,72 @@
+// What is remembered of indexes: an older one that is sent again is refused, and a release is announced once.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  inspect,
+  int,
+  mapOf,
+  replaceFile,
+  shape,
+  type Static,
+  text,
+  withDefault,
+} from '../../kernel/index.js';
+import { FOLDER } from './exchange-files.js';
+
+const MOST = 64 * 1024;
+const MOST_KEYS = 64;
+const SeenShape = shape({
+  /** the highest number of each key */
+  numbers: withDefault(mapOf(int().min(0)).max(MOST_KEYS), {}),
+  announced: withDefault(text().max(64), ''),
+  /** Unix ms */
+  checkedAt: withDefault(int().min(0), 0),
+});
+export type Seen = Static<typeof SeenShape>;
+const NOTHING: Seen = { numbers: {}, announced: '', checkedAt: 0 };
+
+export class SeenIndexes {
+  readonly #path: string;
+  #seen: Promise<Seen> | undefined;
+
+  constructor({ dataDirectory }: { readonly dataDirectory: string }) {
+    this.#path = join(dataDirectory, FOLDER, 'seen.json');
+  }
+
+  /** A file that is missing or damaged says nothing. */
+  all(): Promise<Seen> {
+    return (this.#seen ??= this.#load());
+  }
+
+  async #load(): Promise<Seen> {
+    try {
+      const content = await readFile(this.#path, 'utf8');
+      const found = content.length > MOST ? undefined : inspect(SeenShape, JSON.parse(content));
+      return found && 'value' in found ? (found.value as Seen) : NOTHING;
+    } catch {
+      return NOTHING;
+    }
+  }
+
+  async remember(change: Partial<Seen>): Promise<void> {
+    const seen = { ...(await this.all()), ...change };
+    await replaceFile(this.#path, `${JSON.stringify(seen)}\n`, 0o600);
+    this.#seen = Promise.resolve(seen);
+  }
+
+  /** Throws where an index with a higher number was seen before. */
+  async accept({ key, number }: { readonly key: string; readonly number: number }): Promise<void> {
+    const { numbers } = await this.all();
+    const last = numbers[key] ?? 0;
+    if (number < last)
+      throw new Error(
+        `the index of releases is an older one: it has the number ${number}, and number ${last} was there before`,
+      );
+    if (number > last) {
+      const others = Object.entries(numbers)
+        .filter(([id]) => id !== key)
+        .slice(1 - MOST_KEYS);
+      await this.remember({ numbers: { ...Object.fromEntries(others), [key]: number } });
+    }
+  }
+}
