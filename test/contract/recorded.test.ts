@@ -34,6 +34,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
+  [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
