@@ -3,6 +3,7 @@ import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js'
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
 import {
+  afterNodeSave,
   beforeNodeDelete,
   duringNodeSave,
   NodeFigureSources,
@@ -10,12 +11,14 @@ import {
   nodesFlipped,
 } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
+import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { PlacesOfNodes } from './places-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
 import { Synchroniser } from './synchroniser.js';
@@ -38,6 +41,7 @@ export default definePlugin({
   tables,
   migrations,
   services: {
+    places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
     values: singleton(RecordValues),
@@ -45,18 +49,15 @@ export default definePlugin({
     usage: singleton(UsageOfNodes),
     synchroniser: singleton(Synchroniser),
   },
-  contributes: ({ nodes, senders, usage, records }) => [
-    contribute(InboundPlaces, {
-      place: (nodeId) => {
-        const node = nodes.get(nodeId);
-        return node && { guid: node.guid, name: node.name, address: node.address };
-      },
-    }),
+  contributes: ({ places, senders, usage, records }) => [
+    contribute(InboundPlaces, places),
+    contribute(WaySources, places),
     contribute(UserServers, senders),
     contribute(CounterSources, usage),
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
-  taps: ({ records, changes, senders, usage, synchroniser, inbounds }) => [
+  taps: ({ places, records, changes, senders, usage, synchroniser, inbounds }) => [
+    tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
     tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
     tap(duringClientSave, ({ changes: saved }, tx) => changes.clientsSaved(saved, tx)),
     tap(duringTrafficCount, (_, tx) => usage.counted(tx)),
@@ -93,6 +94,9 @@ export default definePlugin({
     job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),
     job('acknowledge', '1m', () => usage.acknowledge()),
   ],
-  start: ({ senders }) => senders.wakeAll(),
+  start: async ({ places, senders }) => {
+    await places.ready();
+    senders.wakeAll();
+  },
   stop: ({ senders }) => senders.stop(),
 });

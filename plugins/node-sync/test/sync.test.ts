@@ -171,3 +171,33 @@ test('a node with inbounds is not deleted; what a node refuses is told with its 
   await panel.get(`/panel/api/inbounds/del/${body.obj.id}`, { body: {} });
   t.is((await panel.call(`/panel/api/nodes/del/${node.id}`, { method: 'POST' })).status, 200);
 });
+
+test('links lead to the address of the node, also of the next panel, and follow a change of it', async (t) => {
+  const world = await SyncWorld.start(t);
+  const node = await world.node('fra');
+  const id = await world.central.panel.addInbound({ nodeId: node.id, listen: '' });
+  await world.central.panel.addClient('ann', [id]);
+  const hosts = async () => {
+    const links = await world.central.panel.get<string[]>('/panel/api/clients/links/ann');
+    return links.map((link) => new URL(link).hostname);
+  };
+  t.deepEqual(await hosts(), ['127.0.0.1']);
+  const { name, remark, scheme, port, basePath, enable } = await world.central.panel.get<
+    Record<string, unknown>
+  >(`/panel/api/nodes/get/${node.id}`);
+  const changed = {
+    name,
+    remark,
+    scheme,
+    port,
+    basePath,
+    enable,
+    allowPrivateAddress: true,
+    address: 'localhost',
+  };
+  await world.central.panel.get(`/panel/api/nodes/update/${node.id}`, { body: changed });
+  t.deepEqual(await hosts(), ['localhost']);
+  await world.restart(world.central);
+  t.deepEqual(await hosts(), ['localhost']);
+  t.deepEqual(world.central.panel.faults, []);
+});

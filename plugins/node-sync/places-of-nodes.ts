@@ -1,0 +1,47 @@
+// Nodes as places of inbounds: their addresses are in links, which are composed again when they change.
+import type { InboundPlace, InboundPlacesApi, InboundsApi } from '../inbounds/contract.js';
+import type { NodeChange, NodesApi } from '../nodes/contract.js';
+import type { WayOutput, WaySource } from '../subscription/contract.js';
+
+export class PlacesOfNodes implements InboundPlacesApi, WaySource {
+  readonly #nodes: NodesApi;
+  readonly #inbounds: InboundsApi;
+  #output: WayOutput | undefined;
+  /** Nodes can be read once their plugin has started. */
+  #isReady = false;
+
+  constructor({ nodes, inbounds }: { nodes: NodesApi; inbounds: InboundsApi }) {
+    this.#nodes = nodes;
+    this.#inbounds = inbounds;
+  }
+
+  readonly start = (output: WayOutput): void => void (this.#output = output);
+
+  readonly place = (nodeId: number): InboundPlace | undefined => {
+    const node = this.#isReady ? this.#nodes.get(nodeId) : undefined;
+    return node && { guid: node.guid, name: node.name, address: node.address };
+  };
+
+  /** Subscriptions that started earlier were composed without nodes. */
+  async ready(): Promise<void> {
+    this.#isReady = true;
+    await this.#recompose(() => true);
+  }
+
+  async nodesSaved(changes: readonly NodeChange[]): Promise<void> {
+    const moved = new Set(
+      changes.flatMap(({ before, after }) =>
+        before && after && before.address !== after.address ? [after.id] : [],
+      ),
+    );
+    if (moved.size > 0) await this.#recompose((nodeId) => moved.has(nodeId));
+  }
+
+  async #recompose(isConcerned: (nodeId: number) => boolean): Promise<void> {
+    const ids = this.#inbounds
+      .list()
+      .filter(({ nodeId }) => nodeId !== null && isConcerned(nodeId))
+      .map(({ id }) => id);
+    if (ids.length > 0) await this.#output?.recompose(ids);
+  }
+}
