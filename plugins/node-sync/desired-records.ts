@@ -190,6 +190,15 @@ export class DesiredRecords {
       });
   }
 
+  /** The periods of these clients at the node; those that it does not have are left out. */
+  async periods(nodeId: number, clientIds: readonly number[]): Promise<Map<number, number>> {
+    const rows = await this.#db.query<{ id: number; period: number }>(
+      "SELECT id, period FROM node_sync_records WHERE node_id = :nodeId AND kind = 'client' AND is_gone = 0 AND id IN (:ids)",
+      { nodeId, ids: [...clientIds] },
+    );
+    return new Map(rows.map(({ id, period }) => [Number(id), Number(period)]));
+  }
+
   /** All records of a node, a page at a time. */
   async page(nodeId: number, kind: RecordKind, after: number, limit: number): Promise<RecordRow[]> {
     const rows = await this.#db.query<RecordRow>(

@@ -23,7 +23,9 @@ import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
 import { Synchroniser } from './synchroniser.js';
 import { migrations, tables } from './tables.js';
+import { UsageByMachine } from './usage-by-machine.js';
 import { UsageOfNodes } from './usage-of-nodes.js';
+import { UsageReports } from './usage-reports.js';
 
 export default definePlugin({
   name: 'node-sync',
@@ -47,6 +49,8 @@ export default definePlugin({
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
     usage: singleton(UsageOfNodes),
+    byMachine: singleton(UsageByMachine),
+    reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
   contributes: ({ places, senders, usage, records }) => [
@@ -56,11 +60,17 @@ export default definePlugin({
     contribute(CounterSources, usage),
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
-  taps: ({ places, records, changes, senders, usage, synchroniser, inbounds }) => [
+  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds }) => [
     tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
     tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
-    tap(duringClientSave, ({ changes: saved }, tx) => changes.clientsSaved(saved, tx)),
-    tap(duringTrafficCount, (_, tx) => usage.counted(tx)),
+    tap(duringClientSave, async ({ changes: saved }, tx) => {
+      await changes.clientsSaved(saved, tx);
+      await byMachine.clientsSaved(saved, tx);
+    }),
+    tap(duringTrafficCount, async ({ usage: counted }, tx) => {
+      await usage.counted(tx);
+      byMachine.counted(counted, tx);
+    }),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
@@ -90,7 +100,8 @@ export default definePlugin({
     }),
   ],
   routes,
-  jobs: ({ synchroniser, usage }) => [
+  jobs: ({ synchroniser, usage, reports }) => [
+    job('report', '30s', (signal) => reports.run(signal)),
     job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),
     job('acknowledge', '1m', () => usage.acknowledge()),
   ],
@@ -98,5 +109,8 @@ export default definePlugin({
     await places.ready();
     senders.wakeAll();
   },
-  stop: ({ senders }) => senders.stop(),
+  stop: async ({ senders, byMachine }) => {
+    senders.stop();
+    await byMachine.save();
+  },
 });

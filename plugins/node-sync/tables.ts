@@ -26,10 +26,18 @@ export const tables = {
     epoch: column.text(),
     seq: column.integer(),
   }),
+  /** What a client used on a machine since its period began; node 0 is this one. */
+  usage: table('node_sync_usage', {
+    clientId: column.key<number>('integer'),
+    nodeId: column.key<number>('integer'),
+    up: column.integer(),
+    down: column.integer(),
+  }),
 } as const;
 export type SyncTables = TableModels<typeof tables>;
 export type RecordRow = Row<typeof tables.records>;
 export type PositionRow = Row<typeof tables.positions>;
+export type MachineUsageRow = Row<typeof tables.usage>;
 
 export const migrations: readonly Migration[] = [
   {
@@ -44,6 +52,9 @@ export const migrations: readonly Migration[] = [
         'CREATE INDEX node_sync_records_pending ON node_sync_records (node_id, is_pending)',
         `CREATE TABLE node_sync_positions (
           node_id ${integer} NOT NULL PRIMARY KEY, guid VARCHAR(64) NOT NULL, epoch VARCHAR(64) NOT NULL, seq ${integer} NOT NULL)`,
+        `CREATE TABLE node_sync_usage (
+          client_id ${integer} NOT NULL, node_id ${integer} NOT NULL, up ${integer} NOT NULL, down ${integer} NOT NULL,
+          PRIMARY KEY (client_id, node_id))${clustered}`,
       ];
     },
   },

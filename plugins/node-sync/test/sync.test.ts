@@ -201,3 +201,34 @@ test('links lead to the address of the node, also of the next panel, and follow 
   t.deepEqual(await hosts(), ['localhost']);
   t.deepEqual(world.central.panel.faults, []);
 });
+
+test('a node knows what was used elsewhere, and cuts on its own while the central is away', async (t) => {
+  const world = await SyncWorld.start(t);
+  const [one, two] = [await world.node('one'), await world.node('two')];
+  const { panel } = world.central;
+  const ids = [await panel.addInbound({ nodeId: one.id }), await panel.addInbound({ nodeId: two.id })];
+  await panel.addClient('ann', ids, { totalGB: 10_000 });
+  const move = async ({ panel: at, engine }: typeof one, bytes: number) => {
+    const [inbound] = await inbounds(at);
+    engine.move(inbound?.id ?? 0, (await client(at, 'ann')).id, 0, bytes);
+    await poll(at);
+  };
+  const report = (at = world.central.panel) =>
+    at.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
+  await move(one, 3_000);
+  await poll(panel);
+  await world.restart(world.central);
+  await world.online(one.id);
+  await world.online(two.id);
+  await move(two, 1_000);
+  await poll(world.central.panel);
+  await report();
+  // Each shows what was used everywhere.
+  await until(async () => (await downOf(two.panel, 'ann')) === 4_000, 'the other node has been told');
+  t.is(await downOf(one.panel, 'ann'), 4_000);
+
+  await world.central.panel.stop();
+  await move(two, 6_500);
+  t.false((await client(two.panel, 'ann')).enable, '3,000 elsewhere and 7,500 here');
+  t.true((await client(one.panel, 'ann')).enable);
+});

@@ -1,0 +1,160 @@
+// What each client used on each machine since its period began, for clients of nodes: so that a node, which cuts on its own
+// while this panel is away, knows what was used elsewhere.
+import type { Database, Projection, Tx } from '../../kernel/index.js';
+import type { ClientChange, ClientsApi, ClientUsage } from '../clients/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { MachineUsageRow, SyncTables } from './tables.js';
+
+export interface Bytes {
+  readonly up: number;
+  readonly down: number;
+}
+/** by client, then by node; 0 is this machine */
+type Usage = Map<number, Map<number, Bytes>>;
+interface Change {
+  readonly added?: readonly MachineUsageRow[];
+  readonly cleared?: readonly number[];
+}
+const HERE = 0;
+const AT_ONCE = 2_500;
+const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+const sum = (a: number, b: number): number => Math.min(a + b, MOST_BYTES);
+
+export class UsageByMachine {
+  readonly #db: Database;
+  readonly #inbounds: InboundsApi;
+  readonly #clients: ClientsApi;
+  readonly projection: Projection<Usage, Change>;
+  /** not stored yet: a row for each poll would double its time */
+  #unsaved = new Map<string, MachineUsageRow>();
+  /** clients whose nodes have not been told */
+  readonly #untold = new Set<number>();
+
+  constructor(needs: { db: Database; tables: SyncTables; inbounds: InboundsApi; clients: ClientsApi }) {
+    this.#db = needs.db;
+    this.#inbounds = needs.inbounds;
+    this.#clients = needs.clients;
+    this.projection = needs.db.projection<Usage, Change>({
+      load: async () => {
+        const state: Usage = new Map();
+        for (const row of (await needs.tables.usage.findAll({ raw: true })) as unknown as MachineUsageRow[])
+          add(state, row);
+        return state;
+      },
+      apply: (state, { added = [], cleared = [] }) => {
+        for (const id of cleared) state.delete(id);
+        for (const row of added) add(state, row);
+      },
+    });
+  }
+
+  /** Takes part in the write that counts a poll. */
+  counted(usage: readonly ClientUsage[], tx: Tx): void {
+    const added: MachineUsageRow[] = [];
+    for (const { clientId, inboundId, up, down } of usage) {
+      if (!this.#isOnNode(clientId)) continue;
+      const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? HERE;
+      added.push({ clientId, nodeId, up, down });
+    }
+    if (added.length === 0) return;
+    tx.apply(this.projection, { added });
+    for (const row of added) {
+      const key = `${row.clientId}.${row.nodeId}`;
+      const known = this.#unsaved.get(key);
+      this.#unsaved.set(
+        key,
+        known ? { ...row, up: sum(row.up, known.up), down: sum(row.down, known.down) } : row,
+      );
+      this.#untold.add(row.clientId);
+    }
+  }
+
+  #isOnNode(clientId: number): boolean {
+    const ids = this.#clients.byId(clientId)?.inboundIds ?? [];
+    return ids.some((id) => (this.#inbounds.get(id)?.nodeId ?? null) !== null);
+  }
+
+  /** A new period begins at zero, on all machines. */
+  async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {
+    const cleared = changes.flatMap(({ before, after, setsUsage = false }) => {
+      if (!before || !this.projection.state.has(before.id)) return [];
+      const isReset = after?.up === 0 && after.down === 0 && (setsUsage || before.up + before.down > 0);
+      return isReset || !after ? [before.id] : [];
+    });
+    if (cleared.length === 0) return;
+    for (let from = 0; from < cleared.length; from += AT_ONCE)
+      await tx.run('DELETE FROM node_sync_usage WHERE client_id IN (:ids)', {
+        ids: cleared.slice(from, from + AT_ONCE),
+      });
+    tx.apply(this.projection, { cleared });
+    const gone = new Set(cleared);
+    for (const [key, { clientId }] of this.#unsaved) if (gone.has(clientId)) this.#unsaved.delete(key);
+  }
+
+  /** What the client used on other machines than this node. */
+  elsewhere(clientId: number, nodeId: number): Bytes {
+    const all = { up: 0, down: 0 };
+    for (const [machine, { up, down }] of this.projection.state.get(clientId) ?? []) {
+      if (machine === nodeId) continue;
+      all.up = sum(all.up, up);
+      all.down = sum(all.down, down);
+    }
+    return all;
+  }
+
+  /** Clients whose usage has changed since the last call, by the nodes that they are on. */
+  takeUntold(): Map<number, number[]> {
+    const byNode = new Map<number, number[]>();
+    for (const clientId of this.#untold) {
+      const inboundIds = this.#clients.byId(clientId)?.inboundIds ?? [];
+      const nodes = new Set(inboundIds.map((id) => this.#inbounds.get(id)?.nodeId ?? HERE));
+      for (const nodeId of nodes) {
+        // Where a client is on one machine only, nothing is elsewhere.
+        if (nodeId === HERE || nodes.size === 1) continue;
+        const list = byNode.get(nodeId);
+        if (list) list.push(clientId);
+        else byNode.set(nodeId, [clientId]);
+      }
+    }
+    this.#untold.clear();
+    return byNode;
+  }
+
+  /** They are told another time. */
+  giveBack(clientIds: readonly number[]): void {
+    for (const id of clientIds) this.#untold.add(id);
+  }
+
+  /** Stores what polls have added. A crash before costs a node the knowledge of half a minute, and no bytes. */
+  async save(): Promise<void> {
+    if (this.#unsaved.size === 0) return;
+    const rows = [...this.#unsaved.values()];
+    this.#unsaved = new Map();
+    for (let from = 0; from < rows.length; from += AT_ONCE)
+      await this.#db.write(async (tx) => {
+        const { rows: table, onConflict, incoming, least } = tx.sql;
+        const columns = { client_id: 'integer', node_id: 'integer', up: 'integer', down: 'integer' } as const;
+        const add = (name: string) =>
+          `${name} = ${least}(node_sync_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
+        await tx.run(
+          `INSERT INTO node_sync_usage (client_id, node_id, up, down)
+           SELECT j.client_id, j.node_id, j.up, j.down FROM ${table(columns)} AS j WHERE true
+           ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
+          {
+            rows: JSON.stringify(
+              rows
+                .slice(from, from + AT_ONCE)
+                .map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down]),
+            ),
+          },
+        );
+      });
+  }
+}
+
+function add(state: Usage, { clientId, nodeId, up, down }: MachineUsageRow): void {
+  const own = state.get(clientId) ?? new Map<number, Bytes>();
+  const known = own.get(nodeId);
+  own.set(nodeId, { up: sum(up, known?.up ?? 0), down: sum(down, known?.down ?? 0) });
+  state.set(clientId, own);
+}

@@ -1,0 +1,77 @@
+// Tells nodes what their clients used elsewhere.
+import { type Log, messageOf } from '../../kernel/index.js';
+import type { NodesApi } from '../nodes/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
+import type { DesiredRecords } from './desired-records.js';
+import { isReachable } from './synchroniser.js';
+import type { UsageByMachine } from './usage-by-machine.js';
+
+const ELSEWHERE = 'panel/api/x/node/elsewhere';
+/** Clients of one call. */
+const PORTION = 5_000;
+const AT_ONCE = 8;
+
+export class UsageReports {
+  readonly #nodes: NodesApi;
+  readonly #identity: PanelIdentityApi;
+  readonly #records: DesiredRecords;
+  readonly #usage: UsageByMachine;
+  readonly #log: Log;
+  /** nodes whose last report failed */
+  readonly #failing = new Set<number>();
+
+  constructor(needs: {
+    nodes: NodesApi;
+    identity: PanelIdentityApi;
+    records: DesiredRecords;
+    byMachine: UsageByMachine;
+    log: Log;
+  }) {
+    this.#nodes = needs.nodes;
+    this.#identity = needs.identity;
+    this.#records = needs.records;
+    this.#usage = needs.byMachine;
+    this.#log = needs.log;
+  }
+
+  /** Reports to all nodes; what a node does not take is reported again. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#usage.save();
+    const due = [...this.#usage.takeUntold()];
+    for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
+      await Promise.all(
+        due.slice(from, from + AT_ONCE).map(([nodeId, ids]) => this.#report(nodeId, ids, signal)),
+      );
+  }
+
+  async #report(nodeId: number, clientIds: readonly number[], signal: AbortSignal): Promise<void> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return;
+    if (!isReachable(node)) return this.#usage.giveBack(clientIds);
+    for (let from = 0; from < clientIds.length; from += PORTION) {
+      const ids = clientIds.slice(from, from + PORTION);
+      try {
+        const periods = await this.#records.periods(nodeId, ids);
+        const users = ids.flatMap((id) => {
+          const period = periods.get(id);
+          return period === undefined ? [] : [{ id, period, ...this.#usage.elsewhere(id, nodeId) }];
+        });
+        await this.#nodes.call(nodeId, ELSEWHERE, {
+          method: 'POST',
+          json: { central: this.#identity.guid, users },
+          timeoutMs: 30_000,
+          signal,
+        });
+        this.#failing.delete(nodeId);
+      } catch (error) {
+        this.#usage.giveBack(ids);
+        if (!this.#failing.has(nodeId))
+          this.#log.warn('a node was not told what its clients used elsewhere; it is tried again', {
+            node: node.name,
+            problem: messageOf(error),
+          });
+        this.#failing.add(nodeId);
+      }
+    }
+  }
+}
