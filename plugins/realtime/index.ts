@@ -14,7 +14,7 @@ import { afterClientSave, ClientTraffic, Clients } from '../clients/contract.js'
 import { coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
-import { afterSettingsSave, PanelIdentity } from '../settings/contract.js';
+import { afterSettingsSave } from '../settings/contract.js';
 import {
   clientDepleted,
   clientRenewed,
@@ -47,7 +47,6 @@ export default definePlugin({
     inbounds: Inbounds,
     presence: Presence,
     records: ClientTraffic,
-    identity: PanelIdentity,
     status: maybe(ServerStatus),
   },
   services: {

@@ -5,7 +5,6 @@ import type { ClientsApi, ClientTrafficApi } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { ServerStatusApi } from '../server-status/contract.js';
-import type { PanelIdentityApi } from '../settings/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
 import { allStats } from './client-stats.js';
 import type { LiveOutput, LiveType } from './contract.js';
@@ -21,7 +20,6 @@ interface Scope {
   readonly inbounds: InboundsApi;
   readonly presence: PresenceApi;
   readonly records: ClientTrafficApi;
-  readonly identity: PanelIdentityApi;
   readonly status: ServerStatusApi | undefined;
 }
 /** A new reader waits for all parts of the snapshot, so a slow part is skipped. */

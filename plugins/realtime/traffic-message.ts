@@ -1,8 +1,7 @@
 // The traffic of one poll, as readers of the live stream see it.
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { PanelIdentityApi } from '../settings/contract.js';
-import type { PresenceApi } from '../traffic/contract.js';
+import { namesByGuid, type PresenceApi } from '../traffic/contract.js';
 import type { OutboundBytes } from './contract.js';
 
 /** Longer lists are omitted (null); readers then ask the API for the page they show. */
@@ -11,23 +10,22 @@ export const MOST_ROWS = 2000;
 interface Needs {
   readonly clients: Pick<ClientsApi, 'byId'>;
   readonly inbounds: Pick<InboundsApi, 'get'>;
-  readonly presence: Pick<PresenceApi, 'online' | 'activeInbounds'>;
-  readonly identity: Pick<PanelIdentityApi, 'guid'>;
+  readonly presence: Pick<PresenceApi, 'online' | 'onlineByGuid' | 'activeInboundsByGuid'>;
 }
 interface Bytes {
   readonly up: number;
   readonly down: number;
 }
 
-/** Which clients are online, and through which inbounds; of this panel by its guid. */
-export function onlineNow({ clients, inbounds, presence, identity: { guid } }: Needs) {
+/** Which clients are online, and through which inbounds, by the guid of the panel that serves them. */
+export function onlineNow({ clients, inbounds, presence }: Needs) {
   const ids = presence.online();
   const emails = ids.length > MOST_ROWS ? null : ids.flatMap((id) => clients.byId(id)?.email ?? []);
   return {
     onlineCount: ids.length,
     onlineClients: emails,
-    onlineByGuid: emails && { [guid]: emails },
-    activeInbounds: { [guid]: presence.activeInbounds().flatMap((id) => inbounds.get(id)?.tag ?? []) },
+    onlineByGuid: emails && namesByGuid(presence.onlineByGuid(), (id) => clients.byId(id)?.email),
+    activeInbounds: namesByGuid(presence.activeInboundsByGuid(), (id) => inbounds.get(id)?.tag),
   };
 }
 

@@ -10,13 +10,25 @@ export {
   CounterSources,
 } from './counter-sources.js';
 
-/** Clients that moved bytes within the last 20 seconds, in memory; through the core none while it does not run. */
+export { namesByGuid } from './names-by-guid.js';
+export {
+  type PresenceOutput,
+  type PresenceReporter,
+  PresenceReporters,
+  type ReportedUsers,
+} from './reported-presence.js';
+
+/** Clients that moved bytes within the last 20 seconds, in memory, here or through other machines; through the core none while it does not run. */
 export interface PresenceApi {
   isOnline(clientId: number): boolean;
   /** Ids of the clients that are online. */
   online(): readonly number[];
   /** Ids of the inbounds that moved bytes. */
   activeInbounds(): readonly number[];
+  /** The clients of `online`, by the guid of the panel that serves them; the own one is always there. */
+  onlineByGuid(): ReadonlyMap<string, readonly number[]>;
+  /** The inbounds of `activeInbounds`, in the same way. */
+  activeInboundsByGuid(): ReadonlyMap<string, readonly number[]>;
 }
 export const Presence = token<PresenceApi>('traffic', 'Presence');
 

@@ -9,7 +9,7 @@ import {
   WithheldUsers,
 } from '../clients/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
-import { afterInboundSave, InboundLimits, Inbounds } from '../inbounds/contract.js';
+import { afterInboundSave, InboundLimits, Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import { afterSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
@@ -31,10 +31,11 @@ import { DeletedClients } from './deleted-clients.js';
 import { readingsFollow } from './invariants.js';
 import { InboundWatch } from './inbound-watch.js';
 import { LimitsInMemory } from './limits-in-memory.js';
-import { OnlineClients, POLL_MS } from './online.js';
+import { ONLINE_MS, OnlineClients, POLL_MS } from './online.js';
 import { Poll } from './poll.js';
 import { Preview } from './preview.js';
 import { ReadingJournal } from './reading-journal.js';
+import { ReportedPresence } from './reported-presence.js';
 import { routes } from './routes.js';
 import { SourceReader } from './source-reader.js';
 import { StreamBaselines } from './stream-baselines.js';
@@ -54,6 +55,7 @@ export default definePlugin({
     edits: ClientEdits,
     withheld: WithheldUsers,
     inbounds: Inbounds,
+    localInbounds: LocalInbounds,
     limits: InboundLimits,
     settings: Settings,
     identity: PanelIdentity,
@@ -76,6 +78,7 @@ export default definePlugin({
     baselines: singleton(Baselines),
     streamBaselines: singleton(StreamBaselines),
     sources: singleton(SourceReader),
+    reported: singleton(ReportedPresence),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
     clientWatch: singleton(ClientWatch),
@@ -122,5 +125,6 @@ export default definePlugin({
     }),
   ],
   routes,
+  start: ({ reported, contributions }) => reported.open(contributions, ONLINE_MS),
   jobs: ({ poll }) => [job('poll', `${POLL_MS}ms`, () => poll.run())],
 });

@@ -8,7 +8,7 @@ import {
   depletionOf,
   type WithheldUsersApi,
 } from '../clients/contract.js';
-import { inboundDepletion, type InboundsApi } from '../inbounds/contract.js';
+import { inboundDepletion, type InboundsApi, type LocalInboundsApi } from '../inbounds/contract.js';
 import { depletionCandidates } from './contract.js';
 
 interface Bytes {
@@ -22,6 +22,7 @@ export class LimitsInMemory {
   readonly #log: Log;
   readonly #clients: ClientsApi;
   readonly #inbounds: InboundsApi;
+  readonly #local: LocalInboundsApi;
   readonly #withheld: WithheldUsersApi;
   /** clients and inbounds that are withheld */
   #count = 0;
@@ -31,12 +32,14 @@ export class LimitsInMemory {
     log: Log;
     clients: ClientsApi;
     inbounds: InboundsApi;
+    localInbounds: LocalInboundsApi;
     withheld: WithheldUsersApi;
   }) {
     this.#hooks = needs.hooks;
     this.#log = needs.log;
     this.#clients = needs.clients;
     this.#inbounds = needs.inbounds;
+    this.#local = needs.localInbounds;
     this.#withheld = needs.withheld;
   }
 
@@ -80,7 +83,7 @@ export class LimitsInMemory {
   }
 
   #inboundsAtLimit(unsaved: ReadonlyMap<number, Bytes>, at: number): ReadonlySet<number> {
-    const reached = this.#inbounds.list().filter((inbound) => {
+    const reached = this.#local.list().filter((inbound) => {
       const { up, down } = unsaved.get(inbound.id) ?? NONE;
       const used = this.#inbounds.usage(inbound.id);
       return inbound.enable && inboundDepletion(inbound, { up: used.up + up, down: used.down + down }, at);

@@ -2,7 +2,10 @@
 import type { Clock } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage, PresenceSource } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { PanelIdentityApi } from '../settings/contract.js';
 import type { PresenceApi } from './contract.js';
+import type { ReportedPresence } from './reported-presence.js';
 
 /** Unix ms of the last bytes by id, oldest first, so that removing old entries costs only those. */
 type Moved = Map<number, number>;
@@ -18,15 +21,30 @@ export class OnlineClients implements PresenceApi, PresenceSource {
   readonly #clock: Clock;
   readonly #clients: ClientsApi;
   readonly #engine: EngineApi;
+  readonly #inbounds: Pick<InboundsApi, 'get' | 'placeOf'>;
+  readonly #identity: PanelIdentityApi;
+  readonly #reported: ReportedPresence;
   readonly #moved: Readonly<Record<CountedBy, { clients: Moved; inbounds: Moved }>> = {
     core: { clients: new Map(), inbounds: new Map() },
     source: { clients: new Map(), inbounds: new Map() },
   };
+  /** clients whose bytes a source counted, by the guid of the panel that served them */
+  readonly #bySource = new Map<string, Moved>();
 
-  constructor({ clock, clients, engine }: { clock: Clock; clients: ClientsApi; engine: EngineApi }) {
-    this.#clock = clock;
-    this.#clients = clients;
-    this.#engine = engine;
+  constructor(needs: {
+    clock: Clock;
+    clients: ClientsApi;
+    engine: EngineApi;
+    inbounds: Pick<InboundsApi, 'get' | 'placeOf'>;
+    identity: PanelIdentityApi;
+    reported: ReportedPresence;
+  }) {
+    this.#clock = needs.clock;
+    this.#clients = needs.clients;
+    this.#engine = needs.engine;
+    this.#inbounds = needs.inbounds;
+    this.#identity = needs.identity;
+    this.#reported = needs.reported;
   }
 
   moved(usage: readonly ClientUsage[], at: number, by: CountedBy = 'core'): void {
@@ -34,9 +52,30 @@ export class OnlineClients implements PresenceApi, PresenceSource {
     for (const { clientId, inboundId } of usage) {
       note(clients, clientId, at);
       note(inbounds, inboundId, at);
+      if (by === 'source') note(this.#served(this.#guidOf(inboundId)), clientId, at);
     }
     forget(clients, at - ONLINE_MS);
     forget(inbounds, at - ONLINE_MS);
+    for (const [guid, served] of this.#bySource) {
+      forget(served, at - ONLINE_MS);
+      if (served.size === 0) this.#bySource.delete(guid);
+    }
+  }
+
+  #served(guid: string): Moved {
+    const known = this.#bySource.get(guid);
+    if (known) return known;
+    const served: Moved = new Map();
+    this.#bySource.set(guid, served);
+    return served;
+  }
+
+  /** Of a node whose guid is not known, its name. */
+  #guidOf(inboundId: number): string {
+    const inbound = this.#inbounds.get(inboundId);
+    if (!inbound) return this.#identity.guid;
+    const { guid, name } = this.#inbounds.placeOf(inbound);
+    return guid || `node:${name}`;
   }
 
   /** Call it when the core has stopped: every connection of its is closed. */
@@ -49,24 +88,48 @@ export class OnlineClients implements PresenceApi, PresenceSource {
     const { core, source } = this.#moved;
     const isRecent =
       this.#isRecent(source.clients.get(clientId)) ||
-      (this.#isRecent(core.clients.get(clientId)) && this.#runs());
+      (this.#isRecent(core.clients.get(clientId)) && this.#runs()) ||
+      this.#reported.has(clientId);
     return isRecent && this.#clients.byId(clientId)?.enable === true;
   }
 
   online(): number[] {
-    return this.#recent('clients').filter((id) => this.#clients.byId(id)?.enable);
+    const ids = new Set(this.#recent('clients'));
+    for (const [, { clients }] of this.#reported.now()) for (const id of clients) ids.add(id);
+    return [...ids].filter((id) => this.#clients.byId(id)?.enable);
   }
 
   activeInbounds(): number[] {
-    return this.#recent('inbounds');
+    const ids = new Set(this.#recent('inbounds'));
+    for (const [, { inbounds }] of this.#reported.now()) for (const id of inbounds) ids.add(id);
+    return [...ids];
+  }
+
+  onlineByGuid(): Map<string, number[]> {
+    const found = new ByGuid(this.#identity.guid);
+    if (this.#runs()) for (const id of this.#recentOf(this.#moved.core.clients)) found.add('', id);
+    for (const [guid, served] of this.#bySource) for (const id of this.#recentOf(served)) found.add(guid, id);
+    for (const [guid, { clients }] of this.#reported.now()) for (const id of clients) found.add(guid, id);
+    return found.ids((id) => this.#clients.byId(id)?.enable === true);
+  }
+
+  activeInboundsByGuid(): Map<string, number[]> {
+    const found = new ByGuid(this.#identity.guid);
+    for (const id of this.#recent('inbounds')) found.add(this.#guidOf(id), id);
+    for (const [guid, { inbounds }] of this.#reported.now()) for (const id of inbounds) found.add(guid, id);
+    return found.ids((id) => this.#inbounds.get(id) !== undefined);
   }
 
   #recent(kind: 'clients' | 'inbounds'): number[] {
     const { core, source } = this.#moved;
     const ids = new Set<number>();
     for (const moved of this.#runs() ? [core[kind], source[kind]] : [source[kind]])
-      for (const [id, at] of moved) if (this.#isRecent(at)) ids.add(id);
+      for (const id of this.#recentOf(moved)) ids.add(id);
     return [...ids];
+  }
+
+  *#recentOf(moved: Moved): Generator<number> {
+    for (const [id, at] of moved) if (this.#isRecent(at)) yield id;
   }
 
   #isRecent(at: number | undefined): boolean {
@@ -75,6 +138,28 @@ export class OnlineClients implements PresenceApi, PresenceSource {
   /** Asks the engine, as events come a moment after the core has stopped. */
   #runs(): boolean {
     return this.#engine.status().state === 'running';
+  }
+}
+
+/** Ids by guid, each once; the blank guid is the own one. */
+class ByGuid {
+  readonly #own: string;
+  readonly #sets = new Map<string, Set<number>>();
+
+  constructor(own: string) {
+    this.#own = own;
+    this.#sets.set(own, new Set());
+  }
+
+  add(guid: string, id: number): void {
+    const key = guid || this.#own;
+    const ids = this.#sets.get(key);
+    if (ids) ids.add(id);
+    else this.#sets.set(key, new Set([id]));
+  }
+
+  ids(isWanted: (id: number) => boolean): Map<string, number[]> {
+    return new Map([...this.#sets].map(([guid, ids]) => [guid, [...ids].filter(isWanted)]));
   }
 }
 

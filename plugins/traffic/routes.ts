@@ -1,8 +1,8 @@
 import { int, list, mapOf, payload, route, type Route, shape, text, TimeSlice } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import type { PanelIdentityApi } from '../settings/contract.js';
 import { errors } from './errors.js';
+import { namesByGuid } from './names-by-guid.js';
 import type { OnlineClients } from './online.js';
 import { MOST_DAYS_AHEAD, type Preview, PreviewReply } from './preview.js';
 
@@ -10,7 +10,6 @@ interface Needs {
   readonly online: OnlineClients;
   readonly clients: ClientsApi;
   readonly inbounds: InboundsApi;
-  readonly identity: PanelIdentityApi;
   readonly preview: Preview;
 }
 
@@ -44,7 +43,7 @@ export const routes = (needs: Needs): Route[] => [
     name: 'clients.onlineByGuid',
     doc: 'The emails of `onlines`, by the guid of the panel that serves the clients.',
     reply: payload(mapOf(list(text()))),
-    handle: () => ({ [needs.identity.guid]: onlineEmails(needs) }),
+    handle: () => namesByGuid(needs.online.onlineByGuid(), (id) => needs.clients.byId(id)?.email),
   }),
   route({
     method: 'POST',
@@ -52,9 +51,7 @@ export const routes = (needs: Needs): Route[] => [
     name: 'clients.activeInbounds',
     doc: 'Tags of the inbounds that moved bytes within the last 20 seconds, by the guid of the panel that runs them.',
     reply: payload(mapOf(list(text()))),
-    handle: () => ({
-      [needs.identity.guid]: needs.online.activeInbounds().flatMap((id) => needs.inbounds.get(id)?.tag ?? []),
-    }),
+    handle: () => namesByGuid(needs.online.activeInboundsByGuid(), (id) => needs.inbounds.get(id)?.tag),
   }),
   route({
     method: 'POST',

@@ -8,14 +8,16 @@ function messageOf(count: number, moved = count) {
   const ids = Array.from({ length: count }, (_, i) => i + 1);
   const clients = { byId: (id: number) => (id <= count ? ({ email: `c${id}` } as ClientRow) : undefined) };
   const inbounds = { get: (id: number) => (id === 1 ? ({ tag: 'in' } as Inbound) : undefined) };
-  const presence = { online: () => ids, activeInbounds: () => [1, 2] };
+  const presence = {
+    online: () => ids,
+    onlineByGuid: () => new Map([['me', ids]]),
+    activeInboundsByGuid: () => new Map([['me', [1, 2]]]),
+  };
   const usage = Array.from({ length: moved }, (_, i) => i + 1).flatMap((clientId) =>
     [1, 2].map((inboundId) => ({ clientId, inboundId, up: 1, down: 2 })),
   );
   return trafficMessage(
-    { clients, inbounds, presence, identity: { guid: 'me' } } as unknown as Parameters<
-      typeof trafficMessage
-    >[0],
+    { clients, inbounds, presence } as unknown as Parameters<typeof trafficMessage>[0],
     7,
     usage,
     [{ tag: 'out', up: 5, down: 6 }],
