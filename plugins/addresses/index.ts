@@ -9,6 +9,7 @@ import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
 import { OnlineScan } from './online-scan.js';
+import { AddressReports } from './reports.js';
 import { routes } from './routes.js';
 import { addressSettings } from './settings.js';
 import { Sightings } from './sightings.js';
@@ -40,6 +41,7 @@ export default definePlugin({
     limit: singleton(AddressLimit),
     observer: singleton(Observer),
     scan: singleton(OnlineScan),
+    reports: singleton(AddressReports),
     views: singleton(AddressViews),
   },
   taps: ({ sightings }) => [
@@ -56,9 +58,10 @@ export default definePlugin({
     job('tidy', '1m', () => sightings.tidy()),
     job('prune', '1h', (signal) => history.prune(signal)),
   ],
-  start: async ({ history, observer }) => {
+  start: async ({ history, observer, reports, contributions }) => {
     await history.start();
     observer.start();
+    reports.open(contributions);
   },
   stop: async ({ history, observer }) => {
     await observer.stop();

@@ -18,15 +18,13 @@ import {
   shape,
   type Static,
   text,
-  TimeSlice,
   word,
 } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
-import type { PanelIdentityApi } from '../settings/contract.js';
 import type { History } from './history.js';
-import type { AddressLimit } from './limit.js';
 import type { Observer } from './observer.js';
-import { ELSEWHERE, type Sightings } from './sightings.js';
+import type { AddressReports, SeenBy } from './reports.js';
+import { ELSEWHERE } from './sightings.js';
 import type { AddressViews } from './views.js';
 
 const MOST_CLIENTS = 10_000;
@@ -108,15 +106,23 @@ const Email = shape({ email: word().example('ada@example.org') });
 
 interface Needs {
   readonly clients: ClientsApi;
-  readonly identity: PanelIdentityApi;
   readonly history: History;
   readonly observer: Observer;
-  readonly sightings: Sightings;
-  readonly limit: AddressLimit;
+  readonly reports: AddressReports;
   readonly views: AddressViews;
 }
 
-export const routes = ({ clients, identity, history, observer, sightings, limit, views }: Needs): Route[] => [
+/** Lists what was sent, of clients that exist. */
+function* seenIn(body: Static<typeof Sent>, clients: ClientsApi): Generator<SeenBy> {
+  for (const { clientEmail, ips, panelGuid: guid = ELSEWHERE } of body) {
+    const clientId = clientEmail === '' ? undefined : clients.byEmail(clientEmail)?.id;
+    if (clientId === undefined) continue;
+    for (const { ip: address, timestamp } of ips ?? [])
+      yield { guid, clientId, address, at: timestamp * 1000 };
+  }
+}
+
+export const routes = ({ clients, history, observer, reports, views }: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/ips/{email}',
@@ -180,19 +186,7 @@ export const routes = ({ clients, identity, history, observer, sightings, limit,
     bodyLimit: LARGE_BODY,
     reply: message(),
     handle: async ({ body }) => {
-      const seen = new Set<number>();
-      const slice = new TimeSlice();
-      for (const { clientEmail, ips, panelGuid = ELSEWHERE } of body) {
-        if (slice.isOver) await slice.next();
-        const client = clientEmail === '' ? undefined : clients.byEmail(clientEmail);
-        // What this panel saw comes back from the panel that it was reported to.
-        if (!client || panelGuid === identity.guid) continue;
-        for (const { ip, timestamp } of ips ?? []) {
-          if (observer.isIgnored(ip)) continue;
-          if (sightings.note(client.id, ip, timestamp * 1000, panelGuid) !== undefined) seen.add(client.id);
-        }
-      }
-      void limit.seen(seen);
+      await reports.take(seenIn(body, clients));
       return 'client addresses merged';
     },
   }),

@@ -7,7 +7,13 @@ import {
   Inbounds,
   type InboundsApi,
 } from '../../plugins/inbounds/contract.js';
-import { type CounterReading, CounterSources } from '../../plugins/traffic/contract.js';
+import { type AddressOutput, AddressReporters } from '../../plugins/addresses/contract.js';
+import {
+  type CounterReading,
+  CounterSources,
+  type PresenceOutput,
+  PresenceReporters,
+} from '../../plugins/traffic/contract.js';
 
 export class StandInNodes {
   /** by the id of their record */
@@ -20,6 +26,8 @@ export class StandInNodes {
   readings: readonly CounterReading[] = [];
   /** false: they are known, and nobody brings them anything */
   serves = true;
+  presence: PresenceOutput = { report: () => undefined };
+  addresses: AddressOutput = { seen: async () => undefined };
   #inbounds: InboundsApi | undefined;
 
   constructor(...places: readonly (readonly [nodeId: number, place: InboundPlace])[]) {
@@ -48,6 +56,8 @@ export class StandInNodes {
               return this.answer;
             },
           }),
+          contribute(PresenceReporters, { start: (output) => void (this.presence = output) }),
+          contribute(AddressReporters, { start: (output) => void (this.addresses = output) }),
           contribute(CounterSources, { name: 'nodes', read: async () => this.readings }),
         ];
       },

@@ -28,10 +28,12 @@ export class World {
     this.clock = clock;
   }
 
-  static async boot(options: { dataDirectory?: string; clock?: FakeClock } = {}): Promise<World> {
+  static async boot(
+    options: { dataDirectory?: string; clock?: FakeClock; plugins?: readonly Plugin[] } = {},
+  ): Promise<World> {
     const world = new World(options.clock ?? new FakeClock());
     world.panel = await TestPanel.boot({
-      plugins: world.#plugins(),
+      plugins: [...world.#plugins(), ...(options.plugins ?? [])],
       clock: world.clock,
       ...(options.dataDirectory !== undefined && { dataDirectory: options.dataDirectory }),
     });
