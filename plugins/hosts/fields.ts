@@ -171,6 +171,8 @@ export const hostFields = {
         .max(64)
         .pattern(/^[\w.:-]+$/, 'guid of a node'),
       1000,
+    ).description(
+      'guids of panels: the group is only for inbounds that run on their machines; empty: for all',
     ),
     initial: none,
   }),

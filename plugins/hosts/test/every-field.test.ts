@@ -272,7 +272,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   shuffleHost: [{ fields: { shuffleHost: true }, link: {}, document: {} }],
   // They sort and group hosts in the panel.
   tags: [{ fields: { tags: ['EU', 'CDN:1'] }, link: {}, document: {} }],
-  nodeGuids: [{ fields: { nodeGuids: ['0b5c-1'] }, link: {}, document: {} }],
+  // For another machine: the inbound itself is back.
+  nodeGuids: [
+    {
+      fields: { nodeGuids: ['0b5c-1'] },
+      on: 'tcp',
+      link: { server: '203.0.113.1', port: 'its own', name: 'tcp-tcp' },
+      document: { server: '203.0.113.1', port: 'its own', name: 'tcp-tcp' },
+    },
+  ],
   sortOrder: [{ fields: { sortOrder: 7 }, link: {}, document: {} }],
 };
 
