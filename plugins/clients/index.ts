@@ -18,6 +18,7 @@ import {
   InboundClients,
   InboundEdits,
   Inbounds,
+  LocalInbounds,
 } from '../inbounds/contract.js';
 import {
   afterClientSave,
@@ -72,6 +73,7 @@ export default definePlugin({
   uses: {
     engine: Engine,
     inbounds: Inbounds,
+    localInbounds: LocalInbounds,
     inboundEdits: InboundEdits,
     audit: maybe(AuditTrail),
   },

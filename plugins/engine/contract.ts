@@ -6,8 +6,10 @@ import type { CoreChange } from './config/core-change.js';
 import type { CoreFigures, CoreInbound, CoreUser, Json, JsonObject, OutboundHealth } from './driver.js';
 import { partShape } from './config/part-shape.js';
 import type { SwapStep } from './life/core-swap.js';
+import type { Applied } from './result.js';
 
 export { assetFolder, SYSTEM_ASSETS } from './asset-folder.js';
+export { type Applied, describeResult, DONE } from './result.js';
 export type { SwapStep } from './life/core-swap.js';
 export { installedCore, coresFolder, isVersion } from './install/chosen-core.js';
 export { digestIn } from './install/download.js';
@@ -64,21 +66,6 @@ export interface UserRef {
   readonly clientId: number;
 }
 
-/** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
-export interface Applied {
-  readonly pending: boolean;
-  readonly reason: string;
-  /** the core rejects a part; it keeps the previous one, and only another change helps */
-  readonly rejected?: true;
-  /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
-  readonly onTheWay?: { readonly users: number; readonly ms: number };
-}
-/** The core has the change. */
-export const DONE: Applied = { pending: false, reason: '' };
-/** Adds a note to a reply when the change is saved but the core does not have it yet. */
-export const describeResult = (done: string, { pending, reason }: Applied): string =>
-  pending ? `${done}; the core does not have it yet: ${reason}` : done;
-
 /** A part that cannot run. */
 export interface PartProblem {
   /** undefined when the core rejects the config also without all of the parts */
@@ -95,8 +82,8 @@ export interface EngineApi {
   status(): EngineStatus;
   /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
   reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-  /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. */
-  reconcileConfig(): Promise<Applied>;
+  /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. `elsewhere`: only inbounds of other machines have changed, and only `UserServers` learn of it. */
+  reconcileConfig(only?: 'elsewhere'): Promise<Applied>;
   /** Removes the inbound and puts it back, users included. TCP connections stay open; UDP sessions of all its users are closed. Never rejects. */
   replaceInbound(inboundId: number): Promise<Applied>;
   /** Restarts the core with the current config, after a last poll; closes all connections. Rejects with CoreRefused when the core rejects the config; it then keeps running. */

@@ -99,6 +99,7 @@ export type { Added, AddOptions, InboundEditsApi } from './inbound-edits.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 export { type InboundPlace, InboundPlaces, type InboundPlacesApi } from './places/inbound-places.js';
 export { LocalInbounds, type LocalInboundsApi } from './places/local-inbounds.js';
+export { isSamePlace } from './places/places.js';
 
 /** A transport protocol of the operating system: a port of one is free for the other. */
 export type L4 = 'tcp' | 'udp';
@@ -211,6 +212,10 @@ export interface InboundsApi {
   entry(inbound: Inbound): EntryTemplate | undefined;
   /** Returns the machine that runs the inbound. */
   placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
+  /** Returns the node with this id; undefined when no plugin knows it. */
+  node(nodeId: number): InboundPlace | undefined;
+  /** Returns the other inbounds of the same machine, ordered by id. */
+  beside(inbound: Pick<Inbound, 'nodeId'> & { readonly id?: number }): readonly Inbound[];
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */

@@ -13,7 +13,14 @@ import {
 } from '../../kernel/index.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
-import { AccountTypes, composeCoreConfig, type CorePart, Engine } from '../engine/contract.js';
+import {
+  AccountTypes,
+  composeCoreConfig,
+  type CorePart,
+  Engine,
+  PartChecks,
+  UserServers,
+} from '../engine/contract.js';
 import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
 import { accountsOf } from './accounts.js';
 import {
@@ -58,7 +65,8 @@ import { InboundService } from './service.js';
 import { InboundStore } from './store.js';
 import { migrations, tables } from './tables.js';
 import { localOf, LocalInbounds } from './places/local-inbounds.js';
-import { Places } from './places/places.js';
+import { Places, runsHere } from './places/places.js';
+import { RemoteServers } from './places/remote-servers.js';
 import { InboundViews } from './views.js';
 
 /** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
@@ -105,6 +113,7 @@ export default definePlugin({
     programs: singleton(Programs),
     places: singleton(Places),
     store: singleton(InboundStore),
+    remote: singleton(RemoteServers),
     coreEdits: singleton(CoreEdits),
     limits: singleton(Limits),
     check: singleton(InboundCheck),
@@ -130,8 +139,16 @@ export default definePlugin({
       test: (inbound, change) => check.test(inbound, change),
     }),
   ],
-  contributes: () => [
+  contributes: ({ store, remote }) => [
     contribute(AuditedHooks, inbounds),
+    contribute(UserServers, remote),
+    // A plugin that forgets where an inbound runs cannot bring it to the core.
+    contribute(PartChecks, {
+      problem: (part) => {
+        const inbound = 'inbound' in part ? store.get(part.inbound.id) : undefined;
+        return inbound && !runsHere(inbound) ? 'another machine runs this inbound' : undefined;
+      },
+    }),
     ...[
       vless,
       vmess,
@@ -159,7 +176,8 @@ export default definePlugin({
       wireguardAccounts,
     ].map((type) => contribute(AccountTypes, type)),
   ],
-  taps: ({ store, hooks }) => [
+  taps: ({ store, remote, hooks }) => [
+    tap(afterInboundSave, ({ changes }) => remote.saved(changes)),
     tap(
       composeCoreConfig,
       (add) => {

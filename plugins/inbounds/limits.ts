@@ -1,8 +1,9 @@
 // Disables inbounds at their limit, and enables them when the limit is raised or the traffic reset.
 import type { Database, Principal, SerialQueue, Tx } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
-import { type Applied, DONE, type EngineApi } from '../engine/contract.js';
+import { type Applied, DONE } from '../engine/contract.js';
 import type { InboundChange, InboundLimitsApi } from './contract.js';
+import type { CoreEdits } from './core-edits.js';
 import type { Inbound } from './schema.js';
 import type { InboundStore } from './store.js';
 import type { InboundTables } from './tables.js';
@@ -39,7 +40,7 @@ export class InboundLimits implements InboundLimitsApi {
   readonly #db: Database;
   readonly #rows: InboundTables['inbounds'];
   readonly #store: InboundStore;
-  readonly #engine: EngineApi;
+  readonly #core: Pick<CoreEdits, 'follow'>;
   readonly #queue: SerialQueue;
   readonly #audit: AuditTrailApi | undefined;
 
@@ -47,14 +48,14 @@ export class InboundLimits implements InboundLimitsApi {
     db,
     tables,
     store,
-    engine,
+    coreEdits,
     queue,
     audit,
   }: {
     db: Database;
     tables: InboundTables;
     store: InboundStore;
-    engine: EngineApi;
+    coreEdits: Pick<CoreEdits, 'follow'>;
     queue: SerialQueue;
     audit?: AuditTrailApi | undefined;
   }) {
@@ -62,7 +63,7 @@ export class InboundLimits implements InboundLimitsApi {
     this.#db = db;
     this.#rows = tables.inbounds;
     this.#store = store;
-    this.#engine = engine;
+    this.#core = coreEdits;
     this.#queue = queue;
   }
 
@@ -70,14 +71,15 @@ export class InboundLimits implements InboundLimitsApi {
     inbounds: readonly { readonly id: number; readonly cause: 'quota' | 'expiry' }[],
     who: Principal,
   ): Promise<Applied> {
-    await this.#queue.run(async () => {
+    const depleted = await this.#queue.run(async () => {
       const changes = inbounds.flatMap(({ id, cause }) => {
         const before = this.#store.get(id);
         return before?.enable ? [updated(before, { enable: false, depletedCause: cause })] : [];
       });
       if (changes.length > 0) await this.#db.write((tx) => this.#save(tx, changes, who));
+      return changes.map(({ before }) => before);
     });
-    return this.#engine.reconcileConfig();
+    return this.#core.follow(depleted);
   }
 
   /** Leaves `lastTrafficResetTime`, which is for resets of all inbounds. */
@@ -112,7 +114,7 @@ export class InboundLimits implements InboundLimitsApi {
         const before = this.#store.get(id);
         return before ? [updated(before, { ...stamp, ...settleInbound(before, NOTHING, now) })] : [];
       });
-      if (changes.length === 0) return false;
+      if (changes.length === 0) return [];
       const there = changes.map(({ after }) => after.id);
       await within(async (tx) => {
         const used = changes.map(({ after: { id, tag } }) => ({
@@ -125,9 +127,9 @@ export class InboundLimits implements InboundLimitsApi {
           await this.#rows.update(stamp, { where: { id: there }, transaction: tx.t });
         await this.#save(tx, changes, who);
       });
-      return changes.some(({ before, after }) => before.enable !== after.enable);
+      return changes.flatMap(({ before, after }) => (before.enable === after.enable ? [] : before));
     });
-    return moved ? this.#engine.reconcileConfig() : DONE;
+    return moved.length > 0 ? this.#core.follow(moved) : DONE;
   }
 
   /** Writes `enable` and `depletedCause`, with one statement for each pair of values; the caller writes the other columns. */

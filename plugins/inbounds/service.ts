@@ -94,7 +94,7 @@ export class InboundService {
       );
       return { id: saved.id, kept, clients };
     });
-    const applied = await this.#core.apply([]);
+    const applied = await this.#core.apply([], [id]);
     return { id, applied: firstPending(applied, await clients.apply()), kept, note: clients.note };
   }
 

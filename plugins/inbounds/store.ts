@@ -17,7 +17,7 @@ import type { Inbound } from './fields.js';
 import type { KnownProtocols } from './contributed/known-protocols.js';
 import { applyChange, type InboundMemory, loadMemory, type MemoryChange, safe, type Used } from './memory.js';
 import type { InboundPlace } from './places/inbound-places.js';
-import type { Places } from './places/places.js';
+import { isSamePlace, type Places } from './places/places.js';
 import type { InboundTables } from './tables.js';
 
 const NOTHING: Used = { up: 0, down: 0 };
@@ -75,6 +75,12 @@ export class InboundStore implements InboundsApi {
   }
   placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace {
     return this.#places.of(inbound);
+  }
+  node(nodeId: number): InboundPlace | undefined {
+    return this.#places.find(nodeId);
+  }
+  beside(inbound: Pick<Inbound, 'nodeId'> & { readonly id?: number }): readonly Inbound[] {
+    return this.list().filter((other) => other.id !== inbound.id && isSamePlace(other, inbound));
   }
   takesFlow(id: number): boolean {
     const inbound = this.get(id);

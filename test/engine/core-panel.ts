@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kernel } from '../../kernel/kernel.js';
+import type { Plugin } from '../../kernel/plugin/define.js';
 import type { Clock } from '../../timing/clock.js';
 import { bootPanel } from '../../panel/boot.js';
 import { choosePlugins } from '../../panel/choose-plugins.js';
@@ -22,6 +23,8 @@ export interface CorePanelOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** a folder of a previous panel, or with a `weir.json`; else a folder is made */
   readonly dataDirectory?: string;
+  /** in addition to those of the preset */
+  readonly plugins?: readonly Plugin[];
   /** of the panel; the core has the machine's */
   readonly clock?: Clock;
 }
@@ -56,8 +59,10 @@ export class CorePanel extends LoggedPanel {
       ...options.env,
     };
     const log: LogLine[] = [];
+    const chosen = await choosePlugins(env, await readConfigFile(env));
     const kernel = await bootPanel({
-      ...(await choosePlugins(env, await readConfigFile(env))),
+      ...chosen,
+      plugins: [...chosen.plugins, ...(options.plugins ?? [])],
       env,
       selfChecks: true,
       ...(options.clock && { clock: options.clock }),

@@ -136,8 +136,9 @@ export class FakeEngine {
               }
               return done;
             }),
-          reconcileConfig: () =>
+          reconcileConfig: (only) =>
             servers.reconcileInbounds(async () => {
+              if (only === 'elsewhere') return done;
               const parts = await hooks.compose(composeCoreConfig, undefined);
               this.inbounds = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.tag] : []));
               this.configs = parts.flatMap(({ entry }) => ('inbound' in entry ? [entry.inbound.config] : []));

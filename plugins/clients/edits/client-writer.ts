@@ -22,7 +22,7 @@ import {
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
 import { credentialsIn, withCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
-import type { Inbound } from '../../inbounds/contract.js';
+import type { Inbound, LocalInboundsApi } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
@@ -83,6 +83,7 @@ export class ClientWriter {
   readonly #store: ClientStore;
   readonly #groupStore: GroupStore;
   readonly #credentials: ClientCredentials;
+  readonly #local: LocalInboundsApi | undefined;
 
   constructor(needs: {
     db: Database;
@@ -92,6 +93,7 @@ export class ClientWriter {
     store: ClientStore;
     groupStore: GroupStore;
     credentials: ClientCredentials;
+    localInbounds?: LocalInboundsApi;
   }) {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
@@ -100,6 +102,7 @@ export class ClientWriter {
     this.#store = needs.store;
     this.#groupStore = needs.groupStore;
     this.#credentials = needs.credentials;
+    this.#local = needs.localInbounds;
   }
 
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
@@ -163,9 +166,9 @@ export class ClientWriter {
           this.#credentials.during(() => run(tx, saving)),
         ),
       apply: async ({ added, changed }) => {
-        // Rows are live, so these are the attachments of now: another call may have attached a client meanwhile.
+        // Rows are live: another call may have attached a client meanwhile.
         const refs = [
-          ...done.flatMap(refsChanged),
+          ...done.flatMap((edit) => refsChanged(edit, this.#local)),
           ...[...(request.deleted ?? []), ...added].flatMap(refsOf),
           ...[...changed].flatMap(([id, own]) => refsOf({ id, inboundIds: [...own.keys()] })),
         ];

@@ -1,7 +1,7 @@
 // What a write is asked to do with one client.
 import type { UserRef } from '../../engine/contract.js';
 import type { ClientChange } from '../contract.js';
-import type { Credential } from '../../inbounds/contract.js';
+import type { Credential, LocalInboundsApi } from '../../inbounds/contract.js';
 import { mergedCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
 import { type ClientFields, coreFields } from '../model/fields.js';
@@ -67,11 +67,15 @@ export const attachedTo = (edit: ClientEdit, inboundId: number): ClientEdit => {
   };
 };
 
-/** Users that the core must update after the edit. */
-export function refsChanged({ row, fields = {}, attach = [], detach = [] }: ClientEdit): UserRef[] {
+/** Users that the core must update after the edit. Another machine has the whole client, with its limits: it is updated after each edit. */
+export function refsChanged(
+  { row, fields = {}, attach = [], detach = [] }: ClientEdit,
+  local: LocalInboundsApi | undefined,
+): UserRef[] {
+  const elsewhere = local ? row.inboundIds.filter((id) => !local.get(id)) : [];
   const inboundIds = coreFields.some((name) => name in fields)
     ? [...new Set([...row.inboundIds, ...attach])]
-    : [...new Set([...attach, ...detach])];
+    : [...new Set([...attach, ...detach, ...elsewhere])];
   return refsOf({ id: row.id, inboundIds });
 }
 

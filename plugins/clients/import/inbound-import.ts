@@ -65,6 +65,22 @@ const usageOf = (stat: Entry) => ({
   resetCount: bytes(stat['resetCount']),
 });
 
+/** The fields without the node of another panel: ids differ between panels, and its number may be another machine here. */
+function placed(inbounds: InboundsApi, fields: Entry): { fields: Entry; foreign: string } {
+  const { nodeId, originNodeGuid, tag } = fields;
+  if (typeof nodeId !== 'number' || !Number.isSafeInteger(nodeId) || nodeId < 1)
+    return { fields, foreign: '' };
+  const node = inbounds.node(nodeId);
+  const isSame = !node?.guid || !originNodeGuid || node.guid === originNodeGuid;
+  if (node && isSame) return { fields, foreign: '' };
+  const prefix = `n${nodeId}-`;
+  const own = typeof tag === 'string' && tag.startsWith(prefix) ? tag.slice(prefix.length) : tag;
+  return {
+    fields: { ...fields, nodeId: null, tag: own },
+    foreign: `; it runs on this machine, as its node ${nodeId} is not known here`,
+  };
+}
+
 /** Adds the inbound, with another tag if its own is taken. */
 function addInbound(
   { inbounds, inboundEdits }: Needs,
@@ -177,7 +193,8 @@ async function importInbound(
     note,
   }: Pick<RequestInfo, 'who' | 'ignored'> & { note?: ((facts: Imported) => void) | undefined },
 ): Promise<Imported> {
-  const { settings: sent = {}, clientStats, ...fields } = data;
+  const { settings: sent = {}, clientStats, ...ownFields } = data;
+  const { fields, foreign } = placed(needs.inbounds, ownFields);
   const { clients, ...settings } = validate(jsonObject().empty(null).default({}), sent) as Entry;
   const carried = { clients: records(clients), stats: records(clientStats) };
   if (carried.clients.length > MOST_CLIENTS)
@@ -195,7 +212,7 @@ async function importInbound(
   const said = (kept: readonly string[]): string => {
     const count = existing + written.added.length;
     const left = [...skipped, ...refusedBy(written)];
-    return `inbound imported with ${count} clients${otherUuidNote(otherUuid)}${skippedNote(left)}${destinationsNote(kept)}`;
+    return `inbound imported with ${count} clients${otherUuidNote(otherUuid)}${foreign}${skippedNote(left)}${destinationsNote(kept)}`;
   };
   const { applied, kept } = await addInbound(needs, { ...fields, settings }, who, {
     also,

@@ -6,7 +6,7 @@ import {
   userName,
   type UserRef,
 } from '../../engine/contract.js';
-import { accountOf, type InboundsApi } from '../../inbounds/contract.js';
+import { accountOf, type InboundsApi, type LocalInboundsApi } from '../../inbounds/contract.js';
 import type { ClientStore } from './client-store.js';
 import type { ProgramUsersApi, WithheldUsersApi } from '../contract.js';
 import type { ClientRow } from './row.js';
@@ -17,10 +17,18 @@ type Withheld = Parameters<WithheldUsersApi['replace']>[0];
 export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
+  /** Nobody serves users of other machines here. */
+  readonly #local: LocalInboundsApi;
   readonly #engine: EngineApi;
   #withheld: Withheld = { clients: new Set(), inbounds: new Set() };
 
-  constructor({ store, inbounds, engine }: { store: ClientStore; inbounds: InboundsApi; engine: EngineApi }) {
+  constructor({
+    store,
+    inbounds,
+    localInbounds,
+    engine,
+  }: { store: ClientStore; inbounds: InboundsApi; localInbounds: LocalInboundsApi; engine: EngineApi }) {
+    this.#local = localInbounds;
     this.#store = store;
     this.#inbounds = inbounds;
     this.#engine = engine;
@@ -84,7 +92,7 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   }
 
   #userOf(row: ClientRow, inboundId: number, by: RunBy): CoreUser | undefined {
-    const inbound = this.#inbounds.get(inboundId);
+    const inbound = this.#local.get(inboundId);
     const protocol = inbound && this.#inbounds.protocol(inbound.protocol);
     if (this.#withheld.clients.has(row.id) || this.#withheld.inbounds.has(inboundId)) return undefined;
     if (!row.enable || !inbound || !protocol || (protocol.runBy ?? 'core') !== by) return undefined;

@@ -1,14 +1,15 @@
 // Supervises the core: adopts or starts it, keeps it running, changes it while it runs, stops it with its last bytes counted.
 import { messageOf, SerialQueue, type PluginContext } from '../../../kernel/index.js';
 import { BackOff, type LogLimits } from '../../processes/contract.js';
-import type {
-  Applied,
-  CoreChange,
-  CoreCounters,
-  CorePart,
-  CorePreview,
-  EngineApi,
-  UserRef,
+import {
+  type Applied,
+  type CoreChange,
+  type CoreCounters,
+  type CorePart,
+  type CorePreview,
+  DONE,
+  type EngineApi,
+  type UserRef,
 } from '../contract.js';
 import { type SwappableCore, swapCore } from './core-swap.js';
 import { countersOf } from '../logs/counters.js';
@@ -118,9 +119,11 @@ export class Supervisor implements EngineApi {
     this.#state.enter('stop', reason);
   }
 
-  reconcileConfig(): Promise<Applied> {
+  reconcileConfig(only?: 'elsewhere'): Promise<Applied> {
     this.#needs.db.refuseInsideWrite('reconcileConfig');
-    return this.#servers.reconcileInbounds(() => this.#reconcile(() => undefined));
+    return this.#servers.reconcileInbounds(async () =>
+      only === 'elsewhere' ? DONE : this.#reconcile(() => undefined),
+    );
   }
 
   /** @param begin is called when the queue reaches this call, before the plan is made */

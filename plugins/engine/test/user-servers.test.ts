@@ -55,3 +55,24 @@ test('a program that fails is a fault of its plugin, and the core gets its users
   t.deepEqual(await second.all.reconcile([ref(1)], second.core), DONE);
   t.deepEqual(second.told, [[ref(1)]]);
 });
+
+test('a server that is last gets what no other serves, wherever it stands in the list', async (t) => {
+  const got: Record<string, number[]> = { last: [], own: [] };
+  const server = (name: string, serves: readonly number[], last?: true): UserServer => ({
+    ...(last && { last }),
+    serves: (id) => serves.includes(id),
+    reconcileUsers: async (users) => {
+      got[name] = users.map(({ inboundId }) => inboundId);
+      return DONE;
+    },
+    reconcileInbounds: async (isServed) => {
+      if (last) t.deepEqual([isServed(1), isServed(2), isServed(3)], [false, true, false]);
+      return DONE;
+    },
+  });
+  const { all, core, told } = world([server('last', [2, 3], true), server('own', [2])]);
+  await all.reconcile([ref(1), ref(2), ref(3)], core);
+  t.deepEqual(got, { last: [3], own: [2] });
+  t.deepEqual(told, [[ref(1)]]);
+  await all.reconcileInbounds(async () => DONE);
+});

@@ -1,17 +1,19 @@
-// Programs beside the core that serve users: they learn of every change together with the core.
+// Programs beside the core and other machines that serve users: they learn of every change together with the core.
 import { type Contributed, extensionPoint, messageOf, type PluginContext } from '../../../kernel/index.js';
 import type { Applied, UserRef } from '../contract.js';
 
-/** A program beside the core that serves users of some inbounds. */
+/** A program beside the core, or the way to another machine, that serves users of some inbounds. */
 export interface UserServer {
+  /** It is asked after all others, about inbounds that none of them serves. */
+  readonly last?: true;
   /** Whether it serves the users of this inbound, in place of the core; from memory. */
   serves(inboundId: number): boolean;
   /** Called by `reconcileUsers` with users of its inbounds that may have changed. Resolves soon, with `pending` where the program does not have the change yet. */
   reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-  /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. */
-  reconcileInbounds?(): Promise<Applied>;
+  /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. `isServed` says whether a server serves an inbound, other than those that are `last`. */
+  reconcileInbounds?(isServed: (inboundId: number) => boolean): Promise<Applied>;
 }
-/** Programs beside the core that serve users. */
+/** Programs beside the core, and ways to other machines, that serve users. */
 export const UserServers = extensionPoint<UserServer>(
   'engine',
   'UserServers',
@@ -37,7 +39,7 @@ export class AllUserServers {
   ): Promise<Applied> {
     const answers: Promise<Applied>[] = [];
     let rest = users;
-    for (const server of this.#contributions(UserServers)) {
+    for (const server of this.#inOrder()) {
       const served = new Map<number, boolean>();
       const isOwn = ({ inboundId }: UserRef): boolean => {
         if (!served.has(inboundId)) served.set(inboundId, isServedBy(server, inboundId));
@@ -54,9 +56,16 @@ export class AllUserServers {
 
   /** Lets each program follow its inbounds while the core follows its config. */
   async reconcileInbounds(core: () => Promise<Applied>): Promise<Applied> {
-    const servers = this.#contributions(UserServers);
-    const follow = (value: UserServer) => value.reconcileInbounds?.() ?? NOTHING;
+    const servers = this.#inOrder();
+    const isServed = (inboundId: number): boolean =>
+      servers.some((server) => server.value.last !== true && isServedBy(server, inboundId));
+    const follow = (value: UserServer) => value.reconcileInbounds?.(isServed) ?? NOTHING;
     return worst(await Promise.all([...servers.map((server) => asked(server, follow)), core()]));
+  }
+
+  #inOrder(): readonly Contributed<UserServer>[] {
+    const servers = this.#contributions(UserServers);
+    return [...servers.filter(({ value }) => !value.last), ...servers.filter(({ value }) => value.last)];
   }
 }
 

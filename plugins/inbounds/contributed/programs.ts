@@ -2,6 +2,7 @@
 import type { Contributed, PluginContext } from '../../../kernel/index.js';
 import { type ProtocolProgram, ProtocolPrograms } from '../contract.js';
 import type { Inbound } from '../fields.js';
+import { runsHere } from '../places/places.js';
 import type { KnownProtocols } from './known-protocols.js';
 
 export const RUNNING = 'running';
@@ -31,10 +32,10 @@ export class Programs {
     return this.#byProtocol.get(protocol);
   }
 
-  /** Empty where the core runs the inbound. */
+  /** Empty where the core or another machine runs the inbound. */
   state(inbound: Inbound): string {
     const { protocol, enable } = inbound;
-    if (this.#protocols.get(protocol)?.runBy !== 'program') return '';
+    if (this.#protocols.get(protocol)?.runBy !== 'program' || !runsHere(inbound)) return '';
     const program = this.#of(protocol);
     if (!program) return `${STOPPED}no program for ${protocol}`;
     return enable ? this.#ask(program, inbound) : `${STOPPED}the inbound is disabled`;

@@ -10,7 +10,7 @@ export interface InboundPlace {
   /** host for links; empty when it is not known, and for this machine */
   readonly address: string;
 }
-/** Knows nodes. */
+/** Knows nodes. When the guid or the address of one changes, compose the links of its inbounds again: `WaySources` of the subscription, with `Inbounds.beside({ nodeId })`. */
 export interface InboundPlacesApi {
   /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
   place(nodeId: number): InboundPlace | undefined;
