@@ -6,9 +6,11 @@ import {
   coreSettings,
   describeInbounds,
   afterInboundSave,
+  beforeInboundSave,
   duringInboundSave,
   InboundEdits,
   Inbounds,
+  LocalInbounds,
 } from '../inbounds/contract.js';
 import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
@@ -26,7 +28,13 @@ export default definePlugin({
   api: 1,
   about: 'Sends connections of a foreign protocol on to other inbounds or servers.',
   // Not `Subscription`: fallbacks must be in memory before subscriptions are composed for the first time.
-  uses: { engine: Engine, inbounds: Inbounds, edits: InboundEdits, guard: CoreGuard },
+  uses: {
+    engine: Engine,
+    inbounds: Inbounds,
+    localInbounds: LocalInbounds,
+    edits: InboundEdits,
+    guard: CoreGuard,
+  },
   hooks: [duringFallbackSave],
   tables,
   migrations,
@@ -36,6 +44,7 @@ export default definePlugin({
     contribute(WaySources, { start: (output) => void (service.output = output) }),
   ],
   taps: ({ store, service, inbounds }) => [
+    tap(beforeInboundSave, ({ before, after }) => service.refuseApart(before, after), { strict: true }),
     tap(duringInboundSave, ({ changes }, tx) => {
       const deleted = changes.flatMap(({ kind, before }) =>
         kind === 'deleted' && before ? [before.id] : [],

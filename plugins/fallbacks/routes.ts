@@ -26,7 +26,13 @@ export const routes = ({ service }: { service: FallbackService }): Route[] => [
     params: MasterId,
     body: SaveFallbacks,
     reply: payload(list(FallbackReply)),
-    errors: [inboundErrors.NOT_FOUND, inboundErrors.CORE_REFUSED, errors.NO_MASTER, errors.CYCLE],
+    errors: [
+      inboundErrors.NOT_FOUND,
+      inboundErrors.CORE_REFUSED,
+      errors.NO_MASTER,
+      errors.CYCLE,
+      errors.APART,
+    ],
     handle: async ({ params, body, who }) => {
       const { applied, idle } = await service.replace(params.id, body.fallbacks, who);
       const said = describeResult('fallbacks saved', applied);

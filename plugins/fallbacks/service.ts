@@ -9,6 +9,8 @@ import {
   type InboundEditsApi,
   inboundErrors,
   type InboundsApi,
+  isSamePlace,
+  type LocalInboundsApi,
 } from '../inbounds/contract.js';
 import { isHidden } from './child-entry.js';
 import { errors } from './errors.js';
@@ -23,6 +25,7 @@ export class FallbackService {
   readonly #db: Database;
   readonly #store: FallbackStore;
   readonly #inbounds: InboundsApi;
+  readonly #local: LocalInboundsApi;
   readonly #edits: InboundEditsApi;
   readonly #guard: CoreGuardApi;
   readonly #engine: EngineApi;
@@ -37,6 +40,7 @@ export class FallbackService {
     db: Database;
     store: FallbackStore;
     inbounds: InboundsApi;
+    localInbounds: LocalInboundsApi;
     edits: InboundEditsApi;
     guard: CoreGuardApi;
     engine: EngineApi;
@@ -44,6 +48,7 @@ export class FallbackService {
     this.#db = needs.db;
     this.#store = needs.store;
     this.#inbounds = needs.inbounds;
+    this.#local = needs.localInbounds;
     this.#edits = needs.edits;
     this.#guard = needs.guard;
     this.#engine = needs.engine;
@@ -72,7 +77,7 @@ export class FallbackService {
       this.#refuseCycle(masterId, wanted);
       await this.#refuseDestinations(master, wanted);
       if (wanted.length > 0 && idleReason(master) === undefined)
-        await this.#edits.test(master, (settings) => this.#settingsWith(settings, wanted));
+        await this.#edits.test(master, (settings) => this.#settingsWith(settings, master, wanted));
       await this.#db
         .write((tx) => this.#store.replace(tx, masterId, wanted, who))
         .catch((cause: unknown) => {
@@ -105,16 +110,27 @@ export class FallbackService {
     const fallbacks = this.#store.of(inbound.id);
     return fallbacks.length === 0 || !MASTERS.includes(inbound.protocol) || idleReason(inbound) !== undefined
       ? settings
-      : this.#settingsWith(settings, fallbacks);
+      : this.#settingsWith(settings, inbound, fallbacks);
   }
 
-  #settingsWith(settings: JsonObject, fallbacks: readonly NewFallback[]): JsonObject {
+  #settingsWith(settings: JsonObject, master: Inbound, fallbacks: readonly NewFallback[]): JsonObject {
     return {
       ...settings,
-      fallbacks: fallbacks.map((fallback) =>
-        coreFallback({ id: 0, ...fallback }, (id) => this.#inbounds.get(id)),
-      ),
+      fallbacks: fallbacks
+        .filter(({ childId }) => childId === 0 || this.#store.isChild(master, childId))
+        .map((fallback) => coreFallback({ id: 0, ...fallback }, (id) => this.#inbounds.get(id))),
     };
+  }
+
+  /** Throws APART where an inbound would leave the machine of another with which fallbacks join it. */
+  refuseApart(before: Inbound | undefined, after: Omit<Inbound, 'id'>): void {
+    if (!before || isSamePlace(before, after)) return;
+    const other = this.#store.joinedWith(before.id);
+    if (other !== undefined)
+      throw errors.APART(
+        `nodeId: a fallback joins this inbound with inbound ${other}, which stays on its machine; remove the fallback first`,
+        { path: 'nodeId' },
+      );
   }
 
   #inbound(id: number): Inbound {
@@ -127,10 +143,15 @@ export class FallbackService {
   #read(master: Inbound, sent: SentFallback, i: number): NewFallback {
     const dest = String(sent.dest ?? '');
     const path = `fallbacks.${i}`;
-    const childId = sent.childId || (inboundAt(dest, this.#inbounds.list())?.id ?? 0);
+    const childId = sent.childId || (inboundAt(dest, this.#inbounds.beside(master))?.id ?? 0);
     if (childId === 0 && dest === '')
       throw kernelErrors.INVALID(`${path} leads nowhere; send childId or dest`, { path: `${path}.childId` });
     if (sent.childId) this.#inbounds.require([sent.childId], `${path}.childId`);
+    if (sent.childId && sent.childId !== master.id && !this.#store.isChild(master, sent.childId))
+      throw errors.APART(
+        `${path}.childId: another machine runs inbound ${sent.childId}; a fallback leads to inbounds of its own machine`,
+        { path: `${path}.childId` },
+      );
     if (childId === master.id)
       throw errors.CYCLE(`${path} leads to the inbound itself`, {
         path: `${path}.${sent.childId ? 'childId' : 'dest'}`,
@@ -166,9 +187,10 @@ export class FallbackService {
 
   /** Inbounds of this panel are always allowed; `core-guard` decides about all others. */
   async #refuseDestinations(master: Inbound, wanted: readonly NewFallback[]): Promise<void> {
-    const inbounds = this.#inbounds.list();
+    const inbounds = [...this.#inbounds.beside(master), master];
+    const elsewhere = this.#local.get(master.id) === undefined;
     const settings = { fallbacks: wanted.map(({ childId, dest }) => (childId === 0 ? { dest } : {})) };
-    const found = await this.#guard.examine({ listen: master.listen, settings }, { inbounds });
+    const found = await this.#guard.examine({ listen: master.listen, settings }, { inbounds, elsewhere });
     const issues = found.map(({ path: at, message }): Issue => {
       const path = at.replace('settings.', '');
       return { path, message: message.replace(at, path) };

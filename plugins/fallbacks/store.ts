@@ -1,6 +1,6 @@
 // The fallbacks of all inbounds in memory: few, and read for each link.
 import { type Database, frozen, type Principal, type Projection, type Tx } from '../../kernel/index.js';
-import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import { type Inbound, type InboundsApi, isSamePlace } from '../inbounds/contract.js';
 import { duringFallbackSave } from './contract.js';
 import { leadsOn, MASTERS, type Reached, reachedBySettings } from './fallback.js';
 import type { Fallback } from './schema.js';
@@ -40,13 +40,29 @@ export class FallbackStore {
     for (const master of masters.toSorted((a, b) => Number(leadsOn(b)) - Number(leadsOn(a)))) {
       const own = this.of(master.id);
       if (own.length === 0) {
-        for (const [childId, reached] of reachedBySettings(master, all))
+        for (const [childId, reached] of reachedBySettings(master, this.#inbounds.beside(master)))
           if (!parents.has(childId)) parents.set(childId, reached);
       }
       for (const { childId, path } of own)
-        if (childId !== 0 && !parents.has(childId)) parents.set(childId, { masterId: master.id, path });
+        if (this.isChild(master, childId) && !parents.has(childId))
+          parents.set(childId, { masterId: master.id, path });
     }
     return parents;
+  }
+
+  /** Whether the machine of the master runs this inbound: a fallback reaches no other. */
+  isChild(master: Inbound, childId: number): boolean {
+    const child = childId === 0 ? undefined : this.#inbounds.get(childId);
+    return child !== undefined && isSamePlace(master, child);
+  }
+
+  /** Returns another inbound with which this one is joined by fallbacks of ours; undefined for none. */
+  joinedWith(id: number): number | undefined {
+    const child = this.of(id).find(({ childId }) => childId !== 0)?.childId;
+    if (child !== undefined) return child;
+    for (const [masterId, fallbacks] of this.memory.state)
+      if (fallbacks.some(({ childId }) => childId === id)) return masterId;
+    return undefined;
   }
 
   parentOf(child: Pick<Inbound, 'id'>): Reached | undefined {
