@@ -18,7 +18,13 @@ import {
 } from '../../kernel/index.js';
 import { Clients, PresenceSources, ProgramUsers } from '../clients/contract.js';
 import { UserReach } from '../engine/contract.js';
-import { beforeInboundSave, Inbounds, prepareInboundSave, ProtocolPrograms } from '../inbounds/contract.js';
+import {
+  beforeInboundSave,
+  Inbounds,
+  LocalInbounds,
+  prepareInboundSave,
+  ProtocolPrograms,
+} from '../inbounds/contract.js';
 import { PanelLog } from '../panel-logs/contract.js';
 import { protocolProgram, RunningSidecars, Sidecars } from '../sidecars/contract.js';
 import { Handshakes } from './handshakes.js';
@@ -39,7 +45,8 @@ export default definePlugin({
   uses: {
     listeners: Listeners,
     reach: maybe(UserReach),
-    inbounds: Inbounds,
+    inbounds: LocalInbounds,
+    allInbounds: Inbounds,
     clients: Clients,
     users: ProgramUsers,
     running: RunningSidecars,

@@ -1,6 +1,6 @@
 // What the devices say about their peers, and what the panel's log says about them.
 import type { ClientsApi } from '../clients/contract.js';
-import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import type { Inbound, LocalInboundsApi } from '../inbounds/contract.js';
 import type { LoggedLine, PanelLogApi } from '../panel-logs/contract.js';
 import { bool, int, list, shape, type Static, text, TimeSlice } from '../../kernel/index.js';
 import type { PeerState } from './device-state.js';
@@ -30,7 +30,7 @@ export const Report = shape({ running: bool(), peers: list(PeerRow), events: lis
 
 interface Needs {
   readonly sidecar: AmneziawgSidecar;
-  readonly inbounds: InboundsApi;
+  readonly inbounds: LocalInboundsApi;
   readonly clients: ClientsApi;
   readonly handshakes: Handshakes;
   readonly panelLog: PanelLogApi | undefined;

@@ -1,6 +1,6 @@
 // Refuses server blocks with which the program could not run, and gives a new inbound a network that is free.
 import { kernelErrors, type Issue } from '../../kernel/index.js';
-import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import { type Inbound, type InboundsApi, isSamePlace } from '../inbounds/contract.js';
 import { isInterfaceOfOurs } from './interface.js';
 import { machineRoutes } from './machine-routes.js';
 import { machineNetworks, ownNetworks } from './networks.js';
@@ -14,14 +14,15 @@ const refusal = ({ path, message }: Issue) => kernelErrors.INVALID(`${path}: ${m
 export class SettingsGuard {
   readonly #inbounds: InboundsApi;
 
-  constructor({ inbounds }: { inbounds: InboundsApi }) {
-    this.#inbounds = inbounds;
+  constructor({ allInbounds }: { allInbounds: InboundsApi }) {
+    this.#inbounds = allInbounds;
   }
 
-  #others(id: number | undefined): OtherInbound[] {
+  /** Those on the same machine. */
+  #others(wanted: Parameters<InboundsApi['beside']>[0]): OtherInbound[] {
     return this.#inbounds
-      .list()
-      .filter((inbound) => inbound.protocol === PROTOCOL && inbound.id !== id)
+      .beside(wanted)
+      .filter((inbound) => inbound.protocol === PROTOCOL)
       .map((inbound) => ({ id: inbound.id, server: serverOf(inbound) }));
   }
 
@@ -30,10 +31,10 @@ export class SettingsGuard {
     if (after.protocol !== PROTOCOL) return;
     const server = serverOf(after);
     const isSame = before && JSON.stringify(serverOf(before)) === JSON.stringify(server);
-    if (isSame && before.protocol === PROTOCOL) return;
+    if (isSame && before.protocol === PROTOCOL && isSamePlace(before, after)) return;
     const problem = settingsProblem(server);
     if (problem) throw refusal(problem);
-    const other = sharingNetwork(server, this.#others(before?.id));
+    const other = sharingNetwork(server, this.#others({ ...after, ...(before && { id: before.id }) }));
     if (other)
       throw refusal({
         path: 'settings.server.subnetIp',
@@ -43,7 +44,7 @@ export class SettingsGuard {
 
   /** Returns settings with a free network where none was sent; undefined where there is nothing to fill in. */
   completed(
-    sent: { readonly protocol?: unknown; readonly settings?: unknown },
+    sent: { readonly protocol?: unknown; readonly settings?: unknown; readonly nodeId?: number | null },
     before: Inbound | undefined,
   ): Record<string, unknown> | undefined {
     if (sent.protocol !== PROTOCOL || before?.protocol === PROTOCOL) return undefined;
@@ -54,7 +55,9 @@ export class SettingsGuard {
     const block = server as Record<string, unknown>;
     if (textIn(block, 'subnetIp') !== '') return undefined;
     const taken = [
-      ...this.#others(before?.id).flatMap((other) => ownNetworks(other.server)),
+      ...this.#others({ nodeId: sent.nodeId ?? null, ...before }).flatMap((other) =>
+        ownNetworks(other.server),
+      ),
       ...machineNetworks(isInterfaceOfOurs),
       ...machineRoutes(isInterfaceOfOurs),
     ];

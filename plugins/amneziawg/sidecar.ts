@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { KeyedQueue, type ListenersApi, type Log } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
 import type { UserReachApi } from '../engine/contract.js';
-import type { Inbound, InboundsApi } from '../inbounds/contract.js';
+import type { Inbound, LocalInboundsApi } from '../inbounds/contract.js';
 import type { Probe } from '../processes/contract.js';
 import type {
   InstancePlan,
@@ -29,7 +29,7 @@ import { panelName, Tunnel } from './tunnel.js';
 
 interface Needs {
   readonly log: Log;
-  readonly inbounds: InboundsApi;
+  readonly inbounds: LocalInboundsApi;
   readonly users: ProgramUsersApi;
   readonly listeners: ListenersApi;
   readonly handshakes: Handshakes;

@@ -11,7 +11,7 @@ import {
 import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { Engine } from '../engine/contract.js';
-import { InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { InboundEdits, LocalInbounds } from '../inbounds/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import {
@@ -60,7 +60,7 @@ export default definePlugin({
   api: 1,
   about: 'Orders certificates from an authority (ACME), renews them, and puts them in use.',
   uses: {
-    inbounds: Inbounds,
+    inbounds: LocalInbounds,
     inboundEdits: InboundEdits,
     engine: Engine,
     outgoing: Outgoing,

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Clock, type Log, messageOf, type PluginContext, type Principal } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
-import type { Inbound, InboundEditsApi, InboundsApi } from '../inbounds/contract.js';
+import type { Inbound, InboundEditsApi, LocalInboundsApi } from '../inbounds/contract.js';
 import type { PanelListenerApi, SettingsApi } from '../settings/contract.js';
 import type { CertificateFolders } from './certificate-files.js';
 import type { Certificate, CertificateStore } from './certificate-store.js';
@@ -24,7 +24,7 @@ interface Needs {
   readonly store: CertificateStore;
   readonly folders: CertificateFolders;
   readonly served: ServedCertificates;
-  readonly inbounds: InboundsApi;
+  readonly inbounds: LocalInboundsApi;
   readonly inboundEdits: InboundEditsApi;
   readonly engine: EngineApi;
   readonly listener: PanelListenerApi | undefined;
@@ -91,7 +91,10 @@ export class CertificateUses {
       .list()
       .find(({ id, tag }) => (typeof wanted === 'number' ? id === wanted : tag === wanted));
     if (!found)
-      throw errors.USE(`${path}: there is no inbound ${JSON.stringify(wanted).slice(0, 80)}`, { path });
+      throw errors.USE(
+        `${path}: there is no inbound ${JSON.stringify(wanted).slice(0, 80)} on this machine`,
+        { path },
+      );
     if (!certificatesOf(found))
       throw errors.USE(
         `${path}: the inbound ${found.tag} has no TLS; set streamSettings.security to tls, with any certificate, first`,
@@ -196,7 +199,7 @@ export class CertificateUses {
   async #inbound(id: number, files: CertificatePaths, isUrgent: boolean, who: Principal): Promise<string> {
     const { inbounds, inboundEdits, engine } = this.#needs;
     const inbound = inbounds.get(id);
-    if (!inbound) throw new Error('it was deleted; change the uses of the certificate');
+    if (!inbound) throw new Error('it was deleted or moved to a node; change the uses of the certificate');
     const streamSettings = withCertificate(inbound, files);
     // Else the core reads the files by itself: nothing is replaced, and UDP sessions go on as well.
     if (!streamSettings && !isUrgent) return '';

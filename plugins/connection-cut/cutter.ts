@@ -7,7 +7,7 @@ import {
   type LiveSettings,
 } from '../../kernel/index.js';
 import { type AcceptedPeer, type CoreAccessApi, type UserRef, userName, userOf } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import { spell, written } from './address.js';
 import { PeerIndex } from './peers.js';
 import { runsOverUdp } from './udp.js';
@@ -30,7 +30,7 @@ interface Open {
 export class Cutter {
   readonly #log: Log;
   readonly #access: CoreAccessApi | undefined;
-  readonly #inbounds: Pick<InboundsApi, 'get'>;
+  readonly #inbounds: Pick<LocalInboundsApi, 'get'>;
   readonly #settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
   readonly #trusts: (address: string) => boolean;
   readonly #sockets: SocketsApi;
@@ -62,7 +62,7 @@ export class Cutter {
   }: {
     log: Log;
     access: CoreAccessApi | undefined;
-    inbounds: Pick<InboundsApi, 'get'>;
+    inbounds: Pick<LocalInboundsApi, 'get'>;
     settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
     listeners: { readonly proxies: Pick<ListenersApi['proxies'], 'trusts'> };
     sockets: SocketsApi;

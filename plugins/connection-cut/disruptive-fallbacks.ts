@@ -2,7 +2,7 @@
 // an admin must enable them.
 import { type Clock, type Log, messageOf, type LiveSettings } from '../../kernel/index.js';
 import type { EngineApi, UserRef } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import type { Cutter } from './cutter.js';
 import { servesUdp } from './udp.js';
 import type { cutSettings } from './settings.js';
@@ -13,7 +13,7 @@ export class DisruptiveFallbacks {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
-  readonly #inbounds: Pick<InboundsApi, 'get'>;
+  readonly #inbounds: Pick<LocalInboundsApi, 'get'>;
   readonly #settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
   readonly #cutter: Pick<Cutter, 'describe'>;
   #restartAt: number | undefined;
@@ -30,7 +30,7 @@ export class DisruptiveFallbacks {
     log: Log;
     clock: Clock;
     engine: Pick<EngineApi, 'replaceInbound' | 'restart'>;
-    inbounds: Pick<InboundsApi, 'get'>;
+    inbounds: Pick<LocalInboundsApi, 'get'>;
     settings: Pick<LiveSettings<typeof cutSettings>, 'read'>;
     cutter: Pick<Cutter, 'describe'>;
   }) {

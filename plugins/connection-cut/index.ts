@@ -1,6 +1,6 @@
 import { definePlugin, job, Listeners, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
-import { afterInboundSave, describeInbounds, Inbounds } from '../inbounds/contract.js';
+import { afterInboundSave, describeInbounds, LocalInbounds } from '../inbounds/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { OpenConnections as OpenConnectionsToken } from './contract.js';
 import { Cutter } from './cutter.js';
@@ -10,6 +10,14 @@ import { OpenConnections } from './open-connections.js';
 import { cutSettings } from './settings.js';
 import { Sockets } from './sockets.js';
 
+/** Of an inbound that a node runs. */
+const ELSEWHERE = {
+  end: false,
+  reason: 'another machine runs it, which closes them itself',
+  ended: 0,
+  missed: 0,
+};
+
 export default definePlugin({
   name: 'connection-cut',
   version: '0.1.0',
@@ -18,7 +26,7 @@ export default definePlugin({
   uses: {
     access: maybe(CoreAccess),
     engine: Engine,
-    inbounds: Inbounds,
+    inbounds: LocalInbounds,
     listeners: Listeners,
   },
   settings: cutSettings,
@@ -30,7 +38,7 @@ export default definePlugin({
     open: singleton(OpenConnections),
   },
   provides: ({ open }) => [provide(OpenConnectionsToken, open)],
-  taps: ({ cutter, fallbacks, closeOnStop }) => [
+  taps: ({ inbounds, cutter, fallbacks, closeOnStop }) => [
     // Not awaited: the next event may join a pass that has not begun.
     tap(usersRemoved, ({ users }) => {
       void cutter.removed(users);
@@ -46,7 +54,12 @@ export default definePlugin({
       for (const { before, after } of changes)
         cutter.inboundChanged((after ?? before)?.id ?? 0, after !== undefined);
     }),
-    tap(describeInbounds, (rows) => rows.map((row) => ({ ...row, openConnections: cutter.describe(row) }))),
+    tap(describeInbounds, (rows) =>
+      rows.map((row) => ({
+        ...row,
+        openConnections: inbounds.get(row.id) ? cutter.describe(row) : ELSEWHERE,
+      })),
+    ),
   ],
   jobs: ({ cutter, fallbacks }) => [
     job('cut', '5s', () => cutter.tick()),

@@ -3,7 +3,7 @@ import { contribute, definePlugin, job, maybe, provide, singleton, stage, tap } 
 import { AuditedHooks } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
-import { Inbounds } from '../inbounds/contract.js';
+import { LocalInbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
 import { CoreTemplate, duringTemplateSave } from './contract.js';
 import { coreTemplate } from './recorded.js';
@@ -22,7 +22,7 @@ export default definePlugin({
     engine: Engine,
     configured: maybe(CoreOutbounds),
     clients: maybe(Clients),
-    inbounds: maybe(Inbounds),
+    inbounds: maybe(LocalInbounds),
     stored: Settings,
   },
   hooks: [duringTemplateSave],

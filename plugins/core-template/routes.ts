@@ -25,7 +25,7 @@ import {
   type JsonObject,
   OWN_OUTBOUNDS,
 } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import type { SettingsApi } from '../settings/contract.js';
 import { comparison } from './comparison.js';
 import { DEFAULT_TEMPLATE } from './default-template.js';
@@ -40,7 +40,7 @@ interface Needs {
   readonly service: TemplateService;
   readonly configured: CoreOutboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
-  readonly inbounds: InboundsApi | undefined;
+  readonly inbounds: LocalInboundsApi | undefined;
   readonly stored: SettingsApi;
   readonly settings: { read(): { readonly outboundTestUrl: string } };
 }
@@ -122,7 +122,7 @@ export const routes = (needs: Needs): Route[] => {
       reply: payload(
         shape({
           engineSetting: text().description('JSON text, indented'),
-          inboundTags: text().description('JSON text of a list: tags of all inbounds'),
+          inboundTags: text().description('JSON text of a list: tags of all inbounds of this machine'),
           clientReverseTags: text().description(
             'JSON text of a list: tags of the reverse proxies of clients',
           ),

@@ -18,7 +18,7 @@ import { Alarms } from '../alarms/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
-import { Inbounds } from '../inbounds/contract.js';
+import { Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { clientDepleted, Presence, trafficCounted } from '../traffic/contract.js';
 import { Metrics } from './contract.js';
@@ -41,6 +41,7 @@ export default definePlugin({
     engine: Engine,
     clients: Clients,
     inbounds: Inbounds,
+    localInbounds: LocalInbounds,
     presence: Presence,
     status: maybe(ServerStatus),
     alarms: maybe(Alarms),

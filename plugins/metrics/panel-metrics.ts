@@ -3,7 +3,7 @@ import { type Clock, type Database, type LiveSettings, TimeSlice } from '../../k
 import type { AlarmsApi } from '../alarms/contract.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { InboundsApi, LocalInboundsApi } from '../inbounds/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
 import type { Metric, Sample } from './contract.js';
 import type { metricSettings } from './settings.js';
@@ -15,6 +15,7 @@ interface Needs {
   readonly engine: EngineApi;
   readonly clients: ClientsApi;
   readonly inbounds: InboundsApi;
+  readonly localInbounds: LocalInboundsApi;
   readonly presence: PresenceApi;
   readonly alarms: AlarmsApi | undefined;
 }
@@ -70,7 +71,7 @@ export class PanelMetrics {
   }
 
   #sums(): Metric[] {
-    const { clients, inbounds, presence, alarms, db } = this.#needs;
+    const { clients, localInbounds, presence, alarms, db } = this.#needs;
     return [
       {
         name: 'weir_clients',
@@ -95,11 +96,11 @@ export class PanelMetrics {
       },
       {
         name: 'weir_inbounds',
-        help: 'Inbounds.',
+        help: 'Inbounds of this machine.',
         type: 'gauge',
         labels: ['state'],
         collect: () => {
-          const all = inbounds.list();
+          const all = localInbounds.list();
           const enabled = all.filter(({ enable }) => enable).length;
           return [
             { value: enabled, labels: { state: 'enabled' } },
@@ -128,16 +129,17 @@ export class PanelMetrics {
   }
 
   #details(): Metric[] {
-    const { settings, inbounds } = this.#needs;
+    const { settings, inbounds, localInbounds } = this.#needs;
     const { metricsDetail } = settings.read();
     const details: Metric[] = [];
     if (metricsDetail !== 'none')
       details.push({
         name: 'weir_inbound_bytes_total',
-        help: 'Bytes of the clients of an inbound since its last reset.',
+        help: 'Bytes of the clients of an inbound of this machine since its last reset.',
         type: 'counter',
         labels: ['inbound', 'direction'],
-        collect: () => inbounds.list().flatMap(({ id, tag }) => bytesOf('inbound', tag, inbounds.usage(id))),
+        collect: () =>
+          localInbounds.list().flatMap(({ id, tag }) => bytesOf('inbound', tag, inbounds.usage(id))),
       });
     if (metricsDetail === 'clients')
       details.push({

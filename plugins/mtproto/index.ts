@@ -1,6 +1,6 @@
 import { contribute, definePlugin, optional, singleton, tap, variable, word } from '../../kernel/index.js';
 import { composeCoreConfig } from '../engine/contract.js';
-import { Inbounds, ProtocolPrograms } from '../inbounds/contract.js';
+import { LocalInbounds, ProtocolPrograms } from '../inbounds/contract.js';
 import { protocolProgram, RunningSidecars, Sidecars } from '../sidecars/contract.js';
 import { EngineRoute } from './engine-route.js';
 import { MtprotoSidecar } from './mtproto-sidecar.js';
@@ -17,7 +17,7 @@ export default definePlugin({
       'the mtg-multi that runs inbounds of MTProto, instead of one that is found',
     ),
   },
-  uses: { inbounds: Inbounds, running: RunningSidecars },
+  uses: { inbounds: LocalInbounds, running: RunningSidecars },
   services: { route: singleton(EngineRoute), sidecar: singleton(MtprotoSidecar) },
   contributes: ({ sidecar, running }) => [
     contribute(Sidecars, sidecar),

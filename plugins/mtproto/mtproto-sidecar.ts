@@ -1,5 +1,5 @@
 // The sidecar of the protocol mtproto: one mtg-multi for each inbound.
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import type { Sidecar } from '../sidecars/contract.js';
 import type { EngineRoute } from './engine-route.js';
 import { MtgApi } from './mtg-api.js';
@@ -12,12 +12,12 @@ const HINT =
 export class MtprotoSidecar implements Sidecar {
   readonly protocol = 'mtproto';
   readonly program: Sidecar['program'];
-  readonly #inbounds: InboundsApi;
+  readonly #inbounds: LocalInboundsApi;
   readonly #route: EngineRoute;
 
   constructor(needs: {
     config: { readonly binary?: string | undefined };
-    inbounds: InboundsApi;
+    inbounds: LocalInboundsApi;
     route: EngineRoute;
   }) {
     this.program = { name: 'mtg-multi', variable: 'WEIR_MTG_BIN', chosen: needs.config.binary, hint: HINT };

@@ -10,7 +10,7 @@ import {
   beforeRulesInForce,
   coreStateChanged,
 } from '../engine/contract.js';
-import { Inbounds } from '../inbounds/contract.js';
+import { LocalInbounds } from '../inbounds/contract.js';
 import { Processes } from '../processes/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { Balancers } from './balancers.js';
@@ -36,7 +36,7 @@ export default definePlugin({
     configured: maybe(CoreOutbounds),
     coreRoutes: maybe(CoreRoutes),
     clients: maybe(Clients),
-    inbounds: maybe(Inbounds),
+    inbounds: maybe(LocalInbounds),
     audit: maybe(AuditTrail),
   },
   hooks: [outboundDown, outboundUp],

@@ -2,13 +2,13 @@
 import { canonicalAddress, kernelErrors } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import { type CoreRoutesApi, type FoundRoute, userName } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import { errors } from './errors.js';
 
 interface Needs {
   readonly coreRoutes: CoreRoutesApi | undefined;
   readonly clients: ClientsApi | undefined;
-  readonly inbounds: InboundsApi | undefined;
+  readonly inbounds: LocalInboundsApi | undefined;
 }
 export interface AskedRoute {
   readonly inboundTag: string;

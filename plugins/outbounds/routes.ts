@@ -20,7 +20,7 @@ import {
 } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import type { Balancers } from './balancers.js';
 import { errors } from './errors.js';
@@ -43,7 +43,7 @@ interface Needs {
   readonly coreRoutes: CoreRoutesApi | undefined;
   readonly configured: CoreOutboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
-  readonly inbounds: InboundsApi | undefined;
+  readonly inbounds: LocalInboundsApi | undefined;
 }
 
 const API = '/panel/api/engine';

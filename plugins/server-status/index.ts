@@ -10,7 +10,7 @@ import {
   text,
 } from '../../kernel/index.js';
 import { Engine } from '../engine/contract.js';
-import { Inbounds } from '../inbounds/contract.js';
+import { LocalInbounds } from '../inbounds/contract.js';
 import { PanelIdentity, PanelListener } from '../settings/contract.js';
 import { RunningSidecars } from '../sidecars/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
@@ -34,7 +34,7 @@ export default definePlugin({
   about: 'Shows the status of the machine and the core.',
   uses: {
     engine: Engine,
-    inbounds: maybe(Inbounds),
+    inbounds: maybe(LocalInbounds),
     identity: PanelIdentity,
     series: maybe(TimeSeries),
     presence: maybe(Presence),

@@ -1,7 +1,7 @@
 // Status of machine, core and panel in one reply.
 import { bool, type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
 import type { EngineApi } from '../engine/contract.js';
-import type { InboundsApi } from '../inbounds/contract.js';
+import type { LocalInboundsApi } from '../inbounds/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { RunningSidecarsApi } from '../sidecars/contract.js';
 import type { ServerStatusApi } from './contract.js';
@@ -62,7 +62,7 @@ const threads = async (): Promise<number> =>
 export class StatusReport implements ServerStatusApi {
   readonly #machine: Machine;
   readonly #engine: EngineApi;
-  readonly #inbounds: InboundsApi | undefined;
+  readonly #inbounds: LocalInboundsApi | undefined;
   readonly #sidecars: RunningSidecarsApi | undefined;
   readonly #identity: PanelIdentityApi;
   readonly #clock: Clock;
@@ -70,7 +70,7 @@ export class StatusReport implements ServerStatusApi {
   constructor(parts: {
     machine: Machine;
     engine: EngineApi;
-    inbounds: InboundsApi | undefined;
+    inbounds: LocalInboundsApi | undefined;
     sidecars: RunningSidecarsApi | undefined;
     identity: PanelIdentityApi;
     clock: Clock;

@@ -16,7 +16,7 @@ import {
 } from '../../kernel/index.js';
 import { ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
-import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
+import { afterInboundSave, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -41,7 +41,7 @@ export default definePlugin({
   },
   uses: {
     processes: Processes,
-    inbounds: Inbounds,
+    inbounds: LocalInbounds,
     users: ProgramUsers,
     counting: Counting,
     outgoing: maybe(Outgoing),

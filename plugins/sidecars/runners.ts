@@ -3,7 +3,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { type Clock, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
 import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';
-import type { Inbound, InboundChange, InboundsApi } from '../inbounds/contract.js';
+import type { Inbound, InboundChange, LocalInboundsApi } from '../inbounds/contract.js';
 import type { ProcessesApi } from '../processes/contract.js';
 import type { CounterReading, CounterSource, CountingApi } from '../traffic/contract.js';
 import { type RunningSidecarsApi, Sidecars, type SidecarStatus } from './contract.js';
@@ -20,7 +20,7 @@ interface Needs extends Pick<PluginContext, 'log' | 'contributions' | 'dataDirec
   readonly clock: Clock;
   readonly processes: ProcessesApi;
   readonly counting: CountingApi;
-  readonly inbounds: InboundsApi;
+  readonly inbounds: LocalInboundsApi;
   readonly users: ProgramUsersApi;
   readonly downloads: Downloads;
 }

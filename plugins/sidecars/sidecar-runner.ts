@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Contributed, type Log, messageOf, SerialQueue } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
 import type { Applied, UserRef } from '../engine/contract.js';
-import { type Inbound, type InboundsApi, loopbackPort } from '../inbounds/contract.js';
+import { type Inbound, type LocalInboundsApi, loopbackPort } from '../inbounds/contract.js';
 import type { ProcessesApi } from '../processes/contract.js';
 import type { CounterReading, CountingApi } from '../traffic/contract.js';
 import type { InstancePlan, Sidecar, SidecarStatus } from './contract.js';
@@ -23,7 +23,7 @@ const MOST_INSTANCES = 1_000;
 export interface RunnerNeeds {
   readonly processes: ProcessesApi;
   readonly counting: CountingApi;
-  readonly inbounds: InboundsApi;
+  readonly inbounds: LocalInboundsApi;
   readonly users: ProgramUsersApi;
   readonly log: Log;
   readonly dataDirectory: string;
