@@ -1141,7 +1141,7 @@ export type ClientsSetExternalLinksInput = {
 export type EngineTemplateReply = {
   /** JSON text, indented */
   engineSetting: string;
-  /** JSON text of a list: tags of all inbounds */
+  /** JSON text of a list: tags of all inbounds of this machine */
   inboundTags: string;
   /** JSON text of a list: tags of the reverse proxies of clients */
   clientReverseTags: string;
@@ -1616,6 +1616,7 @@ export type HostsAddInput = {
     /** formats that leave the group out: raw, json, alt, or the name of another one */
     excludeFromSubTypes?: string[] | null;
     tags?: string[] | null;
+    /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
     nodeGuids?: string[] | null;
     sortOrder?: number | null;
     /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
@@ -1674,6 +1675,7 @@ export type HostsAddReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
   id: number;
@@ -1729,6 +1731,7 @@ export type HostsBulkAddInput = {
     /** formats that leave the group out: raw, json, alt, or the name of another one */
     excludeFromSubTypes?: string[] | null;
     tags?: string[] | null;
+    /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
     nodeGuids?: string[] | null;
     sortOrder?: number | null;
     /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
@@ -1787,6 +1790,7 @@ export type HostsBulkAddReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
   id: number;
@@ -1863,6 +1867,7 @@ export type HostsByInboundReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
 }[];
@@ -1924,6 +1929,7 @@ export type HostsGetReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
 };
@@ -1977,6 +1983,7 @@ export type HostsListReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
 }[];
@@ -2040,6 +2047,7 @@ export type HostsUpdateInput = {
     /** formats that leave the group out: raw, json, alt, or the name of another one */
     excludeFromSubTypes?: string[] | null;
     tags?: string[] | null;
+    /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
     nodeGuids?: string[] | null;
     sortOrder?: number | null;
     /** name of the host, `{{HOST}}` in the names of links; may hold the tokens of these */
@@ -2096,6 +2104,7 @@ export type HostsUpdateReply = {
   /** formats that leave the group out: raw, json, alt, or the name of another one */
   excludeFromSubTypes: string[];
   tags: string[];
+  /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
   id: number;

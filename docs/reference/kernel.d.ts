@@ -3,7 +3,7 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
 //   @weir-panel/weir/plugins/access: 9 names
-//   @weir-panel/weir/plugins/addresses: 1 names
+//   @weir-panel/weir/plugins/addresses: 5 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 16 names
@@ -18,7 +18,7 @@
 //   @weir-panel/weir/plugins/fallbacks: 3 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 109 names
+//   @weir-panel/weir/plugins/inbounds: 110 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
@@ -39,7 +39,7 @@
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 17 names
-//   @weir-panel/weir/plugins/traffic: 16 names
+//   @weir-panel/weir/plugins/traffic: 21 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -1654,7 +1654,27 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/addresses' {
-  import type { Event } from '@weir-panel/weir/kernel';
+  import type { Event, ExtensionPoint } from '@weir-panel/weir/kernel';
+
+  // From where clients connected to other machines: what their panels post here, and what plugins bring that talk to them.
+  /** A client that connected to another machine. */
+  export interface SeenElsewhere {
+    readonly clientId: number;
+    /** IP address of the client; another text is skipped */
+    readonly address: string;
+    /** Unix ms of the beginning of its last connection; a time in the future counts as now */
+    readonly at: number;
+  }
+  export interface AddressOutput {
+    /** Takes in what the panel with this guid saw; resolves when it is in memory. Rejects anything but a guid of another panel and a list. */
+    seen(guid: string, seen: readonly SeenElsewhere[]): Promise<void>;
+  }
+  /** Brings from where clients connected to other machines. */
+  export interface AddressReporter {
+    start(output: AddressOutput): void;
+  }
+  /** Addresses that other machines saw: shown under their guids, and counted by `limitIp` like those seen here. */
+  export const AddressReporters: ExtensionPoint<AddressReporter>;
 
   // Addresses of clients: an event for plugins that act on an exceeded limit.
   /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
@@ -2807,6 +2827,26 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** Returns the folder for geodata files: that of XRAY_LOCATION_ASSET, otherwise one in the data folder. */
   export const assetFolder: (dataDirectory: string) => string;
 
+  // What a call that changes the core answers, and how a reply says it.
+  /** Whether the core, or the node that it is for, has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
+  export interface Applied {
+    readonly pending: boolean;
+    readonly reason: string;
+    /** the core rejects a part; it keeps the previous one, and only another change helps */
+    readonly rejected?: true;
+    /** name of the node that does not have it; without it, the core of this machine, or a program beside it, does not */
+    readonly node?: string;
+    /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
+    readonly onTheWay?: {
+      readonly users: number;
+      readonly ms: number;
+    };
+  }
+  /** The core has the change. */
+  export const DONE: Applied;
+  /** Adds a note to a reply when the change is saved but the core, or the node that it is for, does not have it yet. */
+  export const describeResult: (done: string, { pending, reason, node }: Applied) => string;
+
   // Replaces the program of the core while the panel runs: tested before the running core is touched, and the previous
   // program runs again when the new one does not serve.
   /** `back`: the new program did not serve, and the previous one starts again. */
@@ -3025,17 +3065,19 @@ declare module '@weir-panel/weir/plugins/engine' {
   export const userName: ({ inboundId, clientId }: UserRef) => string;
   export const userOf: (name: string) => UserRef | undefined;
 
-  // Programs beside the core that serve users: they learn of every change together with the core.
-  /** A program beside the core that serves users of some inbounds. */
+  // Programs beside the core and other machines that serve users: they learn of every change together with the core.
+  /** A program beside the core, or the way to another machine, that serves users of some inbounds. */
   export interface UserServer {
+    /** It is asked after all others, about inbounds that none of them serves. */
+    readonly last?: true;
     /** Whether it serves the users of this inbound, in place of the core; from memory. */
     serves(inboundId: number): boolean;
     /** Called by `reconcileUsers` with users of its inbounds that may have changed. Resolves soon, with `pending` where the program does not have the change yet. */
     reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-    /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. */
-    reconcileInbounds?(): Promise<Applied>;
+    /** Called by `reconcileConfig`: its inbounds may have changed. Resolves soon as well. `isServed` says whether a server serves an inbound, other than those that are `last`. */
+    reconcileInbounds?(isServed: (inboundId: number) => boolean): Promise<Applied>;
   }
-  /** Programs beside the core that serve users. */
+  /** Programs beside the core, and ways to other machines, that serve users. */
   export const UserServers: ExtensionPoint<UserServer>;
 
   // How plugins declare accounts: the core's message, its fields, and where the users of an inbound are stored.
@@ -3138,22 +3180,6 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
-  export interface Applied {
-    readonly pending: boolean;
-    readonly reason: string;
-    /** the core rejects a part; it keeps the previous one, and only another change helps */
-    readonly rejected?: true;
-    /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
-    readonly onTheWay?: {
-      readonly users: number;
-      readonly ms: number;
-    };
-  }
-  /** The core has the change. */
-  export const DONE: Applied;
-  /** Adds a note to a reply when the change is saved but the core does not have it yet. */
-  export const describeResult: (done: string, { pending, reason }: Applied) => string;
   /** A part that cannot run. */
   export interface PartProblem {
     /** undefined when the core rejects the config also without all of the parts */
@@ -3169,8 +3195,8 @@ declare module '@weir-panel/weir/plugins/engine' {
     status(): EngineStatus;
     /** Reconciles these users with the core; more than a thousand follow after it has resolved, as `onTheWay` says, and later small calls overtake them. Call it after the commit. Never rejects. */
     reconcileUsers(users: readonly UserRef[]): Promise<Applied>;
-    /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. */
-    reconcileConfig(): Promise<Applied>;
+    /** Reconciles the core with what `composeCoreConfig` returns now. Call it after the commit. Never rejects. `elsewhere`: only inbounds of other machines have changed, and only `UserServers` learn of it. */
+    reconcileConfig(only?: 'elsewhere'): Promise<Applied>;
     /** Removes the inbound and puts it back, users included. TCP connections stay open; UDP sessions of all its users are closed. Never rejects. */
     replaceInbound(inboundId: number): Promise<Applied>;
     /** Restarts the core with the current config, after a last poll; closes all connections. Rejects with CoreRefused when the core rejects the config; it then keeps running. */
@@ -4530,7 +4556,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** host for links; empty when it is not known, and for this machine */
     readonly address: string;
   }
-  /** Knows nodes. */
+  /** Knows nodes. When the guid or the address of one changes, compose the links of its inbounds again: `WaySources` of the subscription, with `Inbounds.beside({ nodeId })`. */
   export interface InboundPlacesApi {
     /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
     place(nodeId: number): InboundPlace | undefined;
@@ -4547,6 +4573,11 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     list(): readonly Inbound[];
   }
   export const LocalInbounds: Token<LocalInboundsApi>;
+
+  // Where inbounds run. A plugin that knows nodes may fail: its nodes are unknown then, and nothing of theirs runs here.
+  type Placed = Pick<Inbound, 'nodeId'>;
+  /** Whether one machine runs both. */
+  export const isSamePlace: (a: Placed, b: Placed) => boolean;
 
   // Inbounds: the listening endpoints of the core, and the protocols they speak.
   /** A transport protocol of the operating system: a port of one is free for the other. */
@@ -4635,6 +4666,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Returns the machine that runs the inbound. */
     placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
+    /** Returns the node with this id; undefined when no plugin knows it. */
+    node(nodeId: number): InboundPlace | undefined;
+    /** Returns the other inbounds of the same machine, ordered by id. */
+    beside(inbound: Pick<Inbound, 'nodeId'> & {
+      readonly id?: number;
+    }): readonly Inbound[];
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
     /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */
@@ -6542,14 +6579,42 @@ declare module '@weir-panel/weir/plugins/traffic' {
   }
   export const Counting: Token<CountingApi>;
 
+  // Who is online where, as replies and live messages show it.
+  /** Converts ids by guid to names, as replies show them; what has no name is left out. */
+  export const namesByGuid: (ids: ReadonlyMap<string, readonly number[]>, nameOf: (id: number) => string | undefined) => Record<string, string[]>;
+
+  // Who is connected through other machines, as plugins that talk to them report it. A report counts until the next one of
+  // the same machine, and no longer than 20 seconds: a machine that falls silent has nobody online.
+  /** Who is connected through one machine now. */
+  export interface ReportedUsers {
+    /** ids of clients */
+    readonly clients: readonly number[];
+    /** ids of inbounds that move bytes */
+    readonly inbounds: readonly number[];
+  }
+  export interface PresenceOutput {
+    /** Replaces the last report of the panel with this guid. Throws for anything but a guid of another panel and lists of ids. */
+    report(guid: string, users: ReportedUsers): void;
+  }
+  /** Reports who is connected through other machines. */
+  export interface PresenceReporter {
+    start(output: PresenceOutput): void;
+  }
+  /** Who is connected through other machines: shown under their guids, beside those whose bytes a source counted. */
+  export const PresenceReporters: ExtensionPoint<PresenceReporter>;
+
   // Traffic counting: who is online, and the hooks of a poll.
-  /** Clients that moved bytes within the last 20 seconds, in memory; through the core none while it does not run. */
+  /** Clients that moved bytes within the last 20 seconds, in memory, here or through other machines; through the core none while it does not run. */
   export interface PresenceApi {
     isOnline(clientId: number): boolean;
     /** Ids of the clients that are online. */
     online(): readonly number[];
     /** Ids of the inbounds that moved bytes. */
     activeInbounds(): readonly number[];
+    /** The clients of `online`, by the guid of the panel that serves them; the own one is always there. */
+    onlineByGuid(): ReadonlyMap<string, readonly number[]>;
+    /** The inbounds of `activeInbounds`, in the same way. */
+    activeInboundsByGuid(): ReadonlyMap<string, readonly number[]>;
   }
   export const Presence: Token<PresenceApi>;
   /** Changes the bytes of one poll before they are written: for multipliers and exceptions. Fractions are rounded; bytes of unknown clients and inbounds are rejected. */
