@@ -73,10 +73,9 @@ export class AllSenders implements UserServer {
         ]);
         const { problem, refused } = sender.state;
         const name = this.#needs.nodes.get(id)?.name ?? `#${id}`;
-        if (isLate) return { pending: true, reason: `it is on its way to the node ${name}` };
-        if (problem !== '') return { pending: true, reason: `the node ${name} gets it later: ${problem}` };
-        if (refused !== '')
-          return { pending: true, rejected: true, reason: `the node ${name} refuses it: ${refused}` };
+        if (isLate) return { pending: true, node: name, reason: 'it is on its way' };
+        if (problem !== '') return { pending: true, node: name, reason: problem };
+        if (refused !== '') return { pending: true, rejected: true, node: name, reason: refused };
         return DONE;
       }),
     );

@@ -185,6 +185,29 @@ test('who is online, and from where, comes by guid', async (t) => {
   await t.throwsAsync(nodes.addresses.seen('far-guid', 'x' as never), { instanceOf: TypeError });
 });
 
+test('an inbound of a node is disabled at its own limit, and counts from zero after a reset', async (t) => {
+  const { nodes, panel, add, get, poll } = await open();
+  await using _ = panel;
+  const there = await add({ nodeId: 7, total: 100 });
+  const { id } = await panel.addClient('ada', [there.id]);
+  const moved = (up: number, down: number) => {
+    nodes.readings = [
+      { stream: 'far', epoch: 'e', users: [{ clientId: id, inboundId: there.id, up, down }] },
+    ];
+    return poll();
+  };
+  await moved(40, 40);
+  t.like(await get(there.id), { enable: true, up: 40, down: 40, depletedCause: null });
+  const { asked } = nodes;
+  await moved(40, 60);
+  t.like(await get(there.id), { enable: false, up: 40, down: 60, depletedCause: 'quota' });
+  t.is(nodes.asked, asked + 1, 'the way to the node learns of it');
+  await panel.get(`${API}/${there.id}/resetTraffic`, { method: 'POST' });
+  t.like(await get(there.id), { enable: true, up: 0, down: 0, depletedCause: null });
+  await moved(40, 61);
+  t.like(await get(there.id), { up: 0, down: 1 });
+});
+
 test('a host for some machines is shown for inbounds of theirs', async (t) => {
   const { panel, add } = await open();
   await using _ = panel;
