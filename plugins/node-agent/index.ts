@@ -1,4 +1,5 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AuditTrail } from '../audit/contract.js';
 import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients/contract.js';
 import { Engine } from '../engine/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
@@ -32,6 +33,7 @@ export default definePlugin({
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
     identity: PanelIdentity,
+    audit: maybe(AuditTrail),
   },
   tables,
   migrations,

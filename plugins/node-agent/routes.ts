@@ -1,4 +1,5 @@
 import { LARGE_BODY, message, payload, type Route, route } from '../../kernel/index.js';
+import type { AuditTrailApi } from '../audit/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
@@ -27,6 +28,7 @@ const PREFIX = '/panel/api/x/node';
 
 interface Needs {
   readonly identity: PanelIdentityApi;
+  readonly audit: AuditTrailApi | undefined;
   readonly centrals: Centrals;
   readonly records: Records;
   readonly changes: Changes;
@@ -37,6 +39,7 @@ interface Needs {
 
 export const routes = ({
   identity,
+  audit,
   centrals,
   records,
   changes,
@@ -148,7 +151,9 @@ export const routes = ({
     body: OfCentral,
     reply: message(),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ body }) => {
+    handle: async ({ body, who }) => {
+      centrals.get(body.central);
+      await audit?.act('central', who, { name: 'release', facts: { guid: body.central } });
       await changes.release(body.central);
       return 'central released';
     },

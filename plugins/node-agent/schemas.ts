@@ -64,7 +64,9 @@ export const Applied = shape({
   results: list(shape({ kind: text(), id: int(), version: int(), ok: bool(), reason: optional(text()) })),
 });
 
-export const OfCentral = shape({ central: guid() });
+export const OfCentral = shape({ central: guid() }).example({
+  central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10',
+});
 export const OfRecords = shape({
   central: guid(),
   bucket: optional(
@@ -124,7 +126,11 @@ export const Usage = shape({
     }),
   ),
 });
-export const Acknowledge = shape({ central: guid(), epoch: word().max(64), seq: seq() });
+export const Acknowledge = shape({ central: guid(), epoch: word().max(64), seq: seq() }).example({
+  central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10',
+  epoch: 'b7e0c1de-64b2-4d3c-8f0e-6f5a1c2d3e4f',
+  seq: 12,
+});
 export const ElsewhereReport = shape({
   central: guid(),
   users: list(
@@ -135,6 +141,9 @@ export const ElsewhereReport = shape({
       period: optional(seq()).description('as in the value of the client'),
     }),
   ).max(MOST_ELSEWHERE),
+}).example({
+  central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10',
+  users: [{ id: 12, up: 1_048_576, down: 10_485_760 }],
 });
 export const ElsewhereTaken = shape({
   taken: int(),

@@ -36,6 +36,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
   ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
+  ...['inbounds/pushClientTraffics', 'server/clientIps', 'x/node/elsewhere', 'x/node/usage/ack'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
   [
@@ -106,6 +107,10 @@ const FIRST: Record<string, (panel: TestPanel) => Promise<unknown>> = {
   'clients/bulkAdjust': (panel) =>
     panel.get('/panel/api/clients/update/example', { body: { totalGB: 5000 } }),
   'clients/bulkAttach': (panel) => panel.addInbound(),
+  'x/node/centrals/release': (panel) =>
+    panel.get('/panel/api/x/node/apply', {
+      body: { central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10', changes: [] },
+    }),
   'engine/outbound-subs/{id}/move': async (panel) => {
     for (const remark of ['one', 'two'])
       await panel.get('/panel/api/engine/outbound-subs', {
