@@ -35,7 +35,6 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
-  ...['inbounds/pushClientTraffics', 'server/clientIps'].map(
   ...['inbounds/pushClientTraffics', 'server/clientIps', 'x/node/elsewhere', 'x/node/usage/ack'].map(
     (path) => [`POST ${API}${path}`, MACHINE] as const,
   ),
