@@ -41,8 +41,21 @@ export class NodeService {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
-    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit } = needs;
-    this.#needs = { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit };
+    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit } =
+      needs;
+    this.#needs = {
+      store,
+      states,
+      heartbeat,
+      descendants,
+      history,
+      certificates,
+      figures,
+      live,
+      hooks,
+      log,
+      audit,
+    };
   }
 
   /** An enabled node must answer before it is saved. Rejects with UNREACHABLE. */

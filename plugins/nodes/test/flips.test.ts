@@ -98,12 +98,22 @@ test('updates are started on nodes that are online, with a result for each', asy
   const off = await add(panel, local(1, 'token', { name: 'off', enable: false }));
   refusing.answer = (_request, response) => {
     response.writeHead(404, { 'content-type': 'application/json' });
-    response.end('{"success":false,"msg":"there is nothing at this path","obj":null,"code":"KERNEL_NOT_FOUND"}');
+    response.end(
+      '{"success":false,"msg":"there is nothing at this path","obj":null,"code":"KERNEL_NOT_FOUND"}',
+    );
   };
   const results = await panel.get<{ id: number; ok: boolean; error: string }[]>(`${NODES}/updatePanel`, {
     body: { ids: [online, refuses, off, 99, online], dev: true },
   });
-  t.deepEqual(results.map(({ id, ok }) => [id, ok]), [[online, true], [refuses, false], [off, false], [99, false]]);
+  t.deepEqual(
+    results.map(({ id, ok }) => [id, ok]),
+    [
+      [online, true],
+      [refuses, false],
+      [off, false],
+      [99, false],
+    ],
+  );
   t.regex(results[1]?.error ?? '', /404/);
   t.regex(results[2]?.error ?? '', /disabled/);
   t.true(far.asked.includes('POST /panel/api/server/updatePanel'));

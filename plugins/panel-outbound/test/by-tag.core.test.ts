@@ -20,7 +20,11 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   const { port } = server.address() as AddressInfo;
 
   const access: OutgoingAccess = { hosts: ['127.0.0.1'], limits: { wholeMs: 8_000 } };
-  const world = { tags: ['far', 'other'], fetch: undefined as OutgoingFetch | undefined, engine: undefined as EngineApi | undefined };
+  const world = {
+    tags: ['far', 'other'],
+    fetch: undefined as OutgoingFetch | undefined,
+    engine: undefined as EngineApi | undefined,
+  };
   const addresses: Readonly<Record<string, string>> = { far: '127.0.0.2', other: '127.0.0.3' };
   const plugin = definePlugin({
     name: 'caller',
@@ -44,14 +48,22 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   await until(() => world.engine?.status().state === 'running', 'the core runs');
   const call = async (outboundTag: string, more: object = {}): Promise<string> => {
     try {
-      const reply = await world.fetch?.(`http://127.0.0.1:${port}/`, { outboundTag, allowPrivate: true, ...more });
+      const reply = await world.fetch?.(`http://127.0.0.1:${port}/`, {
+        outboundTag,
+        allowPrivate: true,
+        ...more,
+      });
       return (await reply?.text()) ?? '';
     } catch (error) {
       return `failed: ${(error as Error).message}`;
     }
   };
 
-  t.deepEqual(await Promise.all([call('far'), call('far'), call('other')]), ['reached', 'reached', 'reached']);
+  t.deepEqual(await Promise.all([call('far'), call('far'), call('other')]), [
+    'reached',
+    'reached',
+    'reached',
+  ]);
   t.deepEqual(callers.sort(), ['127.0.0.2', '127.0.0.2', '127.0.0.3']);
   // The guard holds for them too.
   t.regex(await call('far', { allowPrivate: false }), /^failed: .*WEIR_OUTGOING_ALLOW/);
@@ -63,8 +75,17 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   t.regex(await call('far'), /^failed: /);
   t.is(await call('other'), 'reached');
   t.is(callers.length, 4);
+  const { routing } = await panel.get<{
+    routing: { rules: { inboundTag?: string[]; outboundTag?: string }[] };
+  }>('/panel/api/server/getConfigJson');
+  const rules = routing.rules.filter(({ inboundTag }) => inboundTag?.[0]?.startsWith('panel-outbound-'));
+  // The core finds no outbound for the one, and after it there is only this.
+  t.deepEqual(rules.map(({ outboundTag }) => outboundTag).sort(), ['blocked', 'blocked', 'far', 'other']);
   await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
-  t.regex(await call('other'), /^failed: the core does not run, so nothing can leave by the outbound "other"/);
+  t.regex(
+    await call('other'),
+    /^failed: the core does not run, so nothing can leave by the outbound "other"/,
+  );
   t.is(callers.length, 4);
   t.deepEqual(panel.faults, []);
 });
