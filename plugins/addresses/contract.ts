@@ -31,7 +31,6 @@ export {
   type SeenElsewhere,
 } from './reports.js';
 
-
 /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
 export const addressLimitExceeded = event<{
   readonly at: number;

@@ -113,7 +113,7 @@ export default definePlugin({
   jobs: ({ heartbeat, states, store, authorities }) => [
     job('heartbeat', '5s', (signal) => heartbeat.run(signal)),
     job('states', '1m', () => states.flush((id) => store.find(id) !== undefined)),
-    job('certificates', '1d', () => authorities.renew()),
+    job('certificates', '1h', () => authorities.renew()),
   ],
   start: async ({ states, centrals }) => {
     await states.load();

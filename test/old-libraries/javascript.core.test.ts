@@ -7,6 +7,7 @@ import { connect, counted, openServer, spawnPanel, teardownOfFile } from '../eng
 import { bulk } from './javascript/bulk.js';
 import { clients } from './javascript/clients.js';
 import { inbounds } from './javascript/inbounds.js';
+import { nodes } from './javascript/nodes.js';
 import { server } from './javascript/server.js';
 import { sessions } from './javascript/sessions.js';
 import {
@@ -38,7 +39,7 @@ const APART = [
   'restartPanel',
   'importDB',
 ];
-const checks: Checks = { ...clients, ...bulk, ...inbounds, ...server, ...sessions };
+const checks: Checks = { ...clients, ...bulk, ...inbounds, ...nodes, ...server, ...sessions };
 const named = (works: boolean) =>
   Object.entries(JAVASCRIPT).flatMap(([name, method]) => (method.works === works ? [name] : []));
 

@@ -45,7 +45,12 @@ export class Heartbeat {
     const work = async (): Promise<void> => {
       for (const node of next) {
         if (signal.aborted) return;
-        const heard = await this.#ask(node, round, signal);
+        const heard = await this.#ask(node, round, signal).catch((error: unknown) => {
+          // The panel stops, and its calls with it.
+          if (signal.aborted) return undefined;
+          throw error;
+        });
+        if (!heard) return;
         if (heard.flip) flips.push(heard.flip);
         turns ||= heard.isTurn;
       }

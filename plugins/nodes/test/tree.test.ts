@@ -1,5 +1,6 @@
 // Three panels below each other, and panels that have each other as nodes.
 import test from 'ava';
+import { treeBelow } from '../status/descendants.js';
 import { until } from '../../../test/harness/index.js';
 import {
   add,
@@ -63,6 +64,28 @@ test('two panels that have each other as nodes are a loop, which is told and doe
   for (let i = 0; i < 8; i++) await beats(one, two);
   t.is((await list(one.panel)).length, 1);
   t.is((await one.panel.get<unknown[]>('/panel/api/server/descendants')).length, 1);
+});
+
+test('loops, repetitions, strays and what cannot be read are left out of a tree', (t) => {
+  const entry = (guid: string, parentGuid: string) => ({ guid, parentGuid, name: guid, port: 1 });
+  const below = treeBelow('root', [
+    entry('c', 'b'),
+    entry('b', 'root'),
+    entry('b', 'c'),
+    entry('root', 'c'),
+    entry('stray', 'nobody'),
+    { ...entry('d', 'c'), port: -1, status: 'fine', latencyMs: 1e300, scheme: 5 },
+    null,
+  ]);
+  t.deepEqual(
+    below.map(({ guid, parentGuid }) => [guid, parentGuid]),
+    [
+      ['b', 'root'],
+      ['c', 'b'],
+      ['d', 'c'],
+    ],
+  );
+  t.like(below[2], { port: 443, status: 'unknown', latencyMs: 0, scheme: 'https' });
 });
 
 test('what a node says of nodes below it is cut to a tree', async (t) => {

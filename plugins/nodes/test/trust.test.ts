@@ -140,6 +140,11 @@ test('mtls: without a token, for what a central needs and nothing else; and rota
   await online('and trusted alone');
 
   // What is trusted no longer is nobody, also on a connection that was opened before.
+  await trust(issue({ name: 'somebody else', isAuthority: true }).cert);
+  await panel.get(`${NODES}/probe/${id}`, { method: 'POST' });
+  t.regex((await only(panel)).lastError, /does not accept the certificate/);
+  await trust(second);
+  await online('trusted again, at once');
   await trust('');
   await panel.get(`${NODES}/probe/${id}`, { method: 'POST' });
   t.regex((await only(panel)).lastError, /does not accept the certificate/);

@@ -75,6 +75,12 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   t.regex(await call('far'), /^failed: /);
   t.is(await call('other'), 'reached');
   t.is(callers.length, 4);
+  const { routing } = await panel.get<{
+    routing: { rules: { inboundTag?: string[]; outboundTag?: string }[] };
+  }>('/panel/api/server/getConfigJson');
+  const rules = routing.rules.filter(({ inboundTag }) => inboundTag?.[0]?.startsWith('panel-outbound-'));
+  // The core finds no outbound for the one, and after it there is only this.
+  t.deepEqual(rules.map(({ outboundTag }) => outboundTag).sort(), ['blocked', 'blocked', 'far', 'other']);
   await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
   t.regex(
     await call('other'),
