@@ -3099,6 +3099,26 @@ declare module '@weir-panel/weir/plugins/engine' {
   /** Returns the folder for geodata files: that of XRAY_LOCATION_ASSET, otherwise one in the data folder. */
   export const assetFolder: (dataDirectory: string) => string;
 
+  // What a call that changes the core answers, and how a reply says it.
+  /** Whether the core, or the node that it is for, has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
+  export interface Applied {
+    readonly pending: boolean;
+    readonly reason: string;
+    /** the core rejects a part; it keeps the previous one, and only another change helps */
+    readonly rejected?: true;
+    /** name of the node that does not have it; without it, the core of this machine, or a program beside it, does not */
+    readonly node?: string;
+    /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
+    readonly onTheWay?: {
+      readonly users: number;
+      readonly ms: number;
+    };
+  }
+  /** The core has the change. */
+  export const DONE: Applied;
+  /** Adds a note to a reply when the change is saved but the core, or the node that it is for, does not have it yet. */
+  export const describeResult: (done: string, { pending, reason, node }: Applied) => string;
+
   // Replaces the program of the core while the panel runs: tested before the running core is touched, and the previous
   // program runs again when the new one does not serve.
   /** `back`: the new program did not serve, and the previous one starts again. */
@@ -3432,24 +3452,6 @@ declare module '@weir-panel/weir/plugins/engine' {
     readonly inboundId: number;
     readonly clientId: number;
   }
-  /** Whether the core, or the node that it is for, has the change. The engine retries a `pending` one by itself; a user that the core rejects is retried once, and then with its next change. */
-  export interface Applied {
-    readonly pending: boolean;
-    readonly reason: string;
-    /** the core rejects a part; it keeps the previous one, and only another change helps */
-    readonly rejected?: true;
-    /** name of the node that does not have it; without it, the core of this machine, or a program beside it, does not */
-    readonly node?: string;
-    /** of a large change, which its caller does not wait for: users on their way to the core, and about how long they take */
-    readonly onTheWay?: {
-      readonly users: number;
-      readonly ms: number;
-    };
-  }
-  /** The core has the change. */
-  export const DONE: Applied;
-  /** Adds a note to a reply when the change is saved but the core, or the node that it is for, does not have it yet. */
-  export const describeResult: (done: string, { pending, reason, node }: Applied) => string;
   /** A part that cannot run. */
   export interface PartProblem {
     /** undefined when the core rejects the config also without all of the parts */
