@@ -221,9 +221,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/backup/delete/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/restore/{name}', [404, 'BACKUP_UNKNOWN']],
   // No central has changed anything here.
-  ...['elsewhere', 'usage/ack', 'centrals/release'].map(
-    (path) => [`POST /panel/api/x/node/${path}`, [404, 'NODE_AGENT_UNKNOWN_CENTRAL']] as const,
-  ),
+  ['POST /panel/api/x/node/elsewhere', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);
