@@ -232,10 +232,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   // No bot is connected.
   ['POST /panel/api/x/msg-bot/webhook/{secret}', [404, 'MSG_BOT_NO_WEBHOOK']],
   // No central has changed anything here.
-  ...['elsewhere', 'usage/ack', 'centrals/release'].map((path): [string, readonly [number, string]] => [
-    `POST /panel/api/x/node/${path}`,
-    [404, 'NODE_AGENT_UNKNOWN_CENTRAL'],
-  ]),
+  ['POST /panel/api/x/node/elsewhere', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);
