@@ -32,9 +32,9 @@ function channelOf(reply: () => Response, values: object = {}) {
   const chat = new ChatCall({ outgoing, settings });
   return { channel: new ChatChannel({ settings, chat }), calls };
 }
-const alarm = (name: string, value: number): Notification =>
+const alarm = (name: string, value: number, event = 'alarmRaised'): Notification =>
   ({
-    ...{ id: '1', event: 'alarmRaised', at: 0, text: 'it is high', severity: 'warning', title: 'Alarm' },
+    ...{ id: '1', event, at: 0, text: 'it is high', severity: 'warning', title: 'Alarm' },
     data: { alarm: name, value, limit: 60 },
   }) as Notification;
 
@@ -55,6 +55,8 @@ test('alarms below the percentage of this channel are not sent', async (t) => {
   const { channel, calls } = channelOf(() => new Response('{}'));
   await channel.send(alarm('cpu', 70), signal);
   await channel.send(alarm('memory', 99), signal);
+  await channel.send(alarm('cpu', 70, 'cpuHigh'), signal);
+  await channel.send(alarm('memory', 99, 'memoryHigh'), signal);
   t.is(calls.length, 0);
   await channel.send(alarm('cpu', 80), signal);
   await channel.send(alarm('disk', 10), signal);

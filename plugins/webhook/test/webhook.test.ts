@@ -132,6 +132,7 @@ test.serial('settings that cannot be are refused by their name, and the token is
     webhookRunTime: '@never',
     webhookCpu: 101,
     webhookAdminIds: 'me',
+    webhookEnabledEvents: 'a,'.repeat(200),
   })) {
     const { status, text } = await panel.call('/panel/api/setting/update', { body: { [name]: value } });
     t.is(status, 400, text);
