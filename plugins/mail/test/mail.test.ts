@@ -11,6 +11,14 @@ const { cert, key } = selfSigned();
 const ACCOUNT = { smtpUsername: 'ada', smtpPassword: 'lovelace' };
 const ADDRESSES = { smtpFrom: 'Panel <panel@example.com>', smtpTo: 'ada@example.com, bob@example.com' };
 
+const fromQuotedPrintable = (text: string): string =>
+  Buffer.from(
+    text
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString();
+
 async function boot(t: ExecutionContext, settings: object = {}) {
   const engine = new FakeEngine();
   const panel = await TestPanel.boot({ plugins: [engine.plugin] });
@@ -146,6 +154,7 @@ test('settings that are no addresses are refused by name', async (t) => {
     ['smtpEncryptionType', 'ssl'],
     ['smtpUsername', 'a\r\nb'],
     ['smtpLang', '../en'],
+    ['smtpLang', 'en-a-b-c-d-e'],
   ];
   for (const [field, value] of cases)
     await refused(
@@ -180,12 +189,15 @@ test('a notification goes by mail while it is on, and mark-up in it is text', as
   await set({ smtpEnable: true });
   await guess('<b>&"bold"</b>');
   await until(() => received.length > 0, 'the mail is there');
-  const text = received[0]?.text.replaceAll('=\r\n', '') ?? '';
+  const text = received[0]?.text ?? '';
   t.is(received.length, 1);
+  t.regex(text, /^Subject: =\?UTF-8\?/m);
   t.notRegex(text, /^Bcc:/m);
   t.deepEqual(received[0]?.to, ['ada@example.com', 'bob@example.com']);
-  const html = text.slice(text.indexOf('text/html'));
-  t.regex(html, /dir="rtl"/);
+  const html = fromQuotedPrintable(text.slice(text.indexOf('text/html')));
+  t.regex(html, /<html lang="fa" dir="rtl">/);
+  t.regex(html, /ورود از/, 'the sentence is Persian');
+  t.regex(html, /&lt;b&gt;&amp;&quot;bold&quot;&lt;\/b&gt;/);
   t.notRegex(html, /<b>/);
 });
 
