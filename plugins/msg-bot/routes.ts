@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { bare, bool, message, oneOf, payload, route, type Route, shape, text } from '../../kernel/index.js';
 import { adminChats } from './admins.js';
-import { BotFailure } from './api/failure.js';
+import { BotFailure, failureOf } from './api/failure.js';
 import { Declined } from './chat/screen.js';
 import { errors } from './errors.js';
 import type { Bot } from './life/bot.js';
@@ -18,6 +18,8 @@ interface Scope {
   readonly settings: LiveSettings<BotSettings>;
 }
 
+const MOST_PROBLEMS = 5;
+
 async function test(bot: Bot, settings: LiveSettings<BotSettings>, signal: AbortSignal): Promise<string> {
   const { msgBotEnable, msgBotToken, msgBotChatId, msgBotLang } = settings.read();
   if (!msgBotEnable) return 'the bot is disabled; enable it with msgBotEnable and save the settings';
@@ -27,15 +29,25 @@ async function test(bot: Bot, settings: LiveSettings<BotSettings>, signal: Abort
   const chats = adminChats(msgBotChatId);
   if (chats.length === 0) return 'the bot has no admins (msgBotChatId)';
   const stop = AbortSignal.any([signal, session.signal]);
+  const html = textsOf(msgBotLang).html('testMessage', { host: hostname() });
+  const problems: string[] = [];
   try {
     await session.api.me(stop);
-    for (const chat of chats)
-      await session.api.send(chat, textsOf(msgBotLang).html('testMessage', { host: hostname() }), [], stop);
-    return '';
+    for (const chat of chats) {
+      const failure = await session.api.send(chat, html, [], stop).then(() => undefined, failureOf);
+      stop.throwIfAborted();
+      // The others may be reached all the same.
+      if (failure) problems.push(`chat ${chat}: ${failure.message}`);
+      if (failure && !['chat', 'rejected'].includes(failure.kind)) break;
+    }
   } catch (error) {
-    if (error instanceof BotFailure) return `the test failed: ${error.message}`;
-    throw error;
+    if (session.signal.aborted) return 'the bot was stopped or its settings were changed during the test';
+    if (!(error instanceof BotFailure)) throw error;
+    problems.push(error.message);
   }
+  if (problems.length === 0) return '';
+  const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : '';
+  return `the test failed: ${problems.slice(0, MOST_PROBLEMS).join('; ')}${more}`;
 }
 
 export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [

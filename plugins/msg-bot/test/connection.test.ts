@@ -51,6 +51,19 @@ test.serial('each update is handled once, also over a restart', async (t) => {
   t.deepEqual(engine.restarts, []);
 });
 
+test.serial('another Bot API server numbers updates in its own way', async (t) => {
+  await using world = await bootBot(t);
+  await connected(world);
+  t.regex(await world.say(ADMIN_ID, '/status'), /works/);
+  const own = await BotServer.start(t);
+  own.chats.add(ADMIN_ID);
+  own.firstUpdate = 7;
+  await world.set({ msgBotApiServer: own.url });
+  await world.until(() => own.count('getUpdates') > 0, 'it fetches there');
+  own.say(ADMIN_ID, '/status');
+  await world.until(() => /works/.test(own.last(ADMIN_ID)?.text ?? ''), 'the answer');
+});
+
 test.serial('a question survives a restart, and one that is too old ends with a sentence', async (t) => {
   const dataDirectory = await folderFor(t);
   const world = await bootBot(t, {}, { dataDirectory });
