@@ -1,6 +1,7 @@
 // Routes of the bot, for admins.
 import { hostname } from 'node:os';
 import { bare, bool, message, oneOf, payload, route, type Route, shape, text } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { adminChats } from './admins.js';
 import { BotFailure, failureOf } from './api/failure.js';
 import { Declined } from './chat/screen.js';
@@ -57,8 +58,8 @@ export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [
     name: 'settings.testMsgBot',
     doc: 'Sends a test message of the bot to all its admins, with the saved settings.',
     reply: bare(shape({ success: bool(), msg: text() })),
-    handle: async ({ signal }) => {
-      const problem = await test(bot, settings, signal);
+    handle: async ({ signal, reply }) => {
+      const problem = await holdingOpen(reply.progressed, () => test(bot, settings, signal));
       return { success: problem === '', msg: problem || 'the test message was sent' };
     },
   }),
@@ -84,12 +85,12 @@ export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [
     doc: 'Makes a backup and sends it to the admins of the bot.',
     reply: message(),
     errors: [errors.NOT_CONNECTED, errors.NOT_SENT],
-    handle: async ({ who }) => {
+    handle: async ({ who, reply }) => {
       const { session } = bot;
       if (!session) throw errors.NOT_CONNECTED();
       const texts = textsOf('en');
       try {
-        const sent = await reporter.sendBackup(session, who, texts);
+        const sent = await holdingOpen(reply.progressed, () => reporter.sendBackup(session, who, texts));
         if (sent === 0) throw errors.NOT_SENT();
         return `the backup was sent to ${sent} chats`;
       } catch (error) {

@@ -243,3 +243,28 @@ test('a silent server ends the attempt, and the end of the panel ends it at once
   t.regex(String(failed?.message), /did not answer in time/);
   t.true(Date.now() - started < 15_000);
 });
+
+test('a server that takes a mail late gets it once', async (t) => {
+  let taken = 0;
+  const port = await oddServer(t, (socket) => {
+    let isData = false;
+    socket.write('220 hello\r\n');
+    socket.on('data', (bytes) => {
+      const text = String(bytes);
+      if (!isData) socket.write(/^DATA/m.test(text) ? '354 go\r\n' : '250 fine\r\n');
+      isData ||= /^DATA/m.test(text);
+      if (!text.endsWith('\r\n.\r\n')) return;
+      isData = false;
+      taken++;
+      setTimeout(() => socket.write('250 taken\r\n'), 11_000);
+    });
+  });
+  const { panel, set } = await boot(t, { smtpPort: port, smtpEnabledEvents: ['loginSucceeded'] });
+  await set({ smtpEnable: true });
+  await panel.login();
+  type Listed = { readonly state: string; readonly attempts: number };
+  const listed = () => panel.get<Listed[]>('/panel/api/x/notifications/deliveries?channel=mail');
+  await until(async () => (await listed())[0]?.state === 'delivered', 'it is delivered');
+  t.is((await listed())[0]?.attempts, 1);
+  t.is(taken, 1);
+});
