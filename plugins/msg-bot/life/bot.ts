@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveSettings, Log } from '../../../kernel/index.js';
 import type { OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import { BotApi, PUBLIC_SERVER } from '../api/bot-api.js';
-import { type BotFailure, failureOf } from '../api/failure.js';
+import { type BotFailure, failureAround } from '../api/failure.js';
 import type { BotUpdate } from '../api/update.js';
 import type { Inbox } from '../chat/inbox.js';
 import { Sender } from '../send/sender.js';
@@ -141,7 +141,7 @@ export class Bot {
         await this.#live(signal, () => (failures = 0));
       } catch (error) {
         if (signal.aborted) return;
-        const failure = failureOf(error);
+        const failure = failureAround(error);
         this.#report(signal, failure);
         this.#session = undefined;
         const pause = failure.kind === 'token' ? REFUSED_MS : pauseAfter(failure, failures);
@@ -193,7 +193,7 @@ export class Bot {
         this.#report(signal, undefined);
       } catch (error) {
         signal.throwIfAborted();
-        const failure = failureOf(error);
+        const failure = failureAround(error);
         if (failure.kind === 'token') throw failure;
         this.#report(signal, failure);
       }
