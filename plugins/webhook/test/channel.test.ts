@@ -48,6 +48,7 @@ test('the queue learns when to try again, and when not', async (t) => {
   t.like(await send(429, '{"retry_after": 1e12}'), { retryAfterMs: 3_600_000 });
   t.like(await send(429, '{"retry_after": -5}'), { retryAfterMs: 5_000 });
   for (const status of [400, 401, 403, 404, 413]) t.like(await send(status), { isPermanent: true });
+  t.is((await send(500, '{"message":"a\\u001b[2J\\nb"}'))?.message, 'the chat answered (500): a[2J b');
   t.like(await send(500), { isPermanent: undefined, retryAfterMs: undefined });
 });
 

@@ -8,7 +8,7 @@ const at = Date.UTC(2026, 0, 15, 12);
 const DAY_MS = 86_400_000;
 const { signal } = new AbortController();
 
-function world(settings: object = {}) {
+function world(settings: { zone?: string; webhookRunTime?: string; webhookBackup?: boolean } = {}) {
   const clock = new FakeClock(at);
   const values = {
     webhookEnable: true,
@@ -16,7 +16,8 @@ function world(settings: object = {}) {
     webhookLang: 'en',
     webhookRunTime: '@every 1h',
   };
-  Object.assign(values, settings);
+  const { zone = 'UTC', ...others } = settings;
+  Object.assign(values, others);
   const posted: string[] = [];
   const stub = { fail: (_title: string): Error | undefined => undefined, isSetUp: true };
   const chat = {
@@ -31,7 +32,7 @@ function world(settings: object = {}) {
   };
   const schedule = new ReportSchedule({
     settings: { read: () => values },
-    allSettings: { read: () => ({ timeLocation: 'UTC' }) },
+    allSettings: { read: () => ({ timeLocation: zone }) },
     clock,
     log: { warn: () => undefined },
     report: { embed: async () => ({ title: 'report' }) },
@@ -106,4 +107,13 @@ test('a report is tried three times, waits as long as the chat asks, and then fo
   await pass(1_800_000);
   t.is(calls, 4, 'permanent: not tried again');
   t.deepEqual(posted, []);
+});
+
+test('an expression is read in the time zone of the panel', async (t) => {
+  const { posted, schedule, pass } = world({ webhookRunTime: '0 0 * * *', zone: 'Asia/Tehran' });
+  await schedule.look(signal);
+  await pass(8.4 * 3_600_000);
+  t.deepEqual(posted, []);
+  await pass(0.2 * 3_600_000);
+  t.deepEqual(posted, ['report'], 'at 20:30 UTC');
 });
