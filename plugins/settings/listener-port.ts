@@ -1,6 +1,6 @@
 // Ports and addresses of listeners that are settings: checked when they change, used from the next start on.
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
 import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
 import { type ListenerPlacesApi, ListenerPorts } from './contract.js';
 import { errors } from './errors.js';
@@ -8,11 +8,17 @@ import type { SettingsStore } from './store.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Why nobody could listen there; undefined when the port is free, without an address on all. */
-async function obstacleAt(port: number, address?: string): Promise<string | undefined> {
+const ALL = ['0.0.0.0', '::'];
+
+/** Whether a socket on one leaves the port of the other free. A name may stand for either. */
+const areApart = (a: string, b: string): boolean =>
+  a !== b && [a, b].every((address) => isIP(address) !== 0 && !ALL.includes(address));
+
+/** Why nobody could listen there; undefined when the port is free. An empty address is all of them. */
+async function obstacleAt(port: number, address: string): Promise<string | undefined> {
   const server = createServer();
   try {
-    server.listen(port, address);
+    server.listen(port, address || undefined);
     await once(server, 'listening');
     return undefined;
   } catch (error) {
@@ -60,15 +66,19 @@ export class ListenerPortSettings implements ListenerPlacesApi {
 
   /** Refuses a port or an address with which the panel could not start again. */
   async check({ changes, values }: { readonly changes: Values; readonly values: Values }): Promise<void> {
-    for (const { addressSetting: path = '' } of this.#all) {
+    const places = this.#listeners.places();
+    for (const { listener, setting, addressSetting: path = '' } of this.#all) {
       const address = String(values[path] ?? '');
-      const obstacle = path in changes && address !== '' ? await obstacleAt(0, address) : undefined;
+      if (!(path in changes) || address === '') continue;
+      const now = places.find(({ name }) => name === listener);
+      const stays = !(setting in changes) && now !== undefined && values[setting] === now.port;
+      const port = stays && areApart(now.host, address) ? now.port : 0;
+      const obstacle = await obstacleAt(port, address);
       if (obstacle !== undefined)
         throw errors.ADDRESS(`${path}: the panel could not listen on ${address}: ${obstacle}`, { path });
     }
     const ports = new Map(this.#all.map(({ listener, setting }) => [listener, values[setting]]));
-    const places = this.#listeners.places();
-    for (const { listener, setting } of this.#all) {
+    for (const { listener, setting, addressSetting = '' } of this.#all) {
       const port = values[setting];
       if (!(setting in changes) || port === 0) continue;
       const other = places.find(
@@ -80,7 +90,7 @@ export class ListenerPortSettings implements ListenerPlacesApi {
         });
       // Our own listeners hold their ports until the restart.
       if (places.some((place) => place.port === port)) continue;
-      const obstacle = await obstacleAt(Number(port));
+      const obstacle = await obstacleAt(Number(port), String(values[addressSetting] ?? ''));
       if (obstacle !== undefined)
         throw errors.PORT_TAKEN(`${setting}: the panel could not listen on port ${port}: ${obstacle}`, {
           path: setting,

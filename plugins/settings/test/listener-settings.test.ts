@@ -128,6 +128,34 @@ test('an address on which the panel could not start again is refused, and so is 
   );
 });
 
+test('port and address are tried together', async (t) => {
+  const first = await boot(t, { WEIR_HOST: '' });
+  await first.stop();
+  const webPort = await freePort();
+  await editDatabase(first.dataDirectory, [`INSERT INTO settings VALUES ('webPort', '${webPort}', 0)`]);
+  const panel = await boot(t, { WEIR_HOST: '', WEIR_PANEL_PORT: '' }, first.dataDirectory);
+  for (const [port, host] of [
+    [webPort, '127.0.0.2'],
+    [await freePort(), '127.0.0.3'],
+  ] as const) {
+    const other = createServer().listen(port, host);
+    await once(other, 'listening');
+    t.teardown(() => other.close());
+    const here = { webListen: host, ...(port !== webPort && { webPort: port }) };
+    const [field, code] =
+      port === webPort ? ['webListen', 'SETTINGS_ADDRESS'] : ['webPort', 'SETTINGS_PORT_TAKEN'];
+    await refused(t, panel, UPDATE, { body: here }, { status: 409, code, field, says: 'EADDRINUSE' });
+    if (port !== webPort) t.regex(await say(panel, { webPort: port }), /^settings saved; webPort:/);
+    else
+      for (const webListen of ['localhost', '0.0.0.0', '127.0.0.1'])
+        t.regex(
+          await say(panel, { webListen }),
+          /^settings saved; webListen:/,
+          'the panel itself holds the port',
+        );
+  }
+});
+
 test('the ports of panel and subscription are settings, used from the next start on', async (t) => {
   const { panel, webPort, subPort } = await bootWithPorts(t);
   t.is(panel.url, `http://127.0.0.1:${webPort}`);
