@@ -236,7 +236,9 @@ export default definePlugin({
             ip,
             hosts: [host, hostOfHeader(headers.host ?? '')],
           });
-          const later = listenerPorts.among(changed);
+          const later = listenerPorts.waiting(
+            Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
+          );
           const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
           return withMessage(
             later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
 import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
-import { type ListenerPlacesApi, ListenerPorts } from './contract.js';
+import { type ListenerPlacesApi, ListenerPorts, NextStartSettings } from './contract.js';
 import { errors } from './errors.js';
 import type { SettingsStore } from './store.js';
 
@@ -56,12 +56,20 @@ export class ListenerPortSettings implements ListenerPlacesApi {
     return [...this.#listeners.places(), ...next.filter(({ port }) => port > 0)];
   }
 
-  /** Of these settings, those that are ports and addresses of listeners. */
-  among(names: Iterable<string>): string[] {
-    const wanted = new Set(names);
-    return this.#all
-      .flatMap(({ setting, addressSetting = '' }) => [setting, addressSetting])
-      .filter((name) => wanted.has(name));
+  /** Of these settings with their new values, those that wait for the next start of the panel. */
+  waiting(values: Values): string[] {
+    const places = this.#all.flatMap(({ setting, addressSetting = '' }) => [setting, addressSetting]);
+    const others = this.#contributions(NextStartSettings).flatMap(({ value: { settings, waits }, fault }) =>
+      settings.filter((name) => {
+        try {
+          return name in values && waits(values[name]);
+        } catch (error) {
+          fault('waits of NextStartSettings', error);
+          return false;
+        }
+      }),
+    );
+    return [...places.filter((name) => name in values), ...others];
   }
 
   /** Refuses a port or an address with which the panel could not start again. */

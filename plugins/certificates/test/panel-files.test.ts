@@ -61,7 +61,8 @@ test('the panel serves HTTPS with the files of the settings from its next start 
   await first.login();
   const one = await pairIn(t, 'one.example');
   const { webCertFile, webKeyFile } = one;
-  await first.get(UPDATE, { body: { webCertFile, webKeyFile } });
+  const saved = await first.call(UPDATE, { body: { webCertFile, webKeyFile } });
+  t.is(saved.body.msg, 'settings saved; webCertFile, webKeyFile: from the next start of the panel on');
   t.is((await fetch(`${first.url}/healthz`)).status, 200, 'not yet');
   const secure = await again(t, first);
   t.is(await served(secure), 'one.example');
@@ -94,8 +95,13 @@ test('another pair takes the place of the one that is served at once', async (t)
   const { port } = secure.kernel.listeners.panel;
   const { webCertFile: certFile, webKeyFile: keyFile } = two;
   const body = { webCertFile: certFile, webKeyFile: keyFile };
-  t.is((await ask({ port, path: UPDATE, headers: await login(port), body })).status, 200);
+  const headers = await login(port);
+  const changed = await ask({ port, path: UPDATE, headers, body });
+  t.is(changed.msg, 'settings saved', 'at once');
   await until(async () => (await served(secure)) === 'two.example', 'the other certificate is served');
+  const emptied = await ask({ port, path: UPDATE, headers, body: { webCertFile: '', webKeyFile: '' } });
+  t.regex(emptied.msg, /webKeyFile: from the next start/);
+  t.is(await served(secure), 'two.example');
 });
 
 test('files that the panel could not serve are refused', async (t) => {
