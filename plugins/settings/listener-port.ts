@@ -1,7 +1,7 @@
 // Ports and addresses of listeners that are settings: checked when they change, used from the next start on.
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { type ListenersApi, messageOf, type PluginContext } from '../../kernel/index.js';
+import { type ListenersApi, type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import { type ListenerPlacesApi, ListenerPorts, NextStartSettings } from './contract.js';
 import { errors } from './errors.js';
 import type { SettingsStore } from './store.js';
@@ -32,19 +32,23 @@ export class ListenerPortSettings implements ListenerPlacesApi {
   readonly #listeners: ListenersApi;
   readonly #contributions: PluginContext['contributions'];
   readonly #store: Pick<SettingsStore, 'known'>;
+  readonly #log: Log;
 
   constructor({
     listeners,
     contributions,
     store,
+    log,
   }: {
     listeners: ListenersApi;
     contributions: PluginContext['contributions'];
     store: Pick<SettingsStore, 'known'>;
+    log: Log;
   }) {
     this.#listeners = listeners;
     this.#contributions = contributions;
     this.#store = store;
+    this.#log = log;
   }
 
   /** An inbound on the port of the next start would keep the panel from starting. */
@@ -70,6 +74,17 @@ export class ListenerPortSettings implements ListenerPlacesApi {
       }),
     );
     return [...places.filter((name) => name in values), ...others];
+  }
+
+  /** Logs how to start when the address is none of this machine any more, as in a database from another one. */
+  async warnOf(address: string): Promise<void> {
+    if (address === '') return;
+    const problem = await obstacleAt(0, address);
+    if (problem !== undefined)
+      this.#log.error(
+        'the panel cannot listen on the address of the setting webListen; start it with WEIR_HOST=127.0.0.1, which takes precedence, and change the setting',
+        { webListen: address, problem },
+      );
   }
 
   /** Refuses a port or an address with which the panel could not start again. */
