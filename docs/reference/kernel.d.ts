@@ -35,7 +35,7 @@
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 28 names
+//   @weir-panel/weir/plugins/settings: 30 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -5997,6 +5997,14 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** The listeners whose ports and addresses are settings. */
   export const ListenerPorts: ExtensionPoint<ListenerPort>;
+  /** Settings that may have to wait for the next start of the panel; the reply to a change says so. */
+  export interface WaitingSettings {
+    readonly settings: readonly string[];
+    /** whether a change to this value waits */
+    readonly waits: (value: unknown) => boolean;
+  }
+  /** Settings besides those of `ListenerPorts` that may have to wait for the next start. */
+  export const NextStartSettings: ExtensionPoint<WaitingSettings>;
   /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
   export interface ListenerPlacesApi {
     places(): readonly {

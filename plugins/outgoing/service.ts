@@ -27,6 +27,9 @@ import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
 import { headersOf, methodOf, packed, readUrl, urlOf } from './request.js';
 
+/** RFC 6761, 6.3. */
+const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
+
 export interface OutgoingConfig {
   readonly allow: readonly Allowed[];
   readonly proxy?: ProxyServer | undefined;
@@ -84,28 +87,25 @@ export class OutgoingCalls implements OutgoingApi {
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
-    const { way, over } = await this.#admit(
-      entry,
-      destination,
-      options,
-      this.#proxyFor(destination, options),
-    );
+    const { way, over } = await this.#admit(entry, destination, options);
+    const proxyFor = (to: Destination) => way.proxy ?? this.#wayOut(to, options);
     try {
-      return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
+      return await this.#follow(entry, sent, { way, proxyFor }, options.redirect ?? 'follow', over);
     } catch (error) {
       over();
       throw error;
     }
   }
 
-  #proxyFor(
+  /** The way of another plugin to this destination; undefined when the call is direct. */
+  #wayOut(
     { host, isAddress }: Destination,
     { allowPrivate = false }: Pick<CallOptions, 'allowPrivate'>,
   ): ProxyServer | undefined {
-    const { config, contributions } = this.#needs;
-    // Outbounds of the core lead to public addresses only.
-    if (config.proxy || allowPrivate || (isAddress && reachOf(host) !== 'public')) return config.proxy;
-    for (const { value, fault } of contributions(WaysOut))
+    // Outbounds of the core lead to public addresses only, and nobody would check what a way finds at this machine's name.
+    const isPublic = isAddress ? reachOf(host) === 'public' : !LOCAL_NAME.test(host);
+    if (allowPrivate || !isPublic) return undefined;
+    for (const { value, fault } of this.#needs.contributions(WaysOut))
       try {
         const proxy = value.proxy();
         if (proxy) return { kind: 'socks5h', ...proxy };
@@ -132,7 +132,6 @@ export class OutgoingCalls implements OutgoingApi {
       CallOptions,
       'limits' | 'signal' | 'allowPrivate' | 'allowInsecure' | 'authorities' | 'proxy'
     >,
-    proxy = this.#needs.config.proxy,
   ): Promise<{ way: Way; over: () => void }> {
     const problem = options.limits && limitProblem(options.limits);
     if (problem) throw new OutgoingError('url', problem);
@@ -159,7 +158,7 @@ export class OutgoingCalls implements OutgoingApi {
     };
     try {
       giveBack = await this.#quotaOf(plugin, access).take(signal);
-      const { allow } = this.#needs.config;
+      const { allow, proxy } = this.#needs.config;
       const guard = new AddressGuard(this.#needs.listeners, allow, plugin, options.allowPrivate);
       const { allowInsecure = false, authorities = '' } = options;
       const { resolve } = this.#lookups;
@@ -176,7 +175,7 @@ export class OutgoingCalls implements OutgoingApi {
   async #follow(
     entry: Contributed<OutgoingAccess>,
     first: Sent,
-    way: Way,
+    { way, proxyFor }: { readonly way: Way; readonly proxyFor: (to: Destination) => ProxyServer | undefined },
     redirect: 'follow' | 'error' | 'manual',
     over: () => void,
   ): Promise<Response> {
@@ -185,7 +184,8 @@ export class OutgoingCalls implements OutgoingApi {
     for (let hops = 0; ; hops++) {
       const { host, isAddress, port } = sent.destination;
       if (isAddress) guard.check(host, host, port);
-      const reply = await exchange(sent, way);
+      // A redirect may lead from an address that is called directly to one that is not.
+      const reply = await exchange(sent, { ...way, proxy: proxyFor(sent.destination) });
       try {
         const location = targetOf(reply.statusCode, reply.headers.location);
         if (location === undefined || redirect === 'manual')
