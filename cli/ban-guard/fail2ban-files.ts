@@ -29,14 +29,14 @@ async function present(path: string): Promise<string | undefined> {
   return text;
 }
 
-/** What would change. `isWanted`: the files are to be there, else none of them. */
+/** What would change. `isWanted`: the files are to be there, else none of them. A jail comes after what it names and goes before it: with half of it, fail2ban does not start. */
 export const plan = (
   folder: string,
   files: readonly Fail2banFile[],
   isWanted: boolean,
 ): Promise<PlannedFile[]> =>
   Promise.all(
-    files.map(async ({ path, text }) => ({
+    (isWanted ? files : files.toReversed()).map(async ({ path, text }) => ({
       path: join(folder, path),
       before: await present(join(folder, path)),
       after: isWanted ? text : undefined,
@@ -83,7 +83,8 @@ export class Fail2ban {
       return isRunning;
     } catch (cause) {
       const left: string[] = [];
-      for (const { path, before } of written) await put(path, before).catch(() => left.push(path));
+      for (const { path, before } of written.toReversed())
+        await put(path, before).catch(() => left.push(path));
       if (isRunning) await this.#client('reload').catch(() => left.push('the jails'));
       const now =
         left.length > 0 ? `these could not be restored: ${left.join(', ')}` : 'everything is as before';

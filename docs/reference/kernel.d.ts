@@ -38,7 +38,7 @@
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 28 names
+//   @weir-panel/weir/plugins/settings: 30 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 3 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -5578,6 +5578,8 @@ declare module '@weir-panel/weir/plugins/notifications' {
   /** A channel: a chat, a mail server, an address that accepts JSON. */
   export interface Channel {
     readonly name: string;
+    /** How long an attempt may take: 10,000 ms without it, 60,000 at most. */
+    readonly attemptLimitMs?: number;
     /** Whether the channel is set up; nothing is queued for a disabled one. */
     isOn(): boolean;
     /** Language of the texts, a BCP 47 tag such as `en`, `fa`, `ru`, `zh`; English without it. */
@@ -6403,6 +6405,14 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** The listeners whose ports and addresses are settings. */
   export const ListenerPorts: ExtensionPoint<ListenerPort>;
+  /** Settings that may have to wait for the next start of the panel; the reply to a change says so. */
+  export interface WaitingSettings {
+    readonly settings: readonly string[];
+    /** whether a change to this value waits */
+    readonly waits: (value: unknown) => boolean;
+  }
+  /** Settings besides those of `ListenerPorts` that may have to wait for the next start. */
+  export const NextStartSettings: ExtensionPoint<WaitingSettings>;
   /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
   export interface ListenerPlacesApi {
     places(): readonly {

@@ -58,10 +58,10 @@ export class History {
 
   /** Takes the last half hour into memory. */
   async start(): Promise<void> {
-    const since = this.#clock.now() - RECENT_MS;
+    const now = this.#clock.now();
     const rows = await this.#db.query<SeenRow>(
-      `${SELECT} WHERE last_seen > :since ORDER BY last_seen DESC LIMIT 200000`,
-      { since },
+      `${SELECT} WHERE last_seen > :since AND last_seen <= :now ORDER BY last_seen DESC LIMIT 200000`,
+      { since: now - RECENT_MS, now },
     );
     for (const row of rows.reverse()) this.#sightings.restore(numbersOf(row));
   }

@@ -35,6 +35,12 @@ export interface Sighting {
 }
 export type SeenRow = Pick<Sighting, 'clientId' | 'panel' | 'network' | 'address' | 'firstSeen' | 'lastSeen'>;
 
+/** After the clock was set back; otherwise an address that was left would take a place until the clock is there again. */
+function setBack(sighting: Sighting, now: number): void {
+  for (const time of ['lastSeen', 'since', 'written', 'reported'] as const)
+    sighting[time] = Math.min(sighting[time], now);
+}
+
 const keyOfEnd = (clientId: number, network: string): string => `${clientId} ${network}`;
 
 export class Sightings {
@@ -162,6 +168,7 @@ export class Sightings {
     for (const [key, at] of this.#ends) if (at <= now - RECENT_MS) this.#ends.delete(key);
     for (const [clientId, own] of this.#clients) {
       for (const [key, sighting] of own) {
+        if (sighting.lastSeen > now) setBack(sighting, now);
         if (sighting.lastSeen > sighting.written && sighting.lastSeen <= now - WRITTEN_EVERY_MS)
           this.#unwritten.add(sighting);
         if (sighting.lastSeen <= now - RECENT_MS && sighting.lastSeen === sighting.written) {

@@ -11,11 +11,11 @@ import {
 } from '../../kernel/index.js';
 import type { ClientAddressesApi } from '../addresses/contract.js';
 import type { BanStore } from './ban-store.js';
-import { type BanDriver, BanDrivers, type BanFacts, type BanPorts, type BanTarget } from './contract.js';
+import { type BanDriver, BanDrivers, type BanFacts, type BanPorts } from './contract.js';
 import type { DriverMarks } from './driver-marks.js';
 import { portsOf, sshPorts } from './ports.js';
 import type { banGuardSettings } from './settings.js';
-import { keyOf } from './target.js';
+import { canonicalBans, type FoundBans, keyOf } from './target.js';
 import { within } from './within.js';
 
 const LIMIT_MS = 120_000;
@@ -43,6 +43,8 @@ export class Enforcer {
   /** drivers that are switched off and keep their bans, of which the log has a line */
   readonly #lingering = new Set<string>();
   #standing = STARTING;
+  /** the driver whose standing it is */
+  #asked = '';
   #waiting: Promise<void> | undefined;
 
   constructor(needs: {
@@ -70,10 +72,11 @@ export class Enforcer {
     return this.#settings.read().banGuardDriver;
   }
   get standing(): Standing {
-    return this.driver === '' ? OFF : this.#standing;
+    if (this.driver === '') return OFF;
+    return this.driver === this.#asked ? this.#standing : STARTING;
   }
   get isWorking(): boolean {
-    return this.driver !== '' && this.#standing.problem === '';
+    return this.driver !== '' && this.standing.problem === '';
   }
   drivers(): string[] {
     return this.#contributions(BanDrivers).map(({ value }) => value.name);
@@ -123,7 +126,7 @@ export class Enforcer {
         await this.#leave(wanted);
         if (wanted !== '') await this.#agree(wanted);
       } catch (error) {
-        this.#set({ ...this.#standing, problem: messageOf(error) });
+        this.#set(wanted, { ...this.standing, problem: messageOf(error) });
       }
     }));
   }
@@ -132,15 +135,17 @@ export class Enforcer {
     const { value: driver } = this.#find(wanted) ?? {};
     if (!driver) {
       const problem = `there is no ban driver ${wanted}; there are ${this.drivers().join(', ')}`;
-      return this.#set({ installed: false, problem });
+      return this.#set(wanted, { installed: false, problem });
     }
     const state = await within(LIMIT_MS, driver.state());
-    if (state.problem !== '') return this.#set(state);
+    if (state.problem !== '') return this.#set(wanted, state);
     // First: if the panel is killed now, the next one knows what there may be.
     await this.#marks.add(wanted);
     await within(LIMIT_MS, driver.prepare?.(await this.ports()));
     await this.#store.moveTo(wanted);
-    const listed = new Map((await within(LIMIT_MS, driver.banned())).map((one) => [keyOf(one), one]));
+    const listed = new Map(
+      canonicalBans(await within(LIMIT_MS, driver.banned())).map((one) => [keyOf(one), one]),
+    );
     const stored = this.#store.list();
     const missing = stored.filter((ban) => !listed.has(keyOf(ban)));
     if (missing.length > 0) await within(LIMIT_MS, driver.ban(this.#remaining(missing)));
@@ -151,14 +156,11 @@ export class Enforcer {
       [...listed.values()].filter((one) => this.#store.get(one) === undefined),
       wanted,
     );
-    this.#set(state);
+    this.#set(wanted, state);
   }
 
   /** Bans that somebody made by the driver's own means: shown, so that they can be ended. */
-  async #adopt(
-    found: readonly (BanTarget & { readonly seconds?: number | undefined })[],
-    driver: string,
-  ): Promise<void> {
+  async #adopt(found: FoundBans, driver: string): Promise<void> {
     const { banGuardMinutes } = this.#settings.read();
     await this.#store.add(
       found
@@ -204,7 +206,7 @@ export class Enforcer {
       try {
         await work(driver);
       } catch (error) {
-        this.#set({ installed: this.#standing.installed, problem: messageOf(error) });
+        this.#set(driver.name, { installed: this.#standing.installed, problem: messageOf(error) });
       }
     });
   }
@@ -216,24 +218,26 @@ export class Enforcer {
     const now = this.#clock.now();
     return bans
       .filter(({ until }) => until > now)
-      .map(({ address, scope, until, email, reason }) => ({
+      .map(({ address, scope, since, until, email, reason }) => ({
         address,
         scope,
         email,
         reason,
-        seconds: Math.ceil((until - now) / 1000),
+        // A clock that was set back makes no ban longer than it was meant to be.
+        seconds: Math.ceil((until - Math.max(now, since)) / 1000),
       }));
   }
 
-  #set(next: Standing): void {
-    const before = this.#standing;
+  #set(driver: string, next: Standing): void {
+    const before = driver === this.#asked ? this.#standing : STARTING;
+    this.#asked = driver;
     this.#standing = { installed: next.installed, problem: next.problem.slice(0, 500) };
     if (before.problem === this.#standing.problem) return;
     if (next.problem !== '')
       this.#log.warn('addresses cannot be banned; trying again', {
-        driver: this.driver,
+        driver,
         reason: next.problem,
       });
-    else this.#log.info('bans are carried out', { driver: this.driver });
+    else this.#log.info('bans are carried out', { driver });
   }
 }

@@ -5,11 +5,11 @@ import type { Inbound } from '../inbounds/contract.js';
 const PROTOCOLS = new Set(['wireguard', 'amneziawg']);
 const NETWORKS = new Set(['kcp', 'mkcp']);
 
-/** An inbound that accepts the PROXY protocol accepts it from everybody who reaches the port. */
+/** The core reads names in any case. An inbound that accepts the PROXY protocol accepts it from everybody who reaches the port. */
 const acceptsProxyProtocol = (stream: object): boolean =>
   Object.entries(stream).some(
     ([key, value]) =>
-      (key === 'acceptProxyProtocol' && value === true) ||
+      (key.toLowerCase() === 'acceptproxyprotocol' && value === true) ||
       (typeof value === 'object' && value !== null && acceptsProxyProtocol(value as object)),
   );
 
@@ -18,5 +18,5 @@ export const isForgeable = ({
   streamSettings,
 }: Pick<Inbound, 'protocol' | 'streamSettings'>): boolean =>
   PROTOCOLS.has(protocol) ||
-  NETWORKS.has(String((streamSettings as { network?: unknown }).network ?? '')) ||
+  NETWORKS.has(String((streamSettings as { network?: unknown }).network ?? '').toLowerCase()) ||
   acceptsProxyProtocol(streamSettings);

@@ -1,7 +1,7 @@
 // Bans addresses of clients over their `limitIp`.
 import { type LiveSettings, type Log, messageOf, storageFailure, TimeSlice } from '../../kernel/index.js';
 import type { ClientAddressesApi } from '../addresses/contract.js';
-import type { ClientsApi } from '../clients/contract.js';
+import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { OpenConnectionsApi } from '../connection-cut/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { BanStore } from './ban-store.js';
@@ -10,7 +10,7 @@ import type { Enforcer } from './enforcer.js';
 import { isForgeable } from './forgeable.js';
 import type { Protection } from './protection.js';
 import type { banGuardSettings } from './settings.js';
-import type { SparedAddresses } from './spared.js';
+import { MOST_NAMED, type SparedAddresses } from './spared.js';
 import { banAddress } from './target.js';
 
 interface Needs {
@@ -76,14 +76,19 @@ export class LimitBans {
 
   /** In portions: another panel may report thousands of clients at once. */
   async #decide(over: readonly Omit<OverLimit, 'isForgeable'>[]): Promise<readonly Decided[]> {
-    const { clients, clientAddresses, inbounds, protection, spared, store } = this.#needs;
+    const { clients, inbounds, protection, spared, store } = this.#needs;
+    // Behind a tunnel that nobody has named, all clients are at one address.
+    const known = new Map<string, readonly ClientRow[]>();
     const around = {
       protection: protection.now(),
-      sharedWith: (address: string, clientId: number) =>
-        (clientAddresses?.at(address) ?? []).flatMap((there) => {
-          const other = there.clientId === clientId ? undefined : clients.byId(there.clientId);
-          return other?.enable === true ? [other.email] : [];
-        }),
+      sharedWith: (address: string, clientId: number) => {
+        const there = known.get(address) ?? this.#clientsAt(address);
+        known.set(address, there);
+        return there
+          .filter(({ id }) => id !== clientId)
+          .slice(0, MOST_NAMED)
+          .map(({ email }) => email);
+      },
       bannedUntil: (address: string) => store.get({ address, scope: 'proxy' })?.until ?? 0,
     };
     const decided = new Map<string, Decided>();
@@ -99,6 +104,18 @@ export class LimitBans {
       spared.add(decision.spared);
     }
     return [...decided.values()];
+  }
+
+  /** Enabled clients there: as many as are named, and the one that is asked about. */
+  #clientsAt(address: string): readonly ClientRow[] {
+    const { clientAddresses, clients } = this.#needs;
+    const found: ClientRow[] = [];
+    for (const { clientId } of clientAddresses?.at(address) ?? []) {
+      const client = clients.byId(clientId);
+      if (client?.enable === true) found.push(client);
+      if (found.length > MOST_NAMED) break;
+    }
+    return found;
   }
 
   /** What was opened between the first cut and the ban would hang until its time is over. */

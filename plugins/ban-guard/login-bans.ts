@@ -48,7 +48,10 @@ export class LoginBans {
     const chosen = [...reached].filter(
       (address) => this.#protection.of(address) === '' && !this.#store.isBanned({ address, scope: 'panel' }),
     );
-    const bans = chosen.slice(0, Math.max(0, this.#store.room)).map((address) => ({
+    const { room } = this.#store;
+    if (chosen.length > room)
+      this.#log.warn('as many addresses are banned as can be; others are not, after failed logins', { room });
+    const bans = chosen.slice(0, Math.max(0, room)).map((address) => ({
       address,
       scope: 'panel' as const,
       reason: 'login' as const,
@@ -72,7 +75,7 @@ export class LoginBans {
   #count(address: string): number {
     const now = this.#clock.now();
     const known = this.#failures.get(address);
-    if (known && now - known.since < WINDOW_MS) return ++known.count;
+    if (known && now >= known.since && now - known.since < WINDOW_MS) return ++known.count;
     this.#failures.delete(address);
     this.#failures.set(address, { since: now, count: 1 });
     const [oldest] = this.#failures.keys();

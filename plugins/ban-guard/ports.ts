@@ -31,7 +31,7 @@ export async function sshPorts(folder = SSHD): Promise<number[]> {
     [
       ...text
         .slice(0, LARGEST_FILE)
-        .matchAll(/^[ \t]*(?:Port[ \t=]+"?|ListenAddress[ \t=]+\S+:)(\d{1,5})\b/gim),
+        .matchAll(/^[ \t]*(?:Port[ \t=]+"?|ListenAddress[ \t=]+(?:\[[^\]\s]*\]|[^\s:]+):)(\d{1,5})\b/gim),
     ].map(([, digits]) => Number(digits)),
   );
   return unique([SSH, ...ports]);

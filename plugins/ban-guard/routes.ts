@@ -111,7 +111,7 @@ export const routes = ({ store, enforcer, handBans, spared, settings }: Needs): 
           reason: oneOf('private', 'listed', 'admin', 'shared', 'claimed').description(
             'shared: other clients were seen there; claimed: only a header names it; private, listed, admin: such addresses are never banned',
           ),
-          sharedWith: list(text()).description('emails of the other clients'),
+          sharedWith: list(text()).description('emails of other clients there, at most 20'),
           at: int().min(0).description('Unix ms of the last time'),
         }),
       ),

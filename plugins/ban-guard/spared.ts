@@ -3,6 +3,8 @@ import type { Clock, Log } from '../../kernel/index.js';
 import type { Spared } from './decision.js';
 
 const MOST = 1000;
+/** Other clients at a shared address. */
+export const MOST_NAMED = 20;
 const LOGGED_EVERY_MS = 3_600_000;
 
 export interface SparedAddress extends Spared {
@@ -32,7 +34,7 @@ export class SparedAddresses {
           email,
           address,
           reason,
-          ...(sharedWith.length > 0 && { sharedWith: sharedWith.slice(0, 20) }),
+          ...(sharedWith.length > 0 && { sharedWith }),
         });
       }
       this.#spared.delete(key);

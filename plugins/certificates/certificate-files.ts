@@ -1,8 +1,19 @@
 // Files of certificates: key and chain of one order lie in one folder, and a link names the folder that is in use. Moving
 // the link is one step, so that nobody ever finds the key of one certificate beside the chain of another.
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { replaceFile, syncFolder } from '../../kernel/index.js';
 import { CERTIFICATE_FOLDER, type CertificatePaths } from './contract.js';
 import type { Pem } from './pair-files.js';
@@ -13,6 +24,8 @@ const PANEL_FILES = 'panel-files';
 /** Names of folders are made here; anything else in a row of the database is not followed. */
 const FOLDER = /^[a-z0-9][a-z0-9.-]{0,120}$/;
 const MOST_BYTES = 1024 * 1024;
+/** As the system follows them. */
+const MOST_LINKS = 40;
 
 export const newFolder = (begin: string): string =>
   `${begin.slice(0, 100).replace(/[^a-z0-9]+$/, '')}-${randomBytes(6).toString('hex')}`;
@@ -140,6 +153,19 @@ export class CertificateFolders {
       // Somebody has removed them by hand.
       return { certificate: '', key: '' };
     }
+  }
+
+  /** Whether the path lies in this folder, or leads through it. */
+  async holds(path: string): Promise<boolean> {
+    const root = await realpath(this.#root).catch(() => this.#root);
+    for (let at = path, links = 0; links < MOST_LINKS; links++) {
+      const folder = await realpath(dirname(at)).catch(() => dirname(resolve(at)));
+      if (folder === root || folder.startsWith(root + sep)) return true;
+      const target = await readlink(at).catch(() => undefined);
+      if (target === undefined) return false;
+      at = resolve(folder, target);
+    }
+    return false;
   }
 
   async leavePanel(): Promise<void> {

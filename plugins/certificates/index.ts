@@ -18,6 +18,7 @@ import { SealedColumns, Secrets } from '../secrets/contract.js';
 import {
   afterSettingsSave,
   beforeSettingsSave,
+  NextStartSettings,
   PanelListener,
   type PanelListenerApi,
   SettingGroups,
@@ -91,6 +92,12 @@ export default definePlugin({
   provides: ({ answers }) => [provide(Challenges, answers)],
   contributes: ({ calls, store, served, listener }) => [
     contribute(SettingGroups, { group: panelFileSettings, ...filesOf(listener) }),
+    contribute(NextStartSettings, {
+      settings: Object.keys(panelFileSettings),
+      // A listener that serves HTTPS goes on so, with other files at once.
+      waits: (path) =>
+        listener !== undefined && (listener.certificateFiles.certificate === '' || path === ''),
+    }),
     contribute(AuditedHooks, certificates),
     contribute(NotifiedEvents, failedCertificate),
     contribute(OutgoingHosts, calls.access),

@@ -22,7 +22,7 @@ export type Values = Readonly<Record<string, unknown>>;
 export type Input = RequestInfo & { params: Values; query: unknown; body: unknown };
 
 export interface Change {
-  /** Returns the body of an older program as the strict route takes it. */
+  /** Returns the body of an older program as the strict route takes it, or a promise of that. */
   readonly read?: (body: unknown, input: Input) => unknown;
   /** Returns `obj` of a reply to an older program. */
   readonly shape?: (obj: unknown, input: Input) => unknown;
@@ -73,7 +73,7 @@ export async function bodyOf(
   const convert = isForm(input);
   if (convert && !form && !isOld) throw kernelErrors.UNSUPPORTED_BODY();
   let sent = isOld ? (input.body ?? {}) : input.body;
-  if (isOld && read) sent = read(sent, input);
+  if (isOld && read) sent = await read(sent, input);
   const checked = await validateInSlices(schema, sent, { convert }).catch((error: unknown) => {
     const again = isOld ? repaired(sent, error) : undefined;
     if (again === undefined) throw error;

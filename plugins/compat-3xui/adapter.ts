@@ -98,13 +98,22 @@ export class Adapter {
 
   /** @param name the other name by which it is called */
   #changeOf(call: Call, routes: Routes, name = call): Change {
-    const [read, shape] = [reads[call], shapes[name] ?? shapes[call]];
-    const ask: Ask = async (other, input, params = {}) =>
-      (await (await this.#prepared({ call: other, params }, input, routes))()).obj;
+    const [read, shape] = [this.#readerOf(call, routes), shapes[name] ?? shapes[call]];
+    const ask = this.#asking(routes);
     return {
       ...(read && { read }),
       ...(shape && { shape: (obj: unknown, input: Input) => shape(obj, input, ask) }),
     };
+  }
+
+  #readerOf(call: Call, routes: Routes): Change['read'] {
+    const read = reads[call];
+    return read && ((body, input) => read(body, input, this.#asking(routes)));
+  }
+
+  #asking(routes: Routes): Ask {
+    return async (other, input, params = {}) =>
+      (await (await this.#prepared({ call: other, params }, input, routes))()).obj;
   }
 
   #own(mounted: Mounted, routes: Routes): Route {
@@ -193,7 +202,7 @@ export class Adapter {
       query: route.query ? validate(route.query, {}, { convert: true }) : {},
       body,
     });
-    own.body = await bodyOf(route, reads[call], own, true);
+    own.body = await bodyOf(route, this.#readerOf(call, routes), own, true);
     return async () => {
       const result = await handlerOf(route)(own);
       if (route.reply.kind === 'message') return { obj: null, msg: sentenceOf(result) };

@@ -3,7 +3,8 @@ import { jsonObject } from '../../kernel/index.js';
 import type { Change, Input, Values } from './adapted-route.js';
 import type { Call } from './names.js';
 import { OLD_COOKIE } from './old-program.js';
-import { withOurNames } from './setting-names.js';
+import type { Ask } from './replies.js';
+import { needsHosts, withOurNames } from './setting-names.js';
 
 const isRecord = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -64,13 +65,20 @@ function clientPatch(body: unknown, input: Input): unknown {
   return isPy3xui(sent, input) ? { ...PY3XUI_DEFAULTS, ...sent } : sent;
 }
 
-export const reads: Readonly<Partial<Record<Call, Required<Pick<Change, 'read'>>['read']>>> = {
+/** `ask` calls another route of ours for the same caller. */
+type Read = (body: unknown, input: Input, ask: Ask) => ReturnType<Required<Change>['read']>;
+
+export const reads: Readonly<Partial<Record<Call, Read>>> = {
   'POST /panel/api/inbounds/add': inbound,
   'POST /panel/api/inbounds/update/{id}': inbound,
   'POST /panel/api/clients/add': (body) =>
     isRecord(body) ? { ...body, client: clientOf(body['client']) } : body,
   'POST /panel/api/clients/update/{email}': clientPatch,
-  'POST /panel/api/setting/update': (body) => (isRecord(body) ? withOurNames(body) : body),
+  'POST /panel/api/setting/update': async (body, input, ask) => {
+    if (!isRecord(body)) return body;
+    const inForce = needsHosts(body) ? await ask('POST /panel/api/setting/all', input) : {};
+    return withOurNames(body, inForce as Values);
+  },
   // A program that sends no tag means all.
   'POST /panel/api/engine/resetOutboundsTraffic': (body) =>
     isRecord(body) && Object.keys(body).length === 0 ? { tag: '-alltags-' } : body,

@@ -58,8 +58,7 @@ const pairs = Object.entries(SETTING_NAMES);
 
 /** The one host that older panels permit, of those that this one permits. */
 const firstHost = ({ allowedHosts }: Values): unknown =>
-  (typeof allowedHosts === 'string' ? allowedHosts.split(',') : (allowedHosts as readonly unknown[]))[0] ??
-  '';
+  (typeof allowedHosts === 'string' ? allowedHosts.split(',') : [allowedHosts].flat())[0] ?? '';
 
 /** Adds the other names to what is there. */
 export const withOldNames = (settings: Values): Values => ({
@@ -70,11 +69,19 @@ export const withOldNames = (settings: Values): Values => ({
   ),
 });
 
-/** Their names become ours. Programs send back everything that they got, and change only what they know. */
-export function withOurNames(settings: Values): Values {
+/** Whether this tells of one of several hosts, so that the others are in the settings in force. */
+export const needsHosts = (settings: Values): boolean =>
+  typeof settings['webDomain'] === 'string' && !('allowedHosts' in settings);
+
+/**
+ * Their names become ours. Programs send back everything that they got, and change only what they know; some leave out
+ * what they do not know, so `inForce` has the settings as they are.
+ */
+export function withOurNames(settings: Values, inForce: Values = {}): Values {
   const { webDomain, ...renamed }: Record<string, unknown> = settings;
+  const known = 'allowedHosts' in settings ? settings : inForce;
   // A program that sends everything back means no change.
-  if (typeof webDomain === 'string' && !('allowedHosts' in settings && firstHost(settings) === webDomain))
+  if (typeof webDomain === 'string' && !('allowedHosts' in known && firstHost(known) === webDomain))
     renamed['allowedHosts'] = webDomain.trim() === '' ? [] : [webDomain];
   for (const [ours, theirs] of [...pairs, ...ALSO_READ])
     if (theirs in settings) {

@@ -10,6 +10,7 @@ import {
   text,
 } from '../../kernel/index.js';
 import { Channels } from '../notifications/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { MailChannel } from './mail-channel.js';
 import { mailSettings } from './settings.js';
 
@@ -34,10 +35,7 @@ export default definePlugin({
           msg: text(),
         }),
       ),
-      handle: ({ reply }) => {
-        reply.progressed();
-        return channel.test(signal);
-      },
+      handle: ({ reply }) => holdingOpen(reply.progressed, () => channel.test(signal)),
     }),
   ],
 });

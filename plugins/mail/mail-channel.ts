@@ -5,7 +5,7 @@ import type { Clock, LiveSettings, Log } from '../../kernel/index.js';
 import type { Channel, Notification } from '../notifications/contract.js';
 import { letterOf } from './letter.js';
 import { mailboxIn, type Mailbox, type mailSettings, recipientsIn } from './settings.js';
-import { sendMail, SmtpFailure, type Stage } from './smtp-session.js';
+import { sendMail, SmtpFailure, type Stage, WHOLE_MS } from './smtp-session.js';
 
 /** How a test went; `stage` is where it ended. */
 export interface Tested {
@@ -16,6 +16,8 @@ export interface Tested {
 
 export class MailChannel implements Channel {
   readonly name = 'mail';
+  /** A server that looks for viruses takes a mail late. If it were given up before, it would be sent again and again. */
+  readonly attemptLimitMs = WHOLE_MS + 2_000;
   readonly #settings: LiveSettings<typeof mailSettings>;
   readonly #log: Log;
   readonly #clock: Clock;

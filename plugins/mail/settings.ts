@@ -76,7 +76,7 @@ export const mailSettings = {
   smtpLang: setting(
     word()
       .max(35)
-      .pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/, 'language tag, such as en or fa'),
+      .pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}$/, 'language tag, such as en or fa'),
     'en',
     'language of the mails',
   ),

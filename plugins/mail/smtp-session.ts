@@ -39,7 +39,7 @@ const CONNECT_MS = 10_000;
 /** Of a server that says nothing any more. */
 const SILENCE_MS = 15_000;
 /** For all of it, however slowly the server speaks. */
-const WHOLE_MS = 30_000;
+export const WHOLE_MS = 30_000;
 const LONGEST_REPLY = 64 * 1024;
 const LONGEST_WORDS = 300;
 

@@ -31,8 +31,8 @@ export class BotChannel implements Channel {
   }
 
   isOn(): boolean {
-    const { msgBotEnable, msgBotToken, msgBotChatId } = this.#needs.settings.read();
-    return msgBotEnable && msgBotToken !== '' && adminChats(msgBotChatId).length > 0;
+    const { msgBotEnable, msgBotToken } = this.#needs.settings.read();
+    return msgBotEnable && msgBotToken !== '';
   }
 
   language(): string {
@@ -41,12 +41,16 @@ export class BotChannel implements Channel {
 
   /** The names as an admin wrote them; older panels have others for the same events, and notifications know both. */
   events(): readonly string[] {
-    const names = this.#needs.settings.read().msgBotEnabledEvents.split(',');
+    const { msgBotEnabledEvents, msgBotChatId } = this.#needs.settings.read();
+    // Clients are reached without a chat of an admin too.
+    if (adminChats(msgBotChatId).length === 0) return [];
+    const names = msgBotEnabledEvents.split(',');
     return [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
   }
 
   async send(notification: Sent, signal: AbortSignal): Promise<void> {
     const chats = adminChats(this.#needs.settings.read().msgBotChatId);
+    if (chats.length === 0) throw new BotFailure('chat', 'the bot has no admins (msgBotChatId)');
     const done = this.#doneOf(notification.id);
     const failures: BotFailure[] = [];
     for (const chat of chats) {

@@ -1,8 +1,9 @@
 // Routes of the bot, for admins.
 import { hostname } from 'node:os';
 import { bare, bool, message, oneOf, payload, route, type Route, shape, text } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { adminChats } from './admins.js';
-import { BotFailure } from './api/failure.js';
+import { BotFailure, failureOf } from './api/failure.js';
 import { Declined } from './chat/screen.js';
 import { errors } from './errors.js';
 import type { Bot } from './life/bot.js';
@@ -18,6 +19,8 @@ interface Scope {
   readonly settings: LiveSettings<BotSettings>;
 }
 
+const MOST_PROBLEMS = 5;
+
 async function test(bot: Bot, settings: LiveSettings<BotSettings>, signal: AbortSignal): Promise<string> {
   const { msgBotEnable, msgBotToken, msgBotChatId, msgBotLang } = settings.read();
   if (!msgBotEnable) return 'the bot is disabled; enable it with msgBotEnable and save the settings';
@@ -27,15 +30,25 @@ async function test(bot: Bot, settings: LiveSettings<BotSettings>, signal: Abort
   const chats = adminChats(msgBotChatId);
   if (chats.length === 0) return 'the bot has no admins (msgBotChatId)';
   const stop = AbortSignal.any([signal, session.signal]);
+  const html = textsOf(msgBotLang).html('testMessage', { host: hostname() });
+  const problems: string[] = [];
   try {
     await session.api.me(stop);
-    for (const chat of chats)
-      await session.api.send(chat, textsOf(msgBotLang).html('testMessage', { host: hostname() }), [], stop);
-    return '';
+    for (const chat of chats) {
+      const failure = await session.api.send(chat, html, [], stop).then(() => undefined, failureOf);
+      stop.throwIfAborted();
+      // The others may be reached all the same.
+      if (failure) problems.push(`chat ${chat}: ${failure.message}`);
+      if (failure && !['chat', 'rejected'].includes(failure.kind)) break;
+    }
   } catch (error) {
-    if (error instanceof BotFailure) return `the test failed: ${error.message}`;
-    throw error;
+    if (session.signal.aborted) return 'the bot was stopped or its settings were changed during the test';
+    if (!(error instanceof BotFailure)) throw error;
+    problems.push(error.message);
   }
+  if (problems.length === 0) return '';
+  const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : '';
+  return `the test failed: ${problems.slice(0, MOST_PROBLEMS).join('; ')}${more}`;
 }
 
 export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [
@@ -45,8 +58,8 @@ export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [
     name: 'settings.testMsgBot',
     doc: 'Sends a test message of the bot to all its admins, with the saved settings.',
     reply: bare(shape({ success: bool(), msg: text() })),
-    handle: async ({ signal }) => {
-      const problem = await test(bot, settings, signal);
+    handle: async ({ signal, reply }) => {
+      const problem = await holdingOpen(reply.progressed, () => test(bot, settings, signal));
       return { success: problem === '', msg: problem || 'the test message was sent' };
     },
   }),
@@ -72,12 +85,12 @@ export const botRoutes = ({ bot, reporter, settings }: Scope): Route[] => [
     doc: 'Makes a backup and sends it to the admins of the bot.',
     reply: message(),
     errors: [errors.NOT_CONNECTED, errors.NOT_SENT],
-    handle: async ({ who }) => {
+    handle: async ({ who, reply }) => {
       const { session } = bot;
       if (!session) throw errors.NOT_CONNECTED();
       const texts = textsOf('en');
       try {
-        const sent = await reporter.sendBackup(session, who, texts);
+        const sent = await holdingOpen(reply.progressed, () => reporter.sendBackup(session, who, texts));
         if (sent === 0) throw errors.NOT_SENT();
         return `the backup was sent to ${sent} chats`;
       } catch (error) {

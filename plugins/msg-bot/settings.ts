@@ -34,6 +34,13 @@ function proxyProblem(value: string): string | undefined {
     : 'it must be a proxy like socks5://127.0.0.1:1080 or http://user:password@proxy.example.com:3128, or blank';
 }
 
+/** The queue of notifications takes no longer list from a channel. */
+const MOST_EVENTS = 200;
+const eventsProblem = (value: string): string | undefined => {
+  if (!EVENTS.test(value)) return 'it must be comma-separated names of events';
+  return value.split(',').length > MOST_EVENTS ? `it may have ${MOST_EVENTS} names` : undefined;
+};
+
 export const botSettings = {
   msgBotEnable: setting(bool(), false, 'whether the bot runs'),
   msgBotToken: setting(
@@ -72,7 +79,7 @@ export const botSettings = {
     'language of the bot: en, fa, ru or zh; English for any other',
   ),
   msgBotEnabledEvents: setting(
-    text().max(2_048).pattern(EVENTS, 'comma-separated names of events').example('outbound.down'),
+    checked(2_048, eventsProblem).example('outbound.down'),
     'login.attempt,cpu.high',
     'events of which the bot notifies, comma-separated; blank for none',
   ),

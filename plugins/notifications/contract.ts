@@ -44,6 +44,8 @@ export interface DeliveryFailure {
 /** A channel: a chat, a mail server, an address that accepts JSON. */
 export interface Channel {
   readonly name: string;
+  /** How long an attempt may take: 10,000 ms without it, 60,000 at most. */
+  readonly attemptLimitMs?: number;
   /** Whether the channel is set up; nothing is queued for a disabled one. */
   isOn(): boolean;
   /** Language of the texts, a BCP 47 tag such as `en`, `fa`, `ru`, `zh`; English without it. */

@@ -13,6 +13,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { SEVERITIES } from './contract.js';
 import { DELIVERY_STATES } from './deliveries/delivery.js';
 import type { DeliveryLog } from './deliveries/delivery-log.js';
@@ -41,7 +42,7 @@ export const routes = ({
     name: 'notifications.test',
     doc: 'Sends one test notification over every enabled channel and returns the results.',
     reply: payload(list(shape({ channel: text(), plugin: text(), delivered: bool(), reason: text() }))),
-    handle: () => notifier.test(),
+    handle: ({ reply }) => holdingOpen(reply.progressed, () => notifier.test()),
   }),
   route({
     method: 'GET',

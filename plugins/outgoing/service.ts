@@ -34,6 +34,9 @@ import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
 import { headersOf, methodOf, packed, readUrl, urlOf } from './request.js';
 
+/** RFC 6761, 6.3. */
+const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
+
 export interface OutgoingConfig {
   readonly allow: readonly Allowed[];
   readonly proxy?: ProxyServer | undefined;
@@ -73,8 +76,7 @@ export class OutgoingCalls implements OutgoingApi {
     if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
       throw new OutgoingError('url', `${JSON.stringify(server).slice(0, 300)} is no host with a port`);
     const destination = this.#permitted(entry, url);
-    const { outboundTag = '' } = options;
-    const proxy = outboundTag === '' ? this.#needs.config.proxy : await this.#through(outboundTag);
+    const proxy = await this.#proxyOf(options);
     const { way, over } = await this.#admit(entry, destination, options, proxy);
     try {
       if (destination.isAddress) way.guard.check(destination.host, destination.host, destination.port);
@@ -94,34 +96,39 @@ export class OutgoingCalls implements OutgoingApi {
     const { body, type } = await packed(options.body, method);
     const sent: Sent = { url, destination, method, body, headers: headersOf(options.headers, type) };
 
-    const proxy = await this.#proxyFor(destination, options);
+    const proxy = await this.#proxyOf(options);
     const { way, over } = await this.#admit(entry, destination, options, proxy);
+    const proxyFor = (to: Destination) => way.proxy ?? this.#wayOut(to, options);
     try {
-      return await this.#follow(entry, sent, way, options.redirect ?? 'follow', over);
+      return await this.#follow(entry, sent, { way, proxyFor }, options.redirect ?? 'follow', over);
     } catch (error) {
       over();
       throw error;
     }
   }
 
-  async #proxyFor(
-    { host, isAddress }: Destination,
-    {
-      proxy = '',
-      outboundTag = '',
-      allowPrivate = false,
-    }: Pick<CallOptions, 'proxy' | 'outboundTag' | 'allowPrivate'>,
-  ): Promise<ProxyServer | undefined> {
-    const { config, contributions } = this.#needs;
+  /** The proxy of the call, of its outbound or of the environment; undefined when ways of plugins are asked. */
+  async #proxyOf({
+    proxy = '',
+    outboundTag = '',
+  }: Pick<CallOptions, 'proxy' | 'outboundTag'>): Promise<ProxyServer | undefined> {
     if (proxy !== '') {
       const own = proxyOf(proxy);
       if (own) return own;
       throw new OutgoingError('url', 'the proxy of the call is not valid');
     }
-    if (outboundTag !== '') return this.#through(outboundTag);
-    // Outbounds of the core lead to public addresses only.
-    if (config.proxy || allowPrivate || (isAddress && reachOf(host) !== 'public')) return config.proxy;
-    for (const { value, fault } of contributions(WaysOut))
+    return outboundTag === '' ? this.#needs.config.proxy : this.#through(outboundTag);
+  }
+
+  /** The way of another plugin to this destination; undefined when the call is direct. */
+  #wayOut(
+    { host, isAddress }: Destination,
+    { allowPrivate = false }: Pick<CallOptions, 'allowPrivate'>,
+  ): ProxyServer | undefined {
+    // Outbounds of the core lead to public addresses only, and nobody would check what a way finds at this machine's name.
+    const isPublic = isAddress ? reachOf(host) === 'public' : !LOCAL_NAME.test(host);
+    if (allowPrivate || !isPublic) return undefined;
+    for (const { value, fault } of this.#needs.contributions(WaysOut))
       try {
         const way = value.proxy();
         if (way) return { kind: 'socks5h', ...way };
@@ -199,7 +206,7 @@ export class OutgoingCalls implements OutgoingApi {
   async #follow(
     entry: Contributed<OutgoingAccess>,
     first: Sent,
-    way: Way,
+    { way, proxyFor }: { readonly way: Way; readonly proxyFor: (to: Destination) => ProxyServer | undefined },
     redirect: 'follow' | 'error' | 'manual',
     over: () => void,
   ): Promise<Response> {
@@ -208,7 +215,8 @@ export class OutgoingCalls implements OutgoingApi {
     for (let hops = 0; ; hops++) {
       const { host, isAddress, port } = sent.destination;
       if (isAddress) guard.check(host, host, port);
-      const reply = await exchange(sent, way);
+      // A redirect may lead from an address that is called directly to one that is not.
+      const reply = await exchange(sent, { ...way, proxy: proxyFor(sent.destination) });
       try {
         const location = targetOf(reply.statusCode, reply.headers.location);
         if (location === undefined || redirect === 'manual')

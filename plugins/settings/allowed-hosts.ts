@@ -56,7 +56,10 @@ export class AllowedHosts {
       variable === undefined
         ? 'on the machine itself add it to the setting allowedHosts over a loopback address, or allow every host with: weir hosts reset'
         : `add it to ${variable} in the environment of the panel`;
-    this.#listeners.allowHosts(this.#hosts(values), wayOut);
+    const hosts = this.#hosts(values);
+    // Until the next start this is another address than that of the setting, and after a restart that failed.
+    const now = this.#listeners.places().flatMap(({ name, host }) => (name === 'panel' ? [host] : []));
+    this.#listeners.allowHosts(hosts.length === 0 ? [] : [...hosts, ...now], wayOut);
   }
 
   /** Refuses a change that would lock out its caller. */

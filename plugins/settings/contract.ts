@@ -71,6 +71,24 @@ export const ListenerPorts = extensionPoint<ListenerPort>(
       : 'it needs the names of a listener and its settings',
 );
 
+/** Settings that may have to wait for the next start of the panel; the reply to a change says so. */
+export interface WaitingSettings {
+  readonly settings: readonly string[];
+  /** whether a change to this value waits */
+  readonly waits: (value: unknown) => boolean;
+}
+/** Settings besides those of `ListenerPorts` that may have to wait for the next start. */
+export const NextStartSettings = extensionPoint<WaitingSettings>(
+  'settings',
+  'NextStartSettings',
+  ({ settings, waits }) =>
+    Array.isArray(settings) &&
+    settings.every((name) => typeof name === 'string') &&
+    typeof waits === 'function'
+      ? undefined
+      : 'it needs names of settings and the function waits',
+);
+
 /** Ports of the panel: where its listeners are now, and where the settings put them at the next start. */
 export interface ListenerPlacesApi {
   places(): readonly { readonly name: string; readonly port: number }[];

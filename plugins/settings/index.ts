@@ -1,15 +1,14 @@
 import {
+  afterKernelOpen,
   command,
   definePlugin,
   contribute,
   hostOfHeader,
-  isLoopback,
   Jobs,
   type JobsApi,
   Listeners,
   maybe,
   type ListenersApi,
-  type Log,
   mapOf,
   nullable,
   openObject,
@@ -40,7 +39,6 @@ import {
   ListenerPlaces,
   ListenerPorts,
   PanelListener,
-  type PanelListenerApi,
   PanelHosts,
   PanelIdentity as Identity,
   settingChanges,
@@ -54,6 +52,7 @@ import { errors } from './errors.js';
 import { hostList } from './host-list.js';
 import { PanelIdentity } from './identity.js';
 import { ListenerPortSettings } from './listener-port.js';
+import { ALL_ADDRESSES, ofPanel, warnOfPlainHttp } from './panel-listener.js';
 import { panelSettings, timeZoneOf } from './panel-settings.js';
 import { proxiesIn } from './proxy-list.js';
 import { settings } from './recorded.js';
@@ -65,7 +64,6 @@ import { transferRoutes } from './transfer-routes.js';
 import { SettingsValues } from './values.js';
 
 const MINUTE_MS = 60_000;
-const ALL_ADDRESSES = '0.0.0.0';
 
 /** Applies the panel's settings to the kernel. */
 function apply(
@@ -82,41 +80,6 @@ function apply(
   kernel.listeners.proxies.set(proxiesIn(trustedProxyCIDRs));
   kernel.sessions.setLifetime(sessionMaxAge * MINUTE_MS, sessionMaxLifetime * MINUTE_MS);
   kernel.jobs.useZone(timeZoneOf(timeLocation));
-}
-
-/** The program around the kernel warns of the address in the environment; here it is that of the setting. */
-function warnOfPlainHttp(
-  { panelListener, log }: { readonly panelListener: PanelListenerApi | undefined; readonly log: Log },
-  host: string,
-): void {
-  if (!panelListener || panelListener.host.value === host || isLoopback(host)) return;
-  if (panelListener.certificateFiles.certificate === '')
-    log.warn(
-      'the panel sends passwords and cookies unencrypted: set webCertFile and webKeyFile, or put a proxy with TLS before it and webListen on 127.0.0.1',
-      { host },
-    );
-}
-
-/** The settings that the environment and the config file of the panel itself set. */
-function ofPanel(panel: PanelListenerApi | undefined) {
-  if (!panel) return { pinned: {}, defaults: {} };
-  const { host, port, trustedProxies } = panel;
-  const address = host.value === ALL_ADDRESSES ? '' : host.value;
-  const proxies = trustedProxies.value.join(',');
-  return {
-    pinned: {
-      ...(host.source === 'environment' && { webListen: { value: address, variable: 'WEIR_HOST' } }),
-      ...(port.source === 'environment' && { webPort: { value: port.value, variable: 'WEIR_PANEL_PORT' } }),
-      ...(trustedProxies.source === 'environment' && {
-        trustedProxyCIDRs: { value: proxies, variable: 'WEIR_TRUSTED_PROXIES' },
-      }),
-    },
-    defaults: {
-      ...(host.source === 'file' && { webListen: address }),
-      ...(port.source === 'file' && { webPort: port.value }),
-      ...(trustedProxies.source === 'file' && { trustedProxyCIDRs: proxies }),
-    },
-  };
 }
 
 export default definePlugin({
@@ -202,6 +165,8 @@ export default definePlugin({
   taps: ({ store, allowedHosts, listenerPorts, ...scope }) => [
     tap(beforeSettingsSave, (save) => allowedHosts.check(save), { strict: true }),
     tap(beforeSettingsSave, (save) => listenerPorts.check(save), { strict: true }),
+    // All know by now where they listen.
+    tap(afterKernelOpen, () => allowedHosts.apply()),
     tap(afterSettingsSave, () => {
       apply(store.read(panelSettings), scope);
       allowedHosts.apply();
@@ -236,7 +201,9 @@ export default definePlugin({
             ip,
             hosts: [host, hostOfHeader(headers.host ?? '')],
           });
-          const later = listenerPorts.among(changed);
+          const later = listenerPorts.waiting(
+            Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
+          );
           const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
           return withMessage(
             later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
@@ -279,6 +246,7 @@ export default definePlugin({
     const { webPort, webListen } = store.read(panelSettings);
     scope.listeners.setPort('panel', webPort, webListen || ALL_ADDRESSES);
     warnOfPlainHttp(scope, webListen || ALL_ADDRESSES);
+    await scope.listenerPorts.warnOf(webListen);
     apply(store.read(panelSettings), scope);
     allowedHosts.apply();
   },

@@ -88,7 +88,7 @@ export class SettingsTransfer {
 
   #change(name: string, after: unknown): PlannedChange {
     const { value, secret } = this.#store.known(name) ?? {};
-    const isLater = this.#listenerPorts.among([name]).length > 0;
+    const isLater = this.#listenerPorts.waiting({ [name]: after }).length > 0;
     return {
       name,
       // A plugin may clear a secret because of a change.

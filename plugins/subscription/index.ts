@@ -19,6 +19,7 @@ import {
   beforeSettingsSave,
   composeDefaultSettings,
   ListenerPorts,
+  NextStartSettings,
   PanelHosts,
   SettingGroups,
   Settings,
@@ -126,6 +127,10 @@ export default definePlugin({
       listener: 'subscription',
       setting: 'subPort' satisfies keyof typeof listenerSettings,
       addressSetting: 'subListen' satisfies keyof typeof listenerSettings,
+    }),
+    contribute(NextStartSettings, {
+      settings: Object.values(CERTIFICATE_SETTINGS),
+      waits: (path) => !certificate.isOn || path === '',
     }),
     contribute(PanelHosts, {
       hosts: publicHost === undefined ? [] : [publicHost],

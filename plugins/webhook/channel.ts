@@ -8,6 +8,8 @@ import type { WebhookSettings } from './settings.js';
 
 /** Settings that say from which percentage an alarm is sent. */
 const LEVELS = { cpu: 'webhookCpu', memory: 'webhookMemory' } as const;
+/** Events of such an alarm: that of all alarms, and those of one, which older panels have. */
+const RAISED = new Set(['alarmRaised', 'cpuHigh', 'memoryHigh']);
 
 export class ChatChannel implements Channel {
   readonly name = 'webhook';
@@ -40,7 +42,7 @@ export class ChatChannel implements Channel {
 
   /** The alarm has a limit of its own; this channel may want only higher ones. */
   #isBelow({ event, data: { alarm, value } }: Notification): boolean {
-    if (event !== 'alarmRaised' || (alarm !== 'cpu' && alarm !== 'memory')) return false;
+    if (!RAISED.has(event) || (alarm !== 'cpu' && alarm !== 'memory')) return false;
     const level = this.#settings.read()[LEVELS[alarm]];
     return level === 0 || (typeof value === 'number' && value < level);
   }

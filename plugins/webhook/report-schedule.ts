@@ -11,6 +11,8 @@ import type { WebhookSettings } from './settings.js';
 
 const MOST_ATTEMPTS = 3;
 const PAUSE_MS = 60_000;
+/** A cron expression may have seconds. */
+const LEAST_MS = 60_000;
 
 export class ReportSchedule {
   readonly #settings: LiveSettings<WebhookSettings>;
@@ -23,6 +25,8 @@ export class ReportSchedule {
   /** the setting that `#dueAt` was computed from */
   #runTime: string | undefined;
   #dueAt: number | undefined;
+  /** when `look` was called last: a clock that was set back must not hold the report for as long */
+  #lookedAt = 0;
   #attempts = 0;
   /** The report was sent, and its backup was not: another attempt must not send it twice. */
   #isReported = false;
@@ -51,28 +55,33 @@ export class ReportSchedule {
     const now = this.#clock.now();
     const zone = timeZoneOf(this.#allSettings.read(panelSettings).timeLocation);
     const runTime = `${webhookRunTime} ${zone ?? ''}`;
-    if (runTime !== this.#runTime) {
+    const plan = (from: number): void => {
+      this.#dueAt = nextRun(webhookRunTime, from, zone);
+      this.#attempts = 0;
+      // What was half sent belongs to the report before.
+      this.#isReported = false;
+    };
+    const isSetBack = now < this.#lookedAt;
+    this.#lookedAt = now;
+    if (runTime !== this.#runTime || isSetBack) {
       this.#runTime = runTime;
-      this.#dueAt = nextRun(webhookRunTime, now, zone);
+      plan(now);
     }
     if (this.#dueAt === undefined || now < this.#dueAt) return;
-    if (!webhookEnable || !this.#chat.isSetUp) {
-      this.#dueAt = nextRun(webhookRunTime, now, zone);
-      return;
-    }
+    if (!webhookEnable || !this.#chat.isSetUp) return plan(now);
+    const planNext = (): void => {
+      plan(now);
+      if (this.#dueAt !== undefined) this.#dueAt = Math.max(this.#dueAt, now + LEAST_MS);
+    };
     try {
       await this.send(signal);
-      this.#attempts = 0;
-      this.#dueAt = nextRun(webhookRunTime, now, zone);
+      planNext();
     } catch (error) {
       if (signal.aborted) return;
       const { retryAfterMs = PAUSE_MS, isPermanent = false } = error instanceof ChatError ? error : {};
       const isOver = isPermanent || ++this.#attempts >= MOST_ATTEMPTS;
-      if (isOver) {
-        this.#attempts = 0;
-        this.#isReported = false;
-      }
-      this.#dueAt = isOver ? nextRun(webhookRunTime, now, zone) : now + retryAfterMs;
+      if (isOver) planNext();
+      else this.#dueAt = now + retryAfterMs;
       this.#log.warn('a report could not be sent to the chat', { reason: messageOf(error), again: !isOver });
     }
   }

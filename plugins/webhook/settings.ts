@@ -18,6 +18,12 @@ const fits =
 
 export const TOKEN = /^(?:Bot )?[A-Za-z0-9._-]{20,250}$/;
 export const CHANNEL = /^\d{5,25}$/;
+/** The queue of notifications takes no longer list from a channel. */
+const MOST_EVENTS = 200;
+const eventsProblem = (value: string): string | undefined => {
+  if (!/^[A-Za-z0-9.,_ -]*$/.test(value)) return 'it must be comma-separated names of events';
+  return value.split(',').length > MOST_EVENTS ? `it may have ${MOST_EVENTS} names` : undefined;
+};
 const percent = () => int().min(0).max(100);
 
 export const webhookSettings = {
@@ -52,9 +58,7 @@ export const webhookSettings = {
     'language of the messages: en, fa, ru or zh; English for any other',
   ),
   webhookEnabledEvents: setting(
-    text()
-      .max(2_048)
-      .pattern(/^[A-Za-z0-9.,_ -]*$/, 'comma-separated names of events'),
+    checked(2_048, eventsProblem),
     'login.attempt,cpu.high',
     'events that the bot sends, comma-separated; blank for none',
   ),

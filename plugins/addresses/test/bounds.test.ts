@@ -42,6 +42,21 @@ test('memory holds a number of addresses in all; clients that were seen the long
   t.is(sightings.size, sightingsIn(sightings));
 });
 
+test('a clock that is set back leaves no address that takes a place for hours', (t) => {
+  const clock = new FakeClock();
+  const sightings = new Sightings({ clock });
+  sightings.note(1, '192.0.2.1', clock.now());
+  clock.tick(-86_400_000);
+  for (const taken of sightings.takeUnwritten()) taken.reported = taken.written = taken.lastSeen;
+  sightings.tidy();
+  const [seen] = sightings.of(1);
+  const now = clock.now();
+  t.like(seen, { lastSeen: now, since: now, written: now, reported: now });
+  clock.tick(31 * 60_000);
+  sightings.tidy();
+  t.is(sightings.size, 0);
+});
+
 test('a check of many clients lets other work run', async (t) => {
   const clock = new FakeClock();
   const sightings = new Sightings({ clock });

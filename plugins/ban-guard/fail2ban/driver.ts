@@ -1,5 +1,5 @@
 // Bans by fail2ban: the panel writes lines to its log, fail2ban reads them and bans.
-import { appendFile, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../kernel/index.js';
@@ -84,6 +84,9 @@ export class Fail2banDriver implements BanDriver {
   }
 
   async #banIn(scope: BanScope, bans: readonly DriverBan[]): Promise<void> {
+    // fail2ban gives no new time to an address that is banned.
+    const there = new Set((await this.#bannedIn(scope)).map(({ address }) => address));
+    await this.unban(bans.filter(({ address }) => there.has(address)));
     const seconds = Math.max(...bans.map((ban) => ban.seconds), 1);
     await this.#client('set', JAILS[scope], 'bantime', String(Math.ceil(seconds)));
     // Its own clock: fail2ban ignores lines of another time.
@@ -140,6 +143,11 @@ export class Fail2banDriver implements BanDriver {
 
   async #append(scope: BanScope, lines: string): Promise<void> {
     const path = join(await this.makeLogs(), LOG_NAMES[scope]);
+    // Before the new lines: fail2ban reads no file that has another name.
+    if ((await stat(path)).size >= LARGEST_LOG) {
+      await rename(path, `${path}.1`);
+      await this.makeLogs();
+    }
     const file = await open(path, 'r+', 0o600);
     try {
       const { size } = await file.stat();
@@ -147,12 +155,9 @@ export class Fail2banDriver implements BanDriver {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
       const isWhole = bytesRead === 0 || buffer[0] === 0x0a;
       await file.write(`${isWhole ? '' : '\n'}${lines}`, size);
-      if (size < LARGEST_LOG) return;
     } finally {
       await file.close();
     }
-    await rename(path, `${path}.1`);
-    await this.makeLogs();
   }
 
   #client(...args: readonly string[]): Promise<string> {

@@ -232,6 +232,52 @@ test('thousands of bans are stored and listed while others work', async (t) => {
   t.deepEqual(await bans(panel), []);
 });
 
+test('until a driver is asked, the answers are not those of the previous one', async (t) => {
+  const [one, two] = [new RecordingDriver('one'), new RecordingDriver('two')];
+  const { panel } = await boot(one, two);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'one');
+  let release = (): void => undefined;
+  two.state = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ installed: true, problem: '' });
+    });
+  await panel.get('/panel/api/setting/update', { body: { banGuardDriver: 'two' } });
+  t.like(await usable(panel), { enabled: true, installed: false, usable: false });
+  t.is((await panel.call(`${API}/ban`, { body: { address: '198.51.100.1' } })).status, 503);
+  release();
+});
+
+test('a driver may list addresses in any spelling; what is no address is left out', async (t) => {
+  const driver = new RecordingDriver();
+  const { panel } = await boot(driver);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'recording');
+  await ban(panel, '2001:db8:0:1::7');
+  driver.calls.length = 0;
+  driver.banned = async () => [
+    { address: '2001:DB8:0:1::9', scope: 'proxy', seconds: 60 },
+    { address: '::ffff:203.0.113.9', scope: 'panel', seconds: 60 },
+    { address: '203.0.113.8 }; flush ruleset', scope: 'proxy', seconds: 60 },
+    { address: '203.0.113.7', scope: 'elsewhere' as 'proxy', seconds: 60 },
+  ];
+  await reconcile(panel);
+  t.deepEqual(await bans(panel), ['2001:db8:0:1:: admin', '203.0.113.9 driver']);
+  t.deepEqual(driver.calls, []);
+});
+
+test('a clock that is set back makes no ban longer', async (t) => {
+  const driver = new RecordingDriver();
+  const { panel, clock } = await boot(driver);
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'recording');
+  await ban(panel, '198.51.100.1', { minutes: 10 });
+  driver.bans.clear();
+  clock.tick(-86_400_000);
+  await reconcile(panel);
+  t.is(driver.bans.get('proxy 198.51.100.1')?.seconds, 600);
+});
+
 test('bans outlive a restart of the panel', async (t) => {
   const driver = new RecordingDriver();
   const { panel } = await boot(driver);

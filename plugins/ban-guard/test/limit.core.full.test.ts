@@ -124,7 +124,8 @@ test('the older address is banned and its connection ends, the newer runs on; af
 
   const until = (await listed(next))[0]?.until ?? 0;
   await next.until(() => Date.now() > until + 1500, 'its time is over', 90_000);
-  t.deepEqual(await listed(next), []);
+  // A packet that was sent again may have come through at once; then the other is banned.
+  t.false((await listed(next)).some(({ address }) => address === OLD));
   const back = fromOld();
   await continues(next, back, 'the first address may come again');
   // Now the other one is the older.

@@ -13,7 +13,7 @@ test('reads the ports of sshd from its files', async (t) => {
   await mkdir(join(folder, 'sshd_config.d'));
   await writeFile(
     join(folder, 'sshd_config'),
-    '#Port 99\nport 2022\n  Port\t2200 # more\nPort 99999\nListenAddress 0.0.0.0:2222\nListenAddress [::]:2223\nGatewayPorts no\n',
+    '#Port 99\nport 2022\n  Port\t2200 # more\nPort 99999\nListenAddress 0.0.0.0:2222\nListenAddress [::]:2223\nListenAddress 2001:db8::443\nGatewayPorts no\n',
   );
   await writeFile(join(folder, 'sshd_config.d', 'own.conf'), 'Port 2300\n');
   await writeFile(join(folder, 'sshd_config.d', 'own.conf.bak'), 'Port 2400\n');
@@ -35,6 +35,8 @@ test('addresses of mKCP, wireguard and the PROXY protocol prove nothing', (t) =>
   const of = (protocol: string, streamSettings: object) =>
     isForgeable({ protocol, streamSettings } as Parameters<typeof isForgeable>[0]);
   t.true(of('vless', { network: 'kcp' }));
+  t.true(of('vless', { network: 'mKCP' }));
+  t.true(of('vless', { network: 'tcp', rawSettings: { AcceptProxyProtocol: true } }));
   t.true(of('wireguard', {}));
   t.true(of('vless', { network: 'tcp', sockopt: { acceptProxyProtocol: true } }));
   t.true(of('vless', { network: 'ws', wsSettings: { acceptProxyProtocol: true } }));

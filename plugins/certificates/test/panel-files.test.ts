@@ -1,5 +1,5 @@
 // The settings webCertFile and webKeyFile: HTTPS with an admin's own files, from the next start on, and new files at once.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { once } from 'node:events';
@@ -61,7 +61,8 @@ test('the panel serves HTTPS with the files of the settings from its next start 
   await first.login();
   const one = await pairIn(t, 'one.example');
   const { webCertFile, webKeyFile } = one;
-  await first.get(UPDATE, { body: { webCertFile, webKeyFile } });
+  const saved = await first.call(UPDATE, { body: { webCertFile, webKeyFile } });
+  t.is(saved.body.msg, 'settings saved; webCertFile, webKeyFile: from the next start of the panel on');
   t.is((await fetch(`${first.url}/healthz`)).status, 200, 'not yet');
   const secure = await again(t, first);
   t.is(await served(secure), 'one.example');
@@ -94,8 +95,13 @@ test('another pair takes the place of the one that is served at once', async (t)
   const { port } = secure.kernel.listeners.panel;
   const { webCertFile: certFile, webKeyFile: keyFile } = two;
   const body = { webCertFile: certFile, webKeyFile: keyFile };
-  t.is((await ask({ port, path: UPDATE, headers: await login(port), body })).status, 200);
+  const headers = await login(port);
+  const changed = await ask({ port, path: UPDATE, headers, body });
+  t.is(changed.msg, 'settings saved', 'at once');
   await until(async () => (await served(secure)) === 'two.example', 'the other certificate is served');
+  const emptied = await ask({ port, path: UPDATE, headers, body: { webCertFile: '', webKeyFile: '' } });
+  t.regex(emptied.msg, /webKeyFile: from the next start/);
+  t.is(await served(secure), 'two.example');
 });
 
 test('files that the panel could not serve are refused', async (t) => {
@@ -169,4 +175,51 @@ test('variables of the environment hold both settings', async (t) => {
   const plain = await boot(t, { dataDirectory });
   await plain.login();
   t.like(await settings(plain), { webCertFile: '', webKeyFile: '' });
+});
+
+test('files that lead through the link of the panel itself are refused: the link would lead to itself', async (t) => {
+  const first = await boot(t);
+  await first.login();
+  const { webCertFile, webKeyFile } = await pairIn(t, 'one.example');
+  await first.get(UPDATE, { body: { webCertFile, webKeyFile } });
+  const own = join(first.dataDirectory, 'certificates', 'panel');
+  const folder = await folderFor(t);
+  await symlink(own, join(folder, 'live'));
+  await symlink(join(folder, 'live', 'fullchain.pem'), join(folder, 'cert.pem'));
+  for (const path of [
+    join(own, 'fullchain.pem'),
+    join(folder, 'live', 'fullchain.pem'),
+    join(folder, 'cert.pem'),
+    join(own, '..', 'panel', 'fullchain.pem'),
+  ])
+    await refused(
+      t,
+      first,
+      UPDATE,
+      { body: { webCertFile: path } },
+      { status: 400, code: 'CERTIFICATES_FILES', field: 'webCertFile', says: 'the panel itself' },
+    );
+  await first.stop();
+  await editDatabase(first.dataDirectory, [
+    `UPDATE settings SET value = '"${join(folder, 'cert.pem')}"' WHERE name = 'webCertFile'`,
+  ]);
+  const still = await boot(t, { dataDirectory: first.dataDirectory });
+  t.true(still.log.some((line) => line.includes('the panel does not use webCertFile and webKeyFile')));
+  t.is(await served(await again(t, still)), 'one.example');
+});
+
+test('changes at the same moment leave the files of the last one', async (t) => {
+  const first = await boot(t);
+  await first.login();
+  const names = ['a.example', 'b.example', 'c.example', 'd.example'];
+  const pairs = await Promise.all(names.map((name) => pairIn(t, name)));
+  for (let round = 0; round < 3; round++)
+    await Promise.all(
+      pairs.map(({ webCertFile, webKeyFile }) => first.get(UPDATE, { body: { webCertFile, webKeyFile } })),
+    );
+  const { webCertFile } = await settings(first);
+  const last = names[pairs.findIndex((pair) => pair.webCertFile === webCertFile)];
+  const folder = join(first.dataDirectory, 'certificates', 'panel-files');
+  t.is((await readdir(folder)).length, 1);
+  t.is(await served(await again(t, first)), last ?? '');
 });

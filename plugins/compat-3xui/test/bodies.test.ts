@@ -238,3 +238,19 @@ test('addresses of a client are texts', async (t) => {
   ]);
   t.deepEqual((await old.post('/panel/api/inbounds/clientIps/nobody')).body.obj, []);
 });
+
+test('a program that knows one host leaves the others where they are, and may replace all', async (t) => {
+  const { old } = t.context;
+  const path = '/panel/api/setting/update';
+  const hosts = async () =>
+    (await old.panel.get<{ allowedHosts: string[] }>('/panel/api/setting/all', { method: 'POST' }))
+      .allowedHosts;
+  await old.panel.get(path, { body: { allowedHosts: ['127.0.0.1', 'b.example'] } });
+  const kept = await old.post(path, { webDomain: '127.0.0.1', pageSize: 30 });
+  t.true(kept.body.success, kept.body.msg);
+  t.deepEqual(await hosts(), ['127.0.0.1', 'b.example']);
+  await old.post(path, { webDomain: 'c.example' });
+  t.deepEqual(await hosts(), ['c.example']);
+  const wrong = await old.post(path, { webDomain: 'd.example', allowedHosts: null });
+  t.false(wrong.body.msg.includes('something went wrong'), wrong.body.msg);
+});

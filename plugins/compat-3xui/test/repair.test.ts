@@ -64,7 +64,7 @@ test('a body with many mistakes is not repaired, and none is changed itself', (t
 
 const from = (headers: RequestInfo['headers']) => ({ headers, cookies: {} }) as unknown as Input;
 const read = (call: Call, body: unknown, headers: RequestInfo['headers'] = {}) =>
-  reads[call]?.(body, from(headers));
+  reads[call]?.(body, from(headers), async () => ({}));
 const UPDATE = 'POST /panel/api/clients/update/{email}';
 const NOTHING = { reset: 0, flow: '', limitIp: 0, comment: '', tgId: 0, totalGB: 0, expiryTime: 0 };
 const sent = { email: 'ann', enable: true, id: 'a-uuid' };

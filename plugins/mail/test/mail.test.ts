@@ -11,6 +11,14 @@ const { cert, key } = selfSigned();
 const ACCOUNT = { smtpUsername: 'ada', smtpPassword: 'lovelace' };
 const ADDRESSES = { smtpFrom: 'Panel <panel@example.com>', smtpTo: 'ada@example.com, bob@example.com' };
 
+const fromQuotedPrintable = (text: string): string =>
+  Buffer.from(
+    text
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString();
+
 async function boot(t: ExecutionContext, settings: object = {}) {
   const engine = new FakeEngine();
   const panel = await TestPanel.boot({ plugins: [engine.plugin] });
@@ -146,6 +154,7 @@ test('settings that are no addresses are refused by name', async (t) => {
     ['smtpEncryptionType', 'ssl'],
     ['smtpUsername', 'a\r\nb'],
     ['smtpLang', '../en'],
+    ['smtpLang', 'en-a-b-c-d-e'],
   ];
   for (const [field, value] of cases)
     await refused(
@@ -180,14 +189,15 @@ test('a notification goes by mail while it is on, and mark-up in it is text', as
   await set({ smtpEnable: true });
   await guess('<b>&"bold"</b>');
   await until(() => received.length > 0, 'the mail is there');
-  const text = received[0]?.text.replaceAll('=\r\n', '') ?? '';
+  const text = received[0]?.text ?? '';
   t.is(received.length, 1);
+  t.regex(text, /^Subject: =\?UTF-8\?/m);
   t.notRegex(text, /^Bcc:/m);
   t.deepEqual(received[0]?.to, ['ada@example.com', 'bob@example.com']);
-  const html = text.slice(text.indexOf('text/html'));
-  // Quoted-printable.
-  t.regex(html, /dir=3D"rtl"/);
-  t.regex(html, /&lt;b&gt;/);
+  const html = fromQuotedPrintable(text.slice(text.indexOf('text/html')));
+  t.regex(html, /<html lang="fa" dir="rtl">/);
+  t.regex(html, /ورود از/, 'the sentence is Persian');
+  t.regex(html, /&lt;b&gt;&amp;&quot;bold&quot;&lt;\/b&gt;/);
   t.notRegex(html, /<b>/);
 });
 
@@ -232,4 +242,29 @@ test('a silent server ends the attempt, and the end of the panel ends it at once
   t.like(failed, { stage: 'connect', isPermanent: false });
   t.regex(String(failed?.message), /did not answer in time/);
   t.true(Date.now() - started < 15_000);
+});
+
+test('a server that takes a mail late gets it once', async (t) => {
+  let taken = 0;
+  const port = await oddServer(t, (socket) => {
+    let isData = false;
+    socket.write('220 hello\r\n');
+    socket.on('data', (bytes) => {
+      const text = String(bytes);
+      if (!isData) socket.write(/^DATA/m.test(text) ? '354 go\r\n' : '250 fine\r\n');
+      isData ||= /^DATA/m.test(text);
+      if (!text.endsWith('\r\n.\r\n')) return;
+      isData = false;
+      taken++;
+      setTimeout(() => socket.write('250 taken\r\n'), 11_000);
+    });
+  });
+  const { panel, set } = await boot(t, { smtpPort: port, smtpEnabledEvents: ['loginSucceeded'] });
+  await set({ smtpEnable: true });
+  await panel.login();
+  type Listed = { readonly state: string; readonly attempts: number };
+  const listed = () => panel.get<Listed[]>('/panel/api/x/notifications/deliveries?channel=mail');
+  await until(async () => (await listed())[0]?.state === 'delivered', 'it is delivered');
+  t.is((await listed())[0]?.attempts, 1);
+  t.is(taken, 1);
 });

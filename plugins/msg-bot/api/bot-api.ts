@@ -1,6 +1,7 @@
 // The calls of the Bot API that the panel makes. Each rejects with a BotFailure.
 import type { RawApi } from 'grammy';
 import { inspect, int, shape, text } from '../../../kernel/index.js';
+import { cut, plain } from '../texts/html.js';
 import { BotFailure, failureOf } from './failure.js';
 import { HOLD_S, transportOf, type Way } from './transport.js';
 import { ALLOWED_UPDATES, type BotUpdate, readUpdates } from './update.js';
@@ -19,6 +20,8 @@ export interface Button {
 }
 export type Keyboard = readonly (readonly Button[])[];
 const DATA_BYTES = 64;
+const LABEL = 64;
+const NOTICE = 190;
 
 /** The Bot API rejects a whole message because of one button. */
 function keyboardOf(keyboard: Keyboard) {
@@ -27,7 +30,7 @@ function keyboardOf(keyboard: Keyboard) {
       row.map(({ text, data }) => {
         const bytes = Buffer.byteLength(data);
         if (bytes === 0 || bytes > DATA_BYTES) throw new Error(`the data of a button has ${bytes} bytes`);
-        return { text: text.slice(0, 64) || '-', callback_data: data };
+        return { text: cut(plain(text).trim(), LABEL) || '-', callback_data: data };
       }),
     ),
   };
@@ -162,7 +165,7 @@ export class BotApi {
   async answer(id: string, text: string, signal: AbortSignal): Promise<void> {
     await this.#call(signal, (raw, stop) =>
       raw.answerCallbackQuery(
-        { callback_query_id: id, ...(text !== '' && { text: text.slice(0, 190) }) },
+        { callback_query_id: id, ...(text !== '' && { text: cut(text, NOTICE) }) },
         stop,
       ),
     );

@@ -1,4 +1,5 @@
 // Failed calls of the Bot API, as one sentence without secrets and with what to do next.
+import { messageOf } from '../../../kernel/index.js';
 import { OutgoingError } from '../../outgoing/contract.js';
 
 /**
@@ -82,3 +83,12 @@ export function failureOf(error: unknown): BotFailure {
   if (error instanceof Error && 'error_code' in error) return ofReply(error as ErrorReply);
   return new BotFailure('network', 'the call of the Bot API was cut off');
 }
+
+/** For work around the calls: what is not of the Bot API is of the panel, such as its database. */
+export const failureAround = (error: unknown): BotFailure =>
+  error instanceof BotFailure
+    ? error
+    : new BotFailure(
+        'network',
+        `the panel cannot take updates: ${messageOf(error).slice(0, MOST_CHARACTERS)}`,
+      );

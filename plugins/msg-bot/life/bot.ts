@@ -1,10 +1,11 @@
 // The bot: connects with the settings of the moment, and again when they change. Nothing waits for the Bot API.
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveSettings, Log } from '../../../kernel/index.js';
 import type { OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import { BotApi, PUBLIC_SERVER } from '../api/bot-api.js';
-import { type BotFailure, failureOf } from '../api/failure.js';
+import { type BotFailure, failureAround } from '../api/failure.js';
 import type { BotUpdate } from '../api/update.js';
 import type { Inbox } from '../chat/inbox.js';
 import { Sender } from '../send/sender.js';
@@ -25,8 +26,12 @@ const COMMANDS = {
   help: 'cmdHelp',
 } as const;
 
+/** Short, as the row of a bot has a key of at most 32 characters. */
+const markOf = (server: string): string => createHash('sha256').update(server).digest('hex').slice(0, 10);
+
 /** The bot while it is connected. */
 export interface BotSession {
+  /** of the bot, and of the server that it talks to where that is not the public one */
   readonly botId: string;
   readonly username: string;
   readonly api: BotApi;
@@ -136,7 +141,7 @@ export class Bot {
         await this.#live(signal, () => (failures = 0));
       } catch (error) {
         if (signal.aborted) return;
-        const failure = failureOf(error);
+        const failure = failureAround(error);
         this.#report(signal, failure);
         this.#session = undefined;
         const pause = failure.kind === 'token' ? REFUSED_MS : pauseAfter(failure, failures);
@@ -151,7 +156,8 @@ export class Bot {
     const { msgBotToken: token, msgBotProxy: proxy, msgBotWebhook: webhook, msgBotLang } = settings.read();
     const api = await BotApi.open({ token, apiServer: this.#server }, { fetch: this.#fetch, proxy });
     const { id, username } = await api.me(signal);
-    const botId = String(id);
+    // A Bot API server of one's own numbers the updates of a bot in its own way.
+    const botId = this.#server === PUBLIC_SERVER ? String(id) : `${id}@${markOf(this.#server)}`;
     if (webhook === '') await api.deleteWebhook(signal);
     else {
       const { path, header } = secretsOf(token);
@@ -187,7 +193,7 @@ export class Bot {
         this.#report(signal, undefined);
       } catch (error) {
         signal.throwIfAborted();
-        const failure = failureOf(error);
+        const failure = failureAround(error);
         if (failure.kind === 'token') throw failure;
         this.#report(signal, failure);
       }

@@ -1,7 +1,7 @@
 // Fetches updates by long polling, as long as its signal allows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotApi } from '../api/bot-api.js';
-import { type BotFailure, failureOf } from '../api/failure.js';
+import { type BotFailure, failureAround } from '../api/failure.js';
 import type { BotUpdate } from '../api/update.js';
 
 const LONGEST_PAUSE_MS = 60_000;
@@ -41,7 +41,7 @@ export async function poll({ api, signal, offset, take, report }: Polling): Prom
       if (fresh === 0 && Date.now() - began < IDLE_MS) await sleep(IDLE_MS, undefined, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      const failure = failureOf(error);
+      const failure = failureAround(error);
       report(failure);
       if (failure.kind === 'token') throw failure;
       await sleep(pauseAfter(failure, ++failures), undefined, { signal });

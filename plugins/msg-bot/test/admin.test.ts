@@ -33,6 +33,21 @@ test('an admin sees the menu, the server, inbounds and a client', async (t) => {
   t.deepEqual(world.panel.faults, []);
 });
 
+test('a long name with a character of two units is cut between characters on a button', async (t) => {
+  await using world = await bootBot(t);
+  await connected(world);
+  const remark = `${'a'.repeat(59)}😀${'b'.repeat(40)}`;
+  const inbound = await world.panel.addInbound({ remark });
+  await world.say(ADMIN_ID, '/start');
+  t.regex(await world.press(ADMIN_ID, 'inbounds'), /1 inbound/);
+  const shown = world.server.last(ADMIN_ID)?.buttons.find(({ data }) => data === `inbound:${inbound}`);
+  t.regex(shown?.text ?? '', /^🟢 a+(?:😀b*)?…$/u);
+  t.true((shown?.text.length ?? 99) <= 64);
+  await world.press(ADMIN_ID, 'menu');
+  await world.press(ADMIN_ID, 'add');
+  t.regex(await world.press(ADMIN_ID, 'draftInbounds'), /Choose the inbounds/);
+});
+
 test('an admin changes a client, and the record of changes says who', async (t) => {
   await using world = await bootBot(t);
   await connected(world);

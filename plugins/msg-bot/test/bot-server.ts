@@ -76,6 +76,9 @@ export class BotServer {
   get lastUpdate(): number {
     return this.#nextUpdate - 1;
   }
+  set firstUpdate(id: number) {
+    this.#nextUpdate = id;
+  }
   /** updates that no offset has confirmed yet */
   get unconfirmed(): number {
     return this.#updates.length;
@@ -202,6 +205,7 @@ export class BotServer {
     for (const { text: label, callback_data: data } of buttons) {
       if (Buffer.byteLength(data) > 64 || data === '')
         return refusal(400, 'Bad Request: BUTTON_DATA_INVALID');
+      if (/\p{Cs}/u.test(label)) return refusal(400, 'Bad Request: strings must be encoded in UTF-8');
       if (label === '') return refusal(400, 'Bad Request: Text buttons are unallowed to be empty');
     }
     const shown = buttons.map(({ text: label, callback_data: data }) => ({ text: label, data }));

@@ -29,7 +29,11 @@ test('testMsgBot says what is missing, and sends to every admin', async (t) => {
   t.is(server.texts(ADMIN_ID).length + server.texts(OTHER).length, 2);
   server.blocked.add(OTHER);
   t.like(await testOf(world), { success: false });
-  t.regex((await testOf(world)).msg, /cannot write to this chat.*blocked by the user/);
+  t.regex((await testOf(world)).msg, /chat 12: .*cannot write to this chat.*blocked by the user/);
+  await world.set({ msgBotChatId: `${OTHER}, ${ADMIN_ID}, 13` });
+  const before = server.texts(ADMIN_ID).length;
+  t.regex((await testOf(world)).msg, /chat 12: .*blocked by the user.*; chat 13: .*chat not found/);
+  t.is(server.texts(ADMIN_ID).length, before + 1, 'the others have it all the same');
   await world.set({ msgBotChatId: '' });
   t.regex((await testOf(world)).msg, /msgBotChatId/);
   await world.set({ msgBotEnable: false });
@@ -113,6 +117,19 @@ test('an admin who has blocked the bot does not make others get a message twice'
     (await t.throwsAsync<BotFailure>(stub.channel.send({ ...notification, id: 'n3' } as never, signal)))
       ?.isPermanent,
   );
+});
+
+test('without a chat of an admin the bot still reaches clients, and no event is queued for admins', async (t) => {
+  const stub = stubOf({ msgBotChatId: '' });
+  t.true(stub.channel.isOn());
+  t.deepEqual(stub.channel.events(), []);
+  await stub.channel.sendToClient(notification as never, { id: 1, email: 'ada', messengerId: 99 }, signal);
+  t.deepEqual(stub.sent, [[99, '🔴 a &lt;b&gt; &amp; c']]);
+  const error = await t.throwsAsync<BotFailure>(stub.channel.send(notification as never, signal), {
+    message: /no admins \(msgBotChatId\)/,
+  });
+  t.true(error?.isPermanent);
+  t.false(stubOf({ msgBotToken: '' }).channel.isOn());
 });
 
 test('texts of notifications are escaped, and long ones are sent in parts', async (t) => {

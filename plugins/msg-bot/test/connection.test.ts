@@ -1,6 +1,7 @@
 // How the bot meets a Bot API that fails, lies, hangs or is not there.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { poll } from '../life/poller.js';
 import { freePort } from '../../../test/harness/api.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
@@ -49,6 +50,19 @@ test.serial('each update is handled once, also over a restart', async (t) => {
   t.regex(await world.say(ADMIN_ID, '/status'), /works/);
   t.is(offset, last + 1, 'the offset is kept');
   t.deepEqual(engine.restarts, []);
+});
+
+test.serial('another Bot API server numbers updates in its own way', async (t) => {
+  await using world = await bootBot(t);
+  await connected(world);
+  t.regex(await world.say(ADMIN_ID, '/status'), /works/);
+  const own = await BotServer.start(t);
+  own.chats.add(ADMIN_ID);
+  own.firstUpdate = 7;
+  await world.set({ msgBotApiServer: own.url });
+  await world.until(() => own.count('getUpdates') > 0, 'it fetches there');
+  own.say(ADMIN_ID, '/status');
+  await world.until(() => /works/.test(own.last(ADMIN_ID)?.text ?? ''), 'the answer');
 });
 
 test.serial('a question survives a restart, and one that is too old ends with a sentence', async (t) => {
@@ -222,4 +236,21 @@ test.serial('slow bytes of an answer end at a limit, and others go on meanwhile'
   server.chats.add(12);
   await world.set({ msgBotChatId: `${ADMIN_ID}, 12` });
   t.regex(await world.say(12, '/status'), /works/);
+});
+
+test.serial('a database that fails is not called a failure of the Bot API', async (t) => {
+  const stop = new AbortController();
+  const reasons: string[] = [];
+  const run = poll({
+    api: { updates: async () => [] } as never,
+    signal: stop.signal,
+    offset: () => Promise.reject(new Error('the database is locked')),
+    take: async () => 0,
+    report: (failure) => {
+      reasons.push(failure?.message ?? '');
+      stop.abort(new Error('enough'));
+    },
+  });
+  await t.throwsAsync(run);
+  t.deepEqual(reasons, ['the panel cannot take updates: the database is locked']);
 });

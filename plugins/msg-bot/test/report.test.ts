@@ -92,6 +92,11 @@ test.serial('the report comes at its time, once, with who ends soon and the back
   t.false(isOpen(), 'the file is closed');
   await pass(30);
   t.is(server.texts(ADMIN_ID).length, 1, 'not again before its time');
+  clock.jump(-30 * DAY);
+  await pass(1);
+  await pass(60);
+  await pass(1);
+  await world.until(() => server.texts(ADMIN_ID).length === 2, 'a clock that was set back holds nothing');
 });
 
 test.serial('an admin gets a backup, and the record knows who asked', async (t) => {

@@ -23,6 +23,7 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ['msgBotRunTime', '@every 1s'],
   ['msgBotLang', 'not a language'],
   ['msgBotEnabledEvents', '<b>'],
+  ['msgBotEnabledEvents', 'a,'.repeat(200)],
   ['msgBotWebhook', 'http://panel.example.com'],
   ['msgBotWebhook', 'panel.example.com'],
 ];

@@ -3,6 +3,7 @@ import type { Contributed } from '../../../kernel/index.js';
 import type { Channel, ClientRecipient, Notification } from '../contract.js';
 
 export const ATTEMPT_LIMIT_MS = 10_000;
+const LONGEST_ATTEMPT_MS = 60_000;
 const MOST_EVENTS = 200;
 const LANGUAGE = /^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}$/;
 
@@ -73,14 +74,17 @@ export class ChannelCaller {
 
   /** Makes one attempt; rejects when the notification was not delivered in time. */
   async attempt(notification: Notification, client?: ClientRecipient): Promise<void> {
+    const asked: unknown = this.#channel.attemptLimitMs;
+    const limitMs =
+      typeof asked === 'number' && asked > 0 ? Math.min(asked, LONGEST_ATTEMPT_MS) : ATTEMPT_LIMIT_MS;
     const late = new AbortController();
     const signal = AbortSignal.any([this.#stop, late.signal]);
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       timer = setTimeout(
-        () => late.abort(new Error(`the channel took longer than ${ATTEMPT_LIMIT_MS / 1000} s`)),
-        ATTEMPT_LIMIT_MS,
+        () => late.abort(new Error(`the channel took longer than ${limitMs / 1000} s`)),
+        limitMs,
       );
     });
     over.catch(() => undefined);

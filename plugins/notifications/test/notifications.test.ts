@@ -1,4 +1,5 @@
 import test from 'ava';
+import { ChannelCaller } from '../channels/channel-caller.js';
 import { definePlugin, contribute, type Hooks, type Plugin } from '../../../kernel/index.js';
 import { ADMIN } from '../../../test/harness/api.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
@@ -193,4 +194,35 @@ test('a channel that hangs at a test is given up after its time, and others are 
   const results = panel.get<{ reason: string }[]>(test_, { method: 'POST' });
   await until(() => sound.heard.length === 1, 'the sound one hears at once');
   t.is((await results)[0]?.reason, 'the channel took longer than 10 s');
+});
+
+test('a channel may say how long an attempt takes, and not what it likes', async (t) => {
+  const limitOf = async (attemptLimitMs: unknown): Promise<string> => {
+    const { mock } = await import('node:test');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const value = {
+        name: 'slow',
+        isOn: () => true,
+        attemptLimitMs,
+        send: () => new Promise(() => undefined),
+      };
+      const caller = new ChannelCaller(
+        { plugin: 'slow', value, fault: () => undefined } as never,
+        new AbortController().signal,
+      );
+      const attempt = caller.attempt({} as never).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+      mock.timers.tick(60_000);
+      return await attempt;
+    } finally {
+      mock.timers.reset();
+    }
+  };
+  t.is(await limitOf(30_000), 'the channel took longer than 30 s');
+  t.is(await limitOf(1e9), 'the channel took longer than 60 s');
+  for (const junk of [undefined, 0, -1, Number.NaN, '5'])
+    t.is(await limitOf(junk), 'the channel took longer than 10 s', String(junk));
 });

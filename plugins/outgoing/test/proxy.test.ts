@@ -202,3 +202,45 @@ test('a way that fails is a fault of its plugin, and the call is direct', async 
   await t.throwsAsync(async () => fetch('http://example.com/'), { message: /ENOTFOUND/ });
   t.is(faults.length, 1);
 });
+
+test('each redirect is sent by the way of its own destination', async (t) => {
+  const { port } = await serve(t, ({ headers, url }, response) => {
+    const to = { '/out': 'http://example.com/end', '/in': `http://127.0.0.1:${port}/end` }[url ?? ''];
+    if (to === undefined) response.end(headers.host);
+    else response.writeHead(302, { location: to }).end();
+  });
+  const asked: Buffer[] = [];
+  const way = {
+    host: '127.0.0.1',
+    port: await socksProxy(t, port, asked, 2),
+    username: 'ada',
+    password: 'p',
+  };
+  const { resolve, asked: names } = nameServer({});
+  const fetch = fetchOf({
+    hosts: HOSTS,
+    allow: [`127.0.0.1:${port}`],
+    ways: [{ proxy: () => way }],
+    resolve,
+  });
+  t.is(await (await fetch(`http://127.0.0.1:${port}/out`)).text(), 'example.com');
+  t.deepEqual(names, [], 'the second call is not direct');
+  t.is(asked.length, 3);
+  t.is(await (await fetch('http://example.com/in')).text(), `127.0.0.1:${port}`);
+  t.is(asked.length, 6, 'the second call is direct');
+});
+
+test('names of this machine are called directly, where their address is checked', async (t) => {
+  const ways = [{ proxy: () => t.fail() as never }];
+  const resolve = nameServer({ localhost: ['127.0.0.1'], 'a.localhost': ['127.0.0.1'] }).resolve;
+  const fetch = fetchOf({ hosts: ['localhost', 'a.localhost'], allow: [], ways, resolve });
+  for (const host of ['localhost', 'a.localhost', 'LOCALHOST.'])
+    t.is((await failure(fetch(`http://${host}:9/`))).code, 'address', host);
+});
+
+test('a call with a proxy of its own asks for no other way', async (t) => {
+  const { port } = await serve(t, (_, response) => response.end('here'));
+  const proxy = `socks5h://127.0.0.1:${await socksProxy(t, port, [])}`;
+  const ways = [{ proxy: () => t.fail() as never }];
+  t.is(await (await fetchOf({ hosts: HOSTS, ways })('http://example.com/', { proxy })).text(), 'here');
+});

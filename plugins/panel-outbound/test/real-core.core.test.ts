@@ -114,3 +114,44 @@ test('calls of plugins leave by the outbound, by name, and by no other way when 
   await panel.get(UPDATE, { body: { panelOutbound: '' } });
   t.regex(await call(), /ENOTFOUND|EAI_AGAIN/);
 });
+
+test('after a restart of the panel calls still leave by the outbound, and a rule for all traffic does not take them', async (t) => {
+  const { port, asked } = await socksServer(t);
+  const other = await socksServer(t);
+  const first = caller(port);
+  const env = { WEIR_ENGINE_PRIVATE: 'allow' };
+  const before = await TestPanel.boot({ plugins: [first.plugin], env });
+  t.teardown(() => before[Symbol.asyncDispose]());
+  await until(() => first.world.engine?.status().state === 'running', 'the core runs');
+  const engineSetting = {
+    outbounds: [
+      { tag: 'direct', protocol: 'freedom' },
+      {
+        tag: 'other',
+        protocol: 'socks',
+        settings: { servers: [{ address: '127.0.0.1', port: other.port }] },
+      },
+    ],
+    routing: { rules: [{ type: 'field', network: 'tcp,udp', outboundTag: 'other' }] },
+  };
+  await before.get('/panel/api/engine/update', { body: { engineSetting } });
+  await before.get(UPDATE, { body: { panelOutbound: 'far' } });
+  const account = async (panel: TestPanel): Promise<string> => {
+    type Config = { inbounds: { tag: string; settings: { accounts: { pass: string }[] } }[] };
+    const { inbounds } = await panel.get<Config>('/panel/api/server/getConfigJson');
+    return inbounds.find(({ tag }) => tag === 'panel-outbound')?.settings.accounts[0]?.pass ?? '';
+  };
+  const old = await account(before);
+  await before.stop();
+
+  const { plugin, world, call } = caller(port);
+  await using panel = await TestPanel.boot({ plugins: [plugin], env, dataDirectory: before.dataDirectory });
+  await until(() => world.engine?.status().state === 'running', 'the core runs');
+  t.is(await call(), 'through');
+  t.deepEqual(asked, [`${HOST}:80`]);
+  t.not(await account(panel), old);
+  world.hasOutbound = false;
+  await world.engine?.reconcileConfig();
+  t.regex(await call(), /^failed: /);
+  t.deepEqual(other.asked, [], 'the rule for all traffic does not take them');
+});

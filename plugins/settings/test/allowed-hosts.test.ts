@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
 import { PanelProcess } from '../../../test/harness/panel-process.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
+import { AllowedHosts } from '../allowed-hosts.js';
 
 const UPDATE = '/panel/api/setting/update';
 const ALL = '/panel/api/setting/all';
@@ -199,4 +200,26 @@ test('the command line lets everybody in again', async (t) => {
   const { code, complained } = await weirCommand(panel.dataDirectory, ['hosts', 'reset']);
   t.deepEqual([code, complained], [0, '']);
   t.is((await ask(panel, 'other.example')).status, 200);
+});
+
+test('the address at which the panel listens is allowed until it listens elsewhere', (t) => {
+  let allowed: readonly string[] = [];
+  const values: Record<string, unknown> = { webListen: '203.0.113.6', allowedHosts: ['a.example'] };
+  const parts = {
+    store: { names: () => Object.keys(values), known: (name: string) => ({ value: values[name] }) },
+    contributions: () => [{ value: { settings: ['webListen'] } }],
+    listeners: {
+      places: () => [
+        { name: 'panel', host: '203.0.113.5', port: 1 },
+        { name: 'subscription', host: '203.0.113.7', port: 2 },
+      ],
+      allowHosts: (hosts: readonly string[]) => (allowed = hosts),
+    },
+  };
+  const hosts = new AllowedHosts(parts as unknown as ConstructorParameters<typeof AllowedHosts>[0]);
+  hosts.apply();
+  t.deepEqual(allowed, ['a.example', '203.0.113.6', '203.0.113.5']);
+  values['allowedHosts'] = [];
+  hosts.apply();
+  t.deepEqual(allowed, [], 'every host');
 });

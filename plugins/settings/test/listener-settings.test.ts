@@ -6,9 +6,11 @@ import { FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/
 import { servicesOf } from '../../../test/harness/services-of.js';
 import type { ClientsApi } from '../../clients/contract.js';
 import type { SubscriptionApi } from '../../subscription/contract.js';
+import { ListenerPortSettings } from '../listener-port.js';
 import subscription from '../../subscription/index.js';
 import { editDatabase } from '../../../test/harness/edit-database.js';
 
+type Parts = ConstructorParameters<typeof ListenerPortSettings>[0];
 const UPDATE = '/panel/api/setting/update';
 type Values = Readonly<Record<string, unknown>> & { readonly pinned: Record<string, string> };
 const all = (panel: TestPanel): Promise<Values> => panel.get('/panel/api/setting/all', { method: 'POST' });
@@ -126,6 +128,52 @@ test('an address on which the panel could not start again is refused, and so is 
     { body: { webListen: '' } },
     { status: 409, code: 'SETTINGS_PINNED', field: 'webListen' },
   );
+});
+
+test('the address of another machine: the log says how to start, and WEIR_HOST takes precedence', async (t) => {
+  const first = await boot(t, { WEIR_HOST: '' });
+  await first.stop();
+  await editDatabase(first.dataDirectory, [
+    `INSERT INTO settings VALUES ('webListen', '"192.0.2.1"', 0), ('allowedHosts', '["a.example"]', 0)`,
+  ]);
+  const { dataDirectory } = first;
+  await t.throwsAsync(boot(t, { WEIR_HOST: '' }, dataDirectory), { message: /192\.0\.2\.1/ });
+  const panel = await boot(t, { WEIR_HOST: '127.0.0.1' }, dataDirectory);
+  t.is((await all(panel))['webListen'], '127.0.0.1');
+  const said: string[] = [];
+  const parts = { log: { error: (text: string) => said.push(text) } };
+  const places = new ListenerPortSettings(parts as unknown as Parts);
+  for (const address of ['', '127.0.0.1', '192.0.2.1']) await places.warnOf(address);
+  t.is(said.length, 1);
+  t.regex(said[0] ?? '', /WEIR_HOST=127\.0\.0\.1/);
+});
+
+test('port and address are tried together', async (t) => {
+  const first = await boot(t, { WEIR_HOST: '' });
+  await first.stop();
+  const webPort = await freePort();
+  await editDatabase(first.dataDirectory, [`INSERT INTO settings VALUES ('webPort', '${webPort}', 0)`]);
+  const panel = await boot(t, { WEIR_HOST: '', WEIR_PANEL_PORT: '' }, first.dataDirectory);
+  for (const [port, host] of [
+    [webPort, '127.0.0.2'],
+    [await freePort(), '127.0.0.3'],
+  ] as const) {
+    const other = createServer().listen(port, host);
+    await once(other, 'listening');
+    t.teardown(() => other.close());
+    const here = { webListen: host, ...(port !== webPort && { webPort: port }) };
+    const [field, code] =
+      port === webPort ? ['webListen', 'SETTINGS_ADDRESS'] : ['webPort', 'SETTINGS_PORT_TAKEN'];
+    await refused(t, panel, UPDATE, { body: here }, { status: 409, code, field, says: 'EADDRINUSE' });
+    if (port !== webPort) t.regex(await say(panel, { webPort: port }), /^settings saved; webPort:/);
+    else
+      for (const webListen of ['localhost', '0.0.0.0', '127.0.0.1'])
+        t.regex(
+          await say(panel, { webListen }),
+          /^settings saved; webListen:/,
+          'the panel itself holds the port',
+        );
+  }
 });
 
 test('the ports of panel and subscription are settings, used from the next start on', async (t) => {

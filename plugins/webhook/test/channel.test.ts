@@ -32,9 +32,9 @@ function channelOf(reply: () => Response, values: object = {}) {
   const chat = new ChatCall({ outgoing, settings });
   return { channel: new ChatChannel({ settings, chat }), calls };
 }
-const alarm = (name: string, value: number): Notification =>
+const alarm = (name: string, value: number, event = 'alarmRaised'): Notification =>
   ({
-    ...{ id: '1', event: 'alarmRaised', at: 0, text: 'it is high', severity: 'warning', title: 'Alarm' },
+    ...{ id: '1', event, at: 0, text: 'it is high', severity: 'warning', title: 'Alarm' },
     data: { alarm: name, value, limit: 60 },
   }) as Notification;
 
@@ -48,6 +48,7 @@ test('the queue learns when to try again, and when not', async (t) => {
   t.like(await send(429, '{"retry_after": 1e12}'), { retryAfterMs: 3_600_000 });
   t.like(await send(429, '{"retry_after": -5}'), { retryAfterMs: 5_000 });
   for (const status of [400, 401, 403, 404, 413]) t.like(await send(status), { isPermanent: true });
+  t.is((await send(500, '{"message":"a\\u001b[2J\\nb"}'))?.message, 'the chat answered (500): a[2J b');
   t.like(await send(500), { isPermanent: undefined, retryAfterMs: undefined });
 });
 
@@ -55,6 +56,8 @@ test('alarms below the percentage of this channel are not sent', async (t) => {
   const { channel, calls } = channelOf(() => new Response('{}'));
   await channel.send(alarm('cpu', 70), signal);
   await channel.send(alarm('memory', 99), signal);
+  await channel.send(alarm('cpu', 70, 'cpuHigh'), signal);
+  await channel.send(alarm('memory', 99, 'memoryHigh'), signal);
   t.is(calls.length, 0);
   await channel.send(alarm('cpu', 80), signal);
   await channel.send(alarm('disk', 10), signal);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { cut, escaped, fitted } from '../embed.js';
+import { colorOf } from '../notification-embed.js';
 import { nextRun, runTimeProblem } from '../run-time.js';
 
 const timestamp = '2026-01-15T12:00:00.000Z';
@@ -66,4 +67,15 @@ test('run times are those of older panels', (t) => {
     '0 0 31 2 *',
   ])
     t.not(runTimeProblem(wrong), undefined, wrong);
+});
+
+test('a colour says how bad it is', (t) => {
+  const color = (event: string, severity: string, data: object = {}) =>
+    colorOf({ event, severity, data } as never).toString(16);
+  t.is(color('alarmRaised', 'critical'), 'e74c3c');
+  t.is(color('cpuHigh', 'warning'), 'f39c12');
+  t.is(color('alarmCleared', 'info'), '2ecc71');
+  t.is(color('loginSucceeded', 'info'), '3498db');
+  t.is(color('coreStateChanged', 'info', { to: 'running' }), '2ecc71');
+  t.is(color('coreStateChanged', 'critical', { to: 'error' }), 'e74c3c');
 });

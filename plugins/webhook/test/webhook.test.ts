@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { hostname } from 'node:os';
 import test from 'ava';
@@ -132,6 +134,7 @@ test.serial('settings that cannot be are refused by their name, and the token is
     webhookRunTime: '@never',
     webhookCpu: 101,
     webhookAdminIds: 'me',
+    webhookEnabledEvents: 'a,'.repeat(200),
   })) {
     const { status, text } = await panel.call('/panel/api/setting/update', { body: { [name]: value } });
     t.is(status, 400, text);
@@ -163,6 +166,7 @@ test.serial('the report comes at its time, once, with a backup', async (t) => {
   const { panel, clock } = world;
   const inbound = await panel.addInbound();
   await panel.addClient('ann', [inbound]);
+  await panel.addClient('bob', [inbound], { enable: false });
   const posted: Posted[] = [];
   const forms: Buffer[] = [];
   accepted(posted);
@@ -192,7 +196,8 @@ test.serial('the report comes at its time, once, with a backup', async (t) => {
   const [embed] = posted[0]?.embeds ?? [];
   t.true(embed?.title.startsWith('Отчёт'));
   const clients = embed?.fields?.find(({ name }) => name === 'Клиенты')?.value;
-  t.regex(clients ?? '', /всего\\: 1\n/);
+  t.regex(clients ?? '', /^всего\\: 2\nдостигли лимита\\: 0\nотключено\\: 1$/);
+  t.deepEqual(await readdir(join(panel.dataDirectory, 'snapshots')), [], 'no copy stays');
   const form = forms[1] ?? Buffer.alloc(0);
   const text = form.toString('latin1');
   t.regex(text, /name="payload_json"/);
