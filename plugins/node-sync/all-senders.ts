@@ -1,4 +1,4 @@
-// The senders of all nodes, and what an edit hears of them.
+// The senders of all nodes, and what an edit says of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Log } from '../../kernel/index.js';
 import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';

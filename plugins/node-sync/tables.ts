@@ -21,7 +21,7 @@ export const tables = {
   /** How far the usage of a node is counted. */
   positions: table('node_sync_positions', {
     nodeId: column.key<number>('integer'),
-    /** of the panel there: another one begins anew */
+    /** of the panel there; with another one it begins at zero */
     guid: column.text(),
     epoch: column.text(),
     seq: column.integer(),
