@@ -18,6 +18,7 @@ import { AuditedHooks } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { beforeSettingsSave, duringSettingsSave } from '../settings/contract.js';
 import { BanStore } from './ban-store.js';
 import { commands } from './commands.js';
@@ -36,6 +37,7 @@ import { HandBans } from './hand-bans.js';
 import { LimitBans } from './limit-bans.js';
 import { LoginBans } from './login-bans.js';
 import { NftablesDriver } from './nftables/driver.js';
+import { bannedAddresses } from './notified.js';
 import { Protection } from './protection.js';
 import { bans } from './recorded.js';
 import { routes } from './routes.js';
@@ -83,6 +85,7 @@ export default definePlugin({
     contribute(BanDrivers, nftables),
     contribute(BanDrivers, fail2ban),
     contribute(AuditedHooks, bans),
+    contribute(NotifiedEvents, bannedAddresses),
   ],
   taps: ({ store, enforcer, limitBans, loginBans }) => [
     tap(kernelReady, () => {

@@ -143,6 +143,8 @@ export class LimitWarnings {
   async #findExpiring(now: number): Promise<void> {
     const { warnExpiryDays } = this.#settings.read();
     if (warnExpiryDays === 0 || Math.abs(now - this.#expiriesAt) < EXPIRY_EVERY_MS) return;
+    // A clock that was ahead has skipped expiries that are still to come.
+    if (now < this.#expiriesAt) this.#expiriesUntil = undefined;
     const until = now + warnExpiryDays * DAY_MS;
     const ids = await this.#clients.expiring(this.#expiriesUntil ?? now, until);
     this.#expiriesUntil = Math.max(this.#expiriesUntil ?? 0, until);

@@ -128,10 +128,11 @@ export class Notifier {
     const slice = new TimeSlice();
     for (const occurrence of this.#events.describe(entry, payload)) {
       if (slice.isOver) await slice.next();
+      // What nobody wants is not noted: a channel that is switched on gets the next one.
+      if (!occurrence.client && this.#wants(event).length === 0) continue;
       if (!this.#isNew(event, occurrence)) continue;
       if (occurrence.client) this.#push(this.#toClient(event, occurrence, occurrence.client));
-      else if (this.#wants(event).length > 0)
-        this.#flood.take(event, occurrence.severity ?? event.severity, occurrence);
+      else this.#flood.take(event, occurrence.severity ?? event.severity, occurrence);
     }
   }
 
@@ -142,8 +143,9 @@ export class Notifier {
     const slice = new TimeSlice();
     for (const occurrence of this.#events.describe(entry, payload)) {
       if (slice.isOver) await slice.next();
+      if (!this.#isNew(event, occurrence)) continue;
       if (occurrence.client) deliveries.push(...this.#toClient(event, occurrence, occurrence.client));
-      else if (this.#isNew(event, occurrence)) deliveries.push(...this.#toAdmins(event, occurrence));
+      else deliveries.push(...this.#toAdmins(event, occurrence));
     }
     if (deliveries.length === 0) return;
     await this.#store.insert(tx, deliveries);
@@ -183,8 +185,12 @@ export class Notifier {
     return this.#settings.read().notifyClients && this.queues.some(({ caller }) => caller.reachesClients);
   }
 
-  #isNew({ name }: DeclaredEvent, { quietKey }: Occurrence): boolean {
-    return quietKey === undefined || this.#quiet.passes(`${name} ${quietKey}`, this.#clock.now());
+  /** Admins and each client have keys of their own: what one of them was told says nothing to the others. */
+  #isNew({ name }: DeclaredEvent, { quietKey, client }: Occurrence): boolean {
+    return (
+      quietKey === undefined ||
+      this.#quiet.passes(`${name} ${client?.id ?? ''} ${quietKey}`, this.#clock.now())
+    );
   }
 
   #wants(event: DeclaredEvent): readonly ChannelQueue[] {

@@ -157,7 +157,7 @@ export const routes = ({
     doc: 'Sends a notification of the log again over its channel, with the same id and text.',
     params: shape({ id: int().min(1) }),
     reply: message(),
-    errors: [errors.UNKNOWN_DELIVERY, errors.STILL_WAITING, errors.NO_CHANNEL],
+    errors: [errors.UNKNOWN_DELIVERY, errors.STILL_WAITING, errors.NO_CHANNEL, errors.QUEUE_FULL],
     handle: ({ params, who }) => deliveryLog.redeliver(params.id, who),
   }),
 ];

@@ -18,10 +18,12 @@ import {
   word,
 } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
+import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { updateEnded, updateFound } from './contract.js';
 import { errors } from './errors.js';
 import { IndexSource } from './index-source.js';
+import { endedUpdate, foundUpdate } from './notified.js';
 import { PackageDownload } from './package-download.js';
 import { PeriodicCheck } from './periodic-check.js';
 import { CHANNELS } from './release-index.js';
@@ -68,7 +70,11 @@ export default definePlugin({
     info: singleton(UpdateInfo),
     check: singleton(PeriodicCheck),
   },
-  contributes: ({ source }) => [contribute(OutgoingHosts, source.access)],
+  contributes: ({ source }) => [
+    contribute(OutgoingHosts, source.access),
+    contribute(NotifiedEvents, foundUpdate),
+    contribute(NotifiedEvents, endedUpdate),
+  ],
   taps: ({ settings, source }) => [settings.changed(() => source.forget())],
   start: ({ updater }) => updater.start(),
   jobs: ({ check }) => [job('check', { every: '1h', jitter: '45m' }, () => check.look())],

@@ -139,6 +139,26 @@ test('a client near its expiry is warned once; one that renews by itself is not'
   t.deepEqual(given.slice(2), ['eve expiry'], 'an expiry that is moved into the time of warnings');
 });
 
+test('a client that a clock ahead of time has disabled is warned in its time', async (t) => {
+  const { panel, clock, given, run, settle, update } = await openWorld(t);
+  const inbound = await panel.addInbound();
+  await panel.addClient('ada', [inbound], { expiryTime: clock.now() + 20 * DAY });
+  await run();
+  clock.jump(25 * DAY);
+  await settle(60_000);
+  await run();
+  clock.jump(-25 * DAY);
+  await panel.login();
+  await update('ada', { enable: true });
+  await settle(60_000);
+  await run();
+  t.deepEqual(given, []);
+  clock.jump(18 * DAY);
+  await settle(60_000);
+  await run();
+  t.deepEqual(given, ['ada expiry']);
+});
+
 test('0 is no warning, and another setting is in force at once', async (t) => {
   const { panel, engine, given, run } = await openWorld(t);
   const set = (body: object) => panel.call('/panel/api/setting/update', { body });

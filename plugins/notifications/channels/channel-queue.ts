@@ -66,22 +66,36 @@ export class ChannelQueue {
 
   /** Queues a delivery and returns at once. `isStored`: it is in the log already. */
   push(delivery: Delivery, isStored = false): void {
-    const most = rankOf(delivery) === 2 ? 2 * MOST_WAITING : MOST_WAITING;
-    if (this.size >= most) this.#drop(delivery);
+    // It may have been read from the log since its write ended.
+    if (this.get(delivery.id)) return;
+    if (this.isFullFor(delivery)) this.#drop(delivery);
     else if (this.#waiting.length < MOST_IN_MEMORY) this.#waiting.push(delivery);
     else if (!this.#store.isFailing) {
       this.#hasMore = true;
       this.#inLog++;
+      this.#preferTo(delivery);
     } else this.#makeRoomFor(delivery);
     if (!isStored || delivery.state !== 'waiting') this.#store.save(delivery);
     this.kick();
   }
 
+  /** Whether so many wait that this one would be dropped. */
+  isFullFor(delivery: Delivery): boolean {
+    return this.size >= (rankOf(delivery) === 2 ? 2 * MOST_WAITING : MOST_WAITING);
+  }
+
+  /** Puts a severe one in the place of another, which is read from the log again: it must not wait until half of the memory is sent. */
+  #preferTo(delivery: Delivery): Delivery | undefined {
+    const least = this.#waiting.reduce((a, b) => (rankOf(b) <= rankOf(a) ? b : a), delivery);
+    if (rankOf(least) >= rankOf(delivery)) return undefined;
+    this.#waiting.splice(this.#waiting.indexOf(least), 1, delivery);
+    return least;
+  }
+
   /** While the database fails, memory is all there is: the least severe goes, the newest of them first. */
   #makeRoomFor(delivery: Delivery): void {
-    const least = this.#waiting.reduce((a, b) => (rankOf(b) <= rankOf(a) ? b : a), delivery);
-    if (rankOf(least) < rankOf(delivery)) {
-      this.#waiting.splice(this.#waiting.indexOf(least), 1, delivery);
+    const least = this.#preferTo(delivery);
+    if (least) {
       this.#drop(least);
       this.#store.save(least);
     } else this.#drop(delivery);

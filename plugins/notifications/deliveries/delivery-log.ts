@@ -1,17 +1,23 @@
 // The delivery log for admins: what was sent, what was not and why, and sending it again.
-import type { Clock, Database, Log, Principal } from '../../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type LiveSettings,
+  type Log,
+  type Principal,
+  SerialQueue,
+} from '../../../kernel/index.js';
 import type { AuditTrailApi } from '../../audit/contract.js';
 import type { Severity } from '../contract.js';
 import { errors } from '../errors.js';
 import type { Notifier } from '../notifier.js';
 import type { notificationSettings } from '../settings.js';
-import type { LiveSettings } from '../../../kernel/index.js';
 import type { DeliveryState } from './delivery.js';
 import type { DeliveryStore } from './delivery-store.js';
 
 const DAY_MS = 86_400_000;
-/** Entries that one write removes. */
-const SLICE = 2_000;
+/** Entries that one write removes: MariaDB reads the whole table for a list of 1,000 or more. */
+const SLICE = 500;
 
 export interface ListQuery {
   readonly channel?: string | undefined;
@@ -55,6 +61,8 @@ export class DeliveryLog {
   readonly #store: DeliveryStore;
   readonly #notifier: Notifier;
   readonly #audit: AuditTrailApi | undefined;
+  /** One redelivery at a time: of two calls at once, the second one finds that it waits. */
+  readonly #redeliveries = new SerialQueue();
 
   constructor(needs: {
     db: Database;
@@ -99,7 +107,11 @@ export class DeliveryLog {
   }
 
   /** Queues a delivery that is over once more: a failed one, or one whose receiver lost it. */
-  async redeliver(id: number, who: Principal): Promise<void> {
+  redeliver(id: number, who: Principal): Promise<void> {
+    return this.#redeliveries.run(() => this.#redeliver(id, who));
+  }
+
+  async #redeliver(id: number, who: Principal): Promise<void> {
     await this.#store.flush();
     const queue = this.#notifier.queues.find((one) => one.get(id));
     const delivery = queue ? undefined : await this.#store.byId(id);
@@ -107,6 +119,7 @@ export class DeliveryLog {
     if (!delivery) throw errors.UNKNOWN_DELIVERY();
     const its = this.#notifier.queues.find(({ caller }) => caller.name === delivery.channel);
     if (!its?.caller.isOn()) throw errors.NO_CHANNEL();
+    if (its.isFullFor(delivery)) throw errors.QUEUE_FULL();
     const { state, attempts } = delivery;
     Object.assign(delivery, { state: 'waiting', attempts: 0, problem: '', queuedAt: this.#clock.now() });
     await this.#db.write(async (tx) => {

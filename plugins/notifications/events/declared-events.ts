@@ -8,7 +8,9 @@ export type DeclaredEvent = NotifiedEvent<never>;
 const MOST_OCCURRENCES = 100_000;
 /** JSON of the data of one notification. */
 const LONGEST_DATA = 16_384;
-const SHORTER_LIST = 20;
+/** Items of its lists that are tried, one after another, until it fits. */
+const SHORTER_LISTS = [50, 20, 5, 1, 0];
+const LONGEST_KEPT = 500;
 
 export class DeclaredEvents {
   readonly #contributions: PluginContext['contributions'];
@@ -50,7 +52,16 @@ export class DeclaredEvents {
         throw new Error(
           `describe returned ${described.length} occurrences; at most ${MOST_OCCURRENCES} are allowed`,
         );
-      return (described as Occurrence[]).filter((occurrence) => isOccurrence(occurrence, event, fault));
+      const fit = (described as Occurrence[]).filter(isOccurrence);
+      // Once: a log line for each of thousands would stall the panel.
+      if (fit.length < described.length)
+        fault(
+          `describe of the event ${event.name}`,
+          new Error(
+            `${described.length - fit.length} of ${described.length} occurrences are left out; one needs args and data, and may have severity, quietKey and client`,
+          ),
+        );
+      return fit;
     } catch (error) {
       fault(`describe of the event ${event.name}`, error);
       return [];
@@ -66,26 +77,18 @@ function isNamed(names: readonly string[], { name, aliases = [], isOnByDefault }
   );
 }
 
-function isOccurrence(
-  occurrence: Occurrence | null | undefined,
-  { name }: DeclaredEvent,
-  fault: Contributed<unknown>['fault'],
-): boolean {
-  const { args, data, severity, client } = occurrence ?? ({} as Partial<Occurrence>);
-  const isFit =
+function isOccurrence(occurrence: Occurrence | null | undefined): boolean {
+  const { args, data, severity, quietKey, client } = occurrence ?? ({} as Partial<Occurrence>);
+  return (
     isObject(args) &&
     isObject(data) &&
     (severity === undefined || SEVERITIES.includes(severity)) &&
+    (quietKey === undefined || typeof quietKey === 'string') &&
     (client === undefined ||
       (Number.isSafeInteger(client.id) &&
         typeof client.email === 'string' &&
-        Number.isSafeInteger(client.messengerId)));
-  if (!isFit)
-    fault(
-      `describe of the event ${name}`,
-      new Error('an occurrence needs args and data, and may have severity, quietKey and client'),
-    );
-  return isFit;
+        Number.isSafeInteger(client.messengerId)))
+  );
 }
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -94,12 +97,20 @@ const isObject = (value: unknown): value is object =>
 export function boundedData(data: object): Readonly<Record<string, unknown>> {
   let json = jsonOf(data);
   if (json.length <= LONGEST_DATA) return parsed(json);
-  const entries = Object.entries(data).map(([key, value]) => [
-    key,
-    Array.isArray(value) ? (value as unknown[]).slice(0, SHORTER_LIST) : value,
-  ]);
-  json = jsonOf({ ...Object.fromEntries(entries), isShortened: true });
-  return json.length <= LONGEST_DATA ? parsed(json) : { isShortened: true };
+  for (const most of SHORTER_LISTS) {
+    json = jsonOf(shortened(data, most));
+    if (json.length <= LONGEST_DATA) return parsed(json);
+  }
+  return { isShortened: true };
+}
+/** With no item left, long texts and nested objects go as well: what remains of a summary are its count and times. */
+function shortened(data: object, most: number): object {
+  const entries = Object.entries(data).flatMap(([key, value]: [string, unknown]) => {
+    if (Array.isArray(value)) return [[key, value.slice(0, most)]];
+    const isLong = typeof value === 'string' ? value.length > LONGEST_KEPT : isObject(value);
+    return most === 0 && isLong ? [] : [[key, value]];
+  });
+  return { ...Object.fromEntries(entries), isShortened: true };
 }
 
 /** Frozen, because all channels get the same. */

@@ -174,6 +174,15 @@ test('another language is used where it has the text; a wrong one falls back to 
   const wrong = { ...event({ en: 'client {email}' }), name: 'wrong' };
   for (let i = 0; i < 30; i++) t.is(texts.event(wrong, 'de', { email: 'ada' }).text, 'client ada');
   t.deepEqual(faults, ['the text text of wrong in de']);
+  const { texts: more } = renderer([{ language: 'zh-Hant', events: { sample: { text: '客戶 {email}' } } }]);
+  t.is(
+    more.event(event({ en: 'client {email}', zh: '客户 {email}' }), 'zh-Hant-TW', { email: 'a' }).text,
+    '客戶 a',
+  );
+  t.is(
+    more.event(event({ en: 'client {email}', zh: '客户 {email}' }), 'zh-TW', { email: 'a' }).text,
+    '客户 a',
+  );
   t.is(texts.own('test', 'de').text, 'Das ist ein Test.');
   t.regex(texts.own('missed', 'de', { title: 'Kern' }).text, /^Kern: so much happened/);
 });

@@ -188,11 +188,10 @@ type TranslationOf = {
   readonly events: Readonly<Record<string, TranslatedTexts>>;
 };
 
-/** `fa-IR` is looked for as `fa-ir`, then as `fa`. */
+/** `zh-Hant-TW` is looked for as `zh-hant-tw`, `zh-hant` and `zh`. */
 function tagsOf(language: string): string[] {
   const tag = language.toLowerCase().replaceAll('_', '-');
-  const [base = tag] = tag.split('-');
-  return base === tag ? [tag] : [tag, base];
+  return tag.split('-').map((_, at, all) => all.slice(0, all.length - at).join('-'));
 }
 
 function partOf(texts: TranslatedTexts | undefined, part: string): string | undefined {
