@@ -88,11 +88,12 @@ export class EndpointService {
     who: Principal,
     note?: (added: { id: string; secret: string }) => void,
   ): Promise<{ id: string; secret: string }> {
-    const { store, eventTypes } = this.#needs;
+    const { store, eventTypes, deliveryLog } = this.#needs;
     checkUrl(sent.url);
     eventTypes.check(sent.events);
     const { id, url, events, description = '', enable = true, allowPrivate = false } = sent;
     const values = { id, url, events: [...new Set(events)], description, enable, allowPrivate };
+    if (id !== undefined) await deliveryLog.removeLeft(id);
     return store.add(values, who, note);
   }
 
