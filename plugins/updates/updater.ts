@@ -169,8 +169,8 @@ export class Updater {
     const { last } = run;
     if (!last || last.askedAt === 0 || last.state === 'success') return;
     const outcome = await installation.outcome();
-    // The next update may have begun meanwhile.
-    if (run.last !== last) return;
+    // The next update may have begun meanwhile, and has its own record.
+    if (run.last !== last || (last.state === 'failed' && this.#isBusy)) return;
     const answer = outcome?.runId === last.runId ? outcome : undefined;
     if (answer && answer.state !== 'running') return this.#settle(last, answer);
     if (last.state === 'failed') return;
