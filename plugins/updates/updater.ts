@@ -175,9 +175,10 @@ export class Updater {
     if (answer && answer.state !== 'running') return this.#settle(last, answer);
     if (last.state === 'failed') return;
     const now = clock.now();
-    if (answer) {
-      if (last.step !== 'install') await run.save({ ...last, step: 'install' });
-      if (now - answer.at > INSTALL_MS)
+    if (answer && last.step !== 'install') await run.save({ ...last, step: 'install' });
+    // Once root has begun, its file may be missing for a moment: it is being replaced.
+    if (answer || last.step === 'install') {
+      if (now - (answer?.at ?? last.askedAt) > INSTALL_MS)
         await this.#end(last, 1, 'the installation does not end; as root see `journalctl -u weir-update`');
     } else if (now - last.askedAt > ANSWER_MS)
       await this.#end(

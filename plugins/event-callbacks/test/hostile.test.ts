@@ -81,6 +81,9 @@ test('an endpoint that is gone is disabled at once', async (t) => {
   await panel.addClient('ann', [inbound]);
   await until(async () => !(await gone.endpoint()).enable, 'it is disabled');
   t.regex((await gone.endpoint()).disabledReason, /410/);
+  const body = { enable: true };
+  const again = await panel.get<EndpointReply>(`${PATH}/endpoints/${gone.id}`, { body });
+  t.is(again.disabledReason, '', 'an admin has enabled it');
   const changes = await panel.get<{ area: string; kind: string; whoKind: string }[]>(
     '/panel/api/x/audit/changes?limit=5',
   );
