@@ -82,3 +82,27 @@ test('an installation that does not end is given up', async (t) => {
   t.is(state, 'failed');
   t.regex(reason, /does not end/);
 });
+
+test('an update that root runs without a record of the panel is not disturbed', async (t) => {
+  const world = await UpdateWorld.open(t);
+  world.server.publish([releaseOf('0.2.0', bytes)]);
+  await world.answer({ runId: '7', state: 'running', finishedAt: 0 });
+  const refused = await world.update();
+  t.is(refused.body.code, 'UPDATES_BUSY');
+  t.regex(refused.body.msg, /0\.2\.0 is being installed/);
+  await world.answer({ runId: '7', state: 'running', finishedAt: 0, at: Date.now() - 3 * 3_600_000 });
+  t.is((await world.update()).status, 200, 'one that never ended blocks nothing');
+});
+
+test('another source or key is asked at once', async (t) => {
+  const world = await UpdateWorld.open(t);
+  world.server.publish([releaseOf('0.2.0', bytes)]);
+  t.like(await world.info(), { updateVersion: '0.2.0' });
+  const asked = world.server.asked.length;
+  await world.info();
+  t.is(world.server.asked.length, asked);
+  const body = { updateSource: `${world.server.url}?again` };
+  await world.panel.get('/panel/api/setting/update', { body });
+  await world.info();
+  t.true(world.server.asked.length > asked);
+});
