@@ -33,7 +33,7 @@ test('a credential that changed is named, without its values', async (t) => {
   await until(() => shop.receiver.received.length === 1, 'the event arrives');
   const [{ json, body } = { json: undefined, body: '' }] = shop.receiver.received;
   t.is(clientOf(json)['email'], 'ann');
-  t.deepEqual([...(json?.data['changed'] as string[])].sort(), ['subId', 'uuid']);
+  t.deepEqual([...((json?.data['changed'] ?? []) as string[])].sort(), ['subId', 'uuid']);
   t.deepEqual(json?.data['previous'], {});
   t.false(body.includes(uuid) || body.includes('another-sub'));
 });

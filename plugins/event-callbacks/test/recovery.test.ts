@@ -3,6 +3,7 @@
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { until } from '../../../test/harness/until.js';
+import { EndpointWorker, type WorkerNeeds } from '../endpoint-worker.js';
 import { bootWithEndpoints } from './endpoint-world.js';
 import { tableHider } from './table-hider.js';
 import { clientOf } from './receiver.js';
@@ -26,6 +27,29 @@ test('a database that cannot be read delays events, and does not lose them', asy
   await hider.show('event_callback_deliveries');
   clock.tick(2_000);
   await until(() => shop.receiver.received.length === 2, 'it is sent');
+});
+
+test('an endpoint whose position cannot be read is looked at again', async (t) => {
+  let isBroken = true;
+  const errors: unknown[] = [];
+  const of = async (): Promise<undefined> => {
+    if (isBroken) throw new Error('the table is locked');
+  };
+  const needs = {
+    progress: { of, known: () => undefined },
+    log: { error: (...all: unknown[]) => errors.push(all) },
+  };
+  const worker = new EndpointWorker('a', needs as unknown as WorkerNeeds, new AbortController().signal);
+  for (let i = 0; i < 3; i++) {
+    worker.wake();
+    await worker.settled();
+    t.true(worker.isDue(0));
+  }
+  t.is(errors.length, 1, 'the log says it once');
+  isBroken = false;
+  worker.wake();
+  await worker.settled();
+  t.false(worker.isDue(0));
 });
 
 test('a pause of a clock that was set back ends', async (t) => {
