@@ -47,6 +47,9 @@ async function packagesIn(folder, base) {
   return found;
 }
 
+const otherFiles = (known, files) =>
+  (known?.files ?? []).filter(({ platform }) => !files.some((file) => file.platform === platform));
+
 /** Whole or not at all: a server may read the file at any time. */
 async function replace(path, content) {
   await writeFile(`${path}.new`, content);
@@ -70,7 +73,8 @@ async function makeIndex({ packages, key, unsigned, channel, minimum, notes, exp
       ...(known?.commit || !/^[0-9a-f]{40}$/.test(commit) ? known && { commit: known.commit } : { commit }),
       ...((known?.minimum ?? minimum) && { minimum: known?.minimum ?? minimum }),
       notes: known?.notes ?? text ?? '',
-      files,
+      // The package for another machine may have been built elsewhere, and is not in the folder any more.
+      files: [...files, ...otherFiles(known, files)],
     });
   }
   const now = Date.now();

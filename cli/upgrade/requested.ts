@@ -108,8 +108,9 @@ async function failureOf(
 ): Promise<string> {
   const record = await installation.record('upgrade.json').catch(() => undefined);
   const said = complained.trim().replaceAll(/\s*\n\s*/g, '; ') || `install.sh ended with code ${code}`;
+  // The end of each: the panel reads no outcome that is larger, and would ask for the same update again.
   return record?.state === 'failed' && record.to === version && record.problem !== ''
-    ? `Weir ${version} does not work: ${record.problem}; ${record.from} is back`
+    ? `Weir ${version} does not work: ${record.problem.slice(-LONGEST_REASON)}; ${record.from} is back`
     : said.slice(-LONGEST_REASON);
 }
 
@@ -175,7 +176,8 @@ async function removeUnused({ installation, complain }: RequestWorld): Promise<v
 /** Finishes what was killed after the new release was linked. Undefined where it was killed before that. */
 async function goOn({ installation, finish, say }: RequestWorld, version: string, since: number) {
   const record = await installation.record('upgrade.json').catch(() => undefined);
-  if (record?.to !== version || record.at < since) return undefined;
+  // One under way is of this update, also where the clock was set back meanwhile.
+  if (record?.to !== version || (record.at < since && record.state !== 'under way')) return undefined;
   if (record.state === 'done') return { code: 0, complained: '' };
   if (record.state === 'failed') return { code: 1, complained: record.problem };
   say(`the update to ${version} was interrupted; it goes on`);

@@ -37,8 +37,8 @@ export class Attempts {
     hosts: this.#hosts.list,
     limits: { connectMs: 5_000, firstByteMs: 15_000, wholeMs: 20_000, maxBytes: 1024 ** 3, redirects: 0 },
     // The body is never read, so its size does not matter.
-    // An endpoint has one attempt at a time, so none waits for another one; and a ping may come in addition.
-    quota: { atOnce: MOST_ENDPOINTS + 8, perMinute: 60_000 },
+    // An endpoint has one attempt and one ping at a time, so none waits for another one.
+    quota: { atOnce: 2 * MOST_ENDPOINTS, perMinute: 60_000 },
   };
 
   constructor({ outgoing, store, clock }: { outgoing: OutgoingApi; store: EndpointStore; clock: Clock }) {

@@ -15,6 +15,8 @@ const PAUSES_MS = [
   6 * HOUR,
 ];
 const LONGEST_MS = 6 * HOUR;
+/** No pause ends later than this. A later end is of a clock that was set back since, and counts as due. */
+export const LATEST_MS = LONGEST_MS + MINUTE;
 /** From this attempt on, an event that the endpoint refused is overtaken by later ones. */
 const OVERTAKEN_AFTER = 3;
 /** An event that fails as often, while the endpoint takes others, is given up. */
@@ -22,6 +24,8 @@ const MOST_ATTEMPTS = 15;
 
 const pauseOf = (failures: number): number =>
   PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? PAUSES_MS[0] ?? 0;
+
+export const isDue = (at: number, now: number): boolean => at <= now || at > now + LATEST_MS;
 
 export interface Failure {
   readonly now: number;

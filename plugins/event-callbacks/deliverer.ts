@@ -57,7 +57,7 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.#stopLooking();
     await Promise.all([...this.#workers.values()].map((worker) => worker.settled()));
-    await this.#needs.progress.flush();
+    await this.#needs.progress.close();
   }
 
   wake(): void {

@@ -128,6 +128,22 @@ export class DeliveryLog {
     });
   }
 
+  /** Removes what a deleted endpoint has left, before another one gets its id. */
+  async removeLeft(endpointId: string): Promise<void> {
+    for (;;) {
+      const left = await this.#db.query<{ id: number }>(
+        `SELECT d.id AS id FROM event_callback_deliveries d LEFT JOIN event_callback_endpoints e ON e.id = d.endpoint_id
+         WHERE d.endpoint_id = :endpointId AND e.id IS NULL LIMIT ${PORTION}`,
+        { endpointId },
+      );
+      if (left.length === 0) return;
+      const ids = left.map(({ id }) => Number(id));
+      await this.#db.write((tx) =>
+        tx.run('DELETE FROM event_callback_deliveries WHERE id IN (:ids)', { ids }),
+      );
+    }
+  }
+
   /** Makes everything that waits for an endpoint due. */
   dueNow(endpointId: string): Promise<void> {
     return this.#db.write((tx) =>

@@ -36,6 +36,7 @@ function checkUrl(url: string): void {
 
 export class EndpointService {
   readonly #needs: Needs;
+  readonly #pinged = new Set<string>();
 
   constructor(needs: Needs) {
     const { clock, signal, audit, store, eventTypes, attempts, progress, outbox, deliverer, deliveryLog } =
@@ -88,11 +89,12 @@ export class EndpointService {
     who: Principal,
     note?: (added: { id: string; secret: string }) => void,
   ): Promise<{ id: string; secret: string }> {
-    const { store, eventTypes } = this.#needs;
+    const { store, eventTypes, deliveryLog } = this.#needs;
     checkUrl(sent.url);
     eventTypes.check(sent.events);
     const { id, url, events, description = '', enable = true, allowPrivate = false } = sent;
     const values = { id, url, events: [...new Set(events)], description, enable, allowPrivate };
+    if (id !== undefined) await deliveryLog.removeLeft(id);
     return store.add(values, who, note);
   }
 
@@ -157,13 +159,20 @@ export class EndpointService {
     return this.#needs.store.remove(id, who);
   }
 
-  /** One attempt, beside the queue, also while the endpoint is disabled. */
+  /** One attempt, beside the queue, also while the endpoint is disabled. One at a time: many that hang would take the places of deliveries. */
   async ping(id: string, signal: AbortSignal): Promise<Outcome> {
     const endpoint = this.#needs.store.find(id);
+    if (this.#pinged.has(id)) throw errors.BUSY('a ping of this endpoint is under way');
     const timestamp = new Date(this.#needs.clock.now()).toISOString();
     const body = JSON.stringify({ type: 'ping', timestamp, data: { endpoint: id } });
     const uid = `msg_${randomUUID().replaceAll('-', '')}`;
-    return this.#needs.attempts.make(endpoint, { uid, body }, AbortSignal.any([signal, this.#needs.signal]));
+    const end = AbortSignal.any([signal, this.#needs.signal]);
+    this.#pinged.add(id);
+    try {
+      return await this.#needs.attempts.make(endpoint, { uid, body }, end);
+    } finally {
+      this.#pinged.delete(id);
+    }
   }
 
   async again(deliveryId: number, who: Principal): Promise<void> {

@@ -1,7 +1,7 @@
 // Sends the events of one endpoint: one attempt at a time, the oldest due event first.
-import type { Clock, Database } from '../../kernel/index.js';
+import { type Clock, type Database, type Log, messageOf, storageFailure } from '../../kernel/index.js';
 import type { Attempts, Message, Outcome } from './attempt.js';
-import { afterFailure } from './back-off.js';
+import { afterFailure, isDue, LATEST_MS } from './back-off.js';
 import type { EndpointStore } from './endpoint-store.js';
 import type { EventTypes } from './event-types.js';
 import type { Outbox } from './outbox.js';
@@ -19,6 +19,7 @@ interface Due extends Message {
 export interface WorkerNeeds {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly store: EndpointStore;
   readonly eventTypes: EventTypes;
   readonly outbox: Outbox;
@@ -30,6 +31,11 @@ export interface WorkerNeeds {
 }
 const DAY_MS = 86_400_000;
 const GONE = 410;
+/** Days of failures with fewer attempts were days without a panel, or the clock has jumped. */
+const LEAST_FAILURES = 4;
+
+const isRetryDue = ({ nextRetryAt }: Position, now: number): boolean =>
+  Number.isFinite(nextRetryAt) && isDue(nextRetryAt, now);
 
 export class EndpointWorker {
   readonly #id: string;
@@ -39,6 +45,8 @@ export class EndpointWorker {
   #attempt = new AbortController();
   #running: Promise<void> | undefined;
   #isWoken = false;
+  /** The database could not be read: what waits is looked for again. */
+  #isStuck = false;
 
   constructor(id: string, needs: WorkerNeeds, stop: AbortSignal) {
     this.#id = id;
@@ -68,27 +76,47 @@ export class EndpointWorker {
 
   /** Whether a retry is due; called every second. */
   isDue(now: number): boolean {
+    if (this.#isStuck) return true;
     const position = this.#needs.progress.known(this.#id);
     return (
       position !== undefined &&
-      position.pausedUntil <= now &&
-      (position.pausedUntil > 0 || position.nextRetryAt <= now)
+      isDue(position.pausedUntil, now) &&
+      (position.pausedUntil > 0 || isRetryDue(position, now))
     );
   }
 
   async #run(): Promise<void> {
     while (this.#isWoken && !this.#stop.aborted) {
       this.#isWoken = false;
-      const isMore = await this.#portion();
-      if (isMore) this.#isWoken = true;
+      try {
+        const isMore = await this.#portion();
+        if (isMore) this.#isWoken = true;
+        this.#isStuck = false;
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
     }
+  }
+
+  /** Tried again a second later. */
+  #fail(error: unknown): void {
+    const isKnown = this.#isStuck || storageFailure(error) !== undefined;
+    this.#isStuck = true;
+    const position = this.#needs.progress.known(this.#id);
+    if (position) position.nextRetryAt = 0;
+    if (!isKnown && !this.#stop.aborted)
+      this.#needs.log.error('the events of an endpoint cannot be sent; trying again', {
+        endpoint: this.#id,
+        reason: messageOf(error),
+      });
   }
 
   /** Resolves with whether there may be more to do now. */
   async #portion(): Promise<boolean> {
     const { store, progress, clock } = this.#needs;
     const position = await progress.of(this.#id);
-    if (!position || !store.get(this.#id)?.enable || position.pausedUntil > clock.now()) return false;
+    if (!position || !store.get(this.#id)?.enable || !isDue(position.pausedUntil, clock.now())) return false;
     const due = await this.#due(position);
     for (const message of due) {
       const endpoint = store.get(this.#id);
@@ -101,17 +129,19 @@ export class EndpointWorker {
 
   async #due(position: Position): Promise<readonly Due[]> {
     const { db, progress, clock, eventTypes, outbox, store } = this.#needs;
-    if (position.nextRetryAt <= clock.now()) {
+    if (isRetryDue(position, clock.now())) {
       // What is not written yet would be found again.
       await progress.flush();
       const retries = await this.#retries();
       if (retries.length > 0) return retries;
+      // First: what is queued during the query makes it smaller.
+      position.nextRetryAt = Number.POSITIVE_INFINITY;
       const [next] = await db.query<{ at: number | null }>(
         `SELECT MIN(due_at) AS at FROM event_callback_deliveries WHERE endpoint_id = :id AND state = 'waiting'`,
         { id: this.#id },
       );
       const at = next?.at ?? null;
-      position.nextRetryAt = at === null ? Number.POSITIVE_INFINITY : Number(at);
+      if (at !== null) position.nextRetryAt = Math.min(position.nextRetryAt, Number(at));
     }
     const newest = await outbox.newest();
     if (position.position >= newest) return [];
@@ -137,8 +167,8 @@ export class EndpointWorker {
     const rows = await db.query<Due>(
       `SELECT m.id AS id, m.uid AS uid, m.body AS body, d.attempts AS attempts, d.first_at AS "firstAt"
        FROM event_callback_deliveries d JOIN event_callback_messages m ON m.id = d.message_id
-       WHERE d.endpoint_id = :id AND d.state = 'waiting' AND d.due_at <= :now ORDER BY m.id LIMIT ${PORTION}`,
-      { id: this.#id, now: clock.now() },
+       WHERE d.endpoint_id = :id AND d.state = 'waiting' AND (d.due_at <= :now OR d.due_at > :latest) ORDER BY m.id LIMIT ${PORTION}`,
+      { id: this.#id, now: clock.now(), latest: clock.now() + LATEST_MS },
     );
     return rows.map((row) => ({
       ...row,
@@ -202,7 +232,7 @@ export class EndpointWorker {
     const { giveUp, failingDays } = this.#needs;
     const days = failingDays();
     if (outcome.status === GONE) await giveUp(endpoint, 'the endpoint answered 410: it is gone for good');
-    else if (now - position.failingSince > days * DAY_MS)
+    else if (position.failures >= LEAST_FAILURES && now - position.failingSince > days * DAY_MS)
       await giveUp(endpoint, `every attempt of ${days} days failed, the last because ${outcome.error}`);
   }
 }

@@ -6,5 +6,6 @@ export const errors = defineErrors('event-callbacks', {
   EVENT: [400, 'there is no such type of event'],
   URL: [400, 'the address must begin with https:// or http://'],
   TAKEN: [409, 'there is an endpoint with this id'],
+  BUSY: [409, 'a ping of this endpoint is under way'],
   TOO_MANY: [409, 'there are as many endpoints as there can be; delete one first'],
 });

@@ -7,7 +7,7 @@ import type { DeliveryState } from './tables.js';
 const FLUSH_MS = 100;
 /** While more are not written, no attempt is made: a crash would repeat them all. */
 const MOST_UNWRITTEN = 500;
-const MOST_FAILED_WAIT_MS = 5_000;
+const FAILED_WAIT_MS = 5_000;
 
 export interface Position {
   /** all messages up to this id were attempted, or are not wanted */
@@ -69,6 +69,9 @@ export class Progress {
   #results: Result[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  /** one that has not begun, and writes what is noted until then */
+  #next: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor({ db, log }: { db: Database; log: Log }) {
     this.#db = db;
@@ -124,35 +127,53 @@ export class Progress {
   /** The position of an endpoint changed. */
   moved(endpointId: string): void {
     this.#changed.add(endpointId);
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
   }
 
   /** Writes what is not written. Never rejects: what cannot be written stays for the next time. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#flush());
-    return this.#writing;
+    // Callers share a write: each one that fails has a pause, and they must not add up.
+    this.#next ??= this.#writing.then(() => {
+      this.#next = undefined;
+      return this.#flush();
+    });
+    this.#writing = this.#next;
+    return this.#next;
+  }
+
+  /** Writes a last time; nothing is tried again afterwards. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.flush();
   }
 
   async #flush(): Promise<void> {
-    const results = this.#results.slice(0, MOST_UNWRITTEN);
+    // All of them: a position that is written before the result of its event would lose that event in a crash.
+    const results = [...this.#results];
     const ids = [...this.#changed].filter((id) => this.#positions.has(id));
     if (results.length + ids.length === 0) return;
     const positions = ids.map((id) => ({ endpointId: id, ...this.#positions.get(id) }));
     this.#changed.clear();
     try {
       await this.#write(results, positions);
-      this.#results.splice(0, results.length);
-      if (this.#results.length > 0) this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+      // By identity: a deleted endpoint takes its own out meanwhile.
+      const written = new Set(results);
+      this.#results = this.#results.filter((result) => !written.has(result));
     } catch (error) {
       for (const id of ids) this.#changed.add(id);
       if (!storageFailure(error))
         this.#log.error('could not store what came of deliveries; trying again', {
           reason: messageOf(error),
         });
-      await new Promise((resolve) => setTimeout(resolve, MOST_FAILED_WAIT_MS).unref());
-      this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+      if (this.#isClosed) return;
+      await new Promise((resolve) => setTimeout(resolve, FAILED_WAIT_MS).unref());
+      this.#flushSoon();
     }
   }
 

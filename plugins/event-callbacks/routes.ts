@@ -132,7 +132,7 @@ export const routes = ({ service, deliveryLog, eventTypes, inform }: Needs): Rou
     doc: 'Sends one event of the type `ping` at once and returns what came of it.',
     params: EndpointId,
     reply: payload(PingReply),
-    errors: [errors.NOT_FOUND],
+    errors: [errors.NOT_FOUND, errors.BUSY],
     handle: async ({ params: { id }, signal }) => {
       const { ok, status, ms, error } = await service.ping(id, signal);
       return { delivered: ok, status, ms, error };

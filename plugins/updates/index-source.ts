@@ -20,6 +20,8 @@ export interface SignedIndex {
   readonly signature: string;
 }
 interface Last {
+  /** Unix ms */
+  readonly at: number;
   readonly until: number;
   readonly result: Promise<SignedIndex>;
 }
@@ -78,7 +80,8 @@ export class IndexSource {
   /** Asked at most every fifteen minutes, and a minute after a failure. */
   recent(): Promise<SignedIndex> {
     const now = this.#clock.now();
-    if (this.#last && now < this.#last.until) return this.#last.result;
+    // A clock that was set back must not make an old answer last.
+    if (this.#last && now < this.#last.until && now >= this.#last.at) return this.#last.result;
     return this.ask();
   }
 
@@ -86,10 +89,10 @@ export class IndexSource {
   ask(): Promise<SignedIndex> {
     const now = this.#clock.now();
     const result = this.#read();
-    const last: Last = { until: now + FRESH_MS, result };
+    const last: Last = { at: now, until: now + FRESH_MS, result };
     this.#last = last;
     result.catch(() => {
-      if (this.#last === last) this.#last = { until: now + RETRY_MS, result };
+      if (this.#last === last) this.#last = { at: now, until: now + RETRY_MS, result };
     });
     return result;
   }

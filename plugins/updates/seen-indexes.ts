@@ -28,6 +28,8 @@ const NOTHING: Seen = { numbers: {}, announced: '', checkedAt: 0 };
 export class SeenIndexes {
   readonly #path: string;
   #seen: Promise<Seen> | undefined;
+  /** the write under way */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor({ dataDirectory }: { readonly dataDirectory: string }) {
     this.#path = join(dataDirectory, FOLDER, 'seen.json');
@@ -48,25 +50,37 @@ export class SeenIndexes {
     }
   }
 
-  async remember(change: Partial<Seen>): Promise<void> {
-    const seen = { ...(await this.all()), ...change };
-    await replaceFile(this.#path, `${JSON.stringify(seen)}\n`, 0o600);
-    this.#seen = Promise.resolve(seen);
+  remember(change: Partial<Seen>): Promise<void> {
+    return this.#change(() => change);
+  }
+
+  /** One after another: the periodic check and an admin may ask at the same time. */
+  #change(decide: (seen: Seen) => Partial<Seen> | undefined): Promise<void> {
+    const done = this.#last.then(async () => {
+      const before = await this.all();
+      const change = decide(before);
+      if (!change) return;
+      const seen = { ...before, ...change };
+      await replaceFile(this.#path, `${JSON.stringify(seen)}\n`, 0o600);
+      this.#seen = Promise.resolve(seen);
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   /** Throws where an index with a higher number was seen before. */
-  async accept({ key, number }: { readonly key: string; readonly number: number }): Promise<void> {
-    const { numbers } = await this.all();
-    const last = numbers[key] ?? 0;
-    if (number < last)
-      throw new Error(
-        `the index of releases is an older one: it has the number ${number}, and number ${last} was there before`,
-      );
-    if (number > last) {
+  accept({ key, number }: { readonly key: string; readonly number: number }): Promise<void> {
+    return this.#change(({ numbers }) => {
+      const last = numbers[key] ?? 0;
+      if (number < last)
+        throw new Error(
+          `the index of releases is an older one: it has the number ${number}, and number ${last} was there before`,
+        );
+      if (number === last) return undefined;
       const others = Object.entries(numbers)
         .filter(([id]) => id !== key)
         .slice(1 - MOST_KEYS);
-      await this.remember({ numbers: { ...Object.fromEntries(others), [key]: number } });
-    }
+      return { numbers: { ...Object.fromEntries(others), [key]: number } };
+    });
   }
 }

@@ -169,15 +169,16 @@ export class Updater {
     const { last } = run;
     if (!last || last.askedAt === 0 || last.state === 'success') return;
     const outcome = await installation.outcome();
-    // The next update may have begun meanwhile.
-    if (run.last !== last) return;
+    // The next update may have begun meanwhile, and has its own record.
+    if (run.last !== last || (last.state === 'failed' && this.#isBusy)) return;
     const answer = outcome?.runId === last.runId ? outcome : undefined;
     if (answer && answer.state !== 'running') return this.#settle(last, answer);
     if (last.state === 'failed') return;
     const now = clock.now();
-    if (answer) {
-      if (last.step !== 'install') await run.save({ ...last, step: 'install' });
-      if (now - answer.at > INSTALL_MS)
+    if (answer && last.step !== 'install') await run.save({ ...last, step: 'install' });
+    // Once root has begun, its file may be missing for a moment: it is being replaced.
+    if (answer || last.step === 'install') {
+      if (now - (answer?.at ?? last.askedAt) > INSTALL_MS)
         await this.#end(last, 1, 'the installation does not end; as root see `journalctl -u weir-update`');
     } else if (now - last.askedAt > ANSWER_MS)
       await this.#end(

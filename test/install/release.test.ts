@@ -91,3 +91,26 @@ test('refuses what panels would refuse, and changes nothing', async (t) => {
   t.regex(unsigned.complained, /sign it: minisign -Sm /);
   t.false((await readdir(folder)).includes('releases.json.minisig'));
 });
+
+test('a package for another machine stays in the index when it is not in the folder', async (t) => {
+  const { folder, key, index, read, pack } = await open(t);
+  await pack('0.2.0', 'for x64');
+  await index('--key', key);
+  await rm(join(folder, 'weir-0.2.0-linux-x64.tar.gz'));
+  await writeFile(join(folder, 'weir-0.2.0-linux-arm64.tar.gz'), 'for arm64');
+  t.is((await index('--key', key)).code, 0);
+  const [release] = (await read()).releases;
+  t.deepEqual(
+    release?.files.map(({ platform, sha256: digest }) => [platform, digest]),
+    [
+      ['linux-arm64', sha256('for arm64')],
+      ['linux-x64', sha256('for x64')],
+    ],
+  );
+  await pack('0.2.0', 'built again');
+  await index('--key', key);
+  t.deepEqual(
+    (await read()).releases[0]?.files.map(({ sha256: digest }) => digest).sort(),
+    [sha256('built again'), sha256('for arm64')].sort(),
+  );
+});

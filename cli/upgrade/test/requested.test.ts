@@ -295,3 +295,50 @@ for (const [state, finished, wanted] of [
     if (wanted === 'failed')
       t.is((await world.outcome())?.reason, 'Weir 0.2.0 does not work: it exits; 0.1.0 is back');
   });
+
+test('after a failure the way back stays, and all releases while an upgrade is under way', async (t) => {
+  const world = await RootWorld.make(t);
+  const { installation } = world;
+  for (const version of ['0.0.8', '0.0.9', '0.2.0']) await mkdir(installation.folderOf(version));
+  await installation.link('previous', '0.0.9');
+  world.ended = { code: 1, complained: 'it was interrupted' };
+  const record = { at: Date.now(), from: '0.1.0', to: '0.2.0', backup: '', notRunning: [], problem: '' };
+  await installation.write('upgrade.json', { ...record, state: 'under way' });
+  await world.serve();
+  t.deepEqual(await installation.releases(), ['0.0.8', '0.0.9', '0.1.0', '0.2.0']);
+  await installation.write('upgrade.json', { ...record, state: 'failed' });
+  await world.hand([releaseOf('0.2.0', world.bytes)]);
+  await world.serve();
+  t.deepEqual(await installation.releases(), ['0.0.9', '0.1.0']);
+});
+
+test('a long reason is shortened, so that the panel can read the outcome', async (t) => {
+  const world = await RootWorld.make(t);
+  world.isKilled = true;
+  void world.serve();
+  while (world.installed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  world.isKilled = false;
+  await world.installation.write('upgrade.json', {
+    ...{ at: Date.now(), state: 'failed', from: '0.1.0', to: '0.2.0', backup: '', notRunning: [] },
+    problem: `${'x'.repeat(100_000)} it exits`,
+  });
+  t.is((await world.serve())?.state, 'failed');
+  const { reason = '' } = (await world.outcome()) ?? {};
+  t.regex(reason, /^Weir 0\.2\.0 does not work: x+ it exits; 0\.1\.0 is back$/);
+  await world.serve();
+  t.deepEqual(world.installed, ['0.2.0'], 'the same request again does nothing');
+});
+
+test('killed, it goes on where the clock was set back meanwhile', async (t) => {
+  const world = await RootWorld.make(t);
+  world.isKilled = true;
+  void world.serve();
+  while (world.installed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  world.isKilled = false;
+  await world.installation.write('upgrade.json', {
+    ...{ at: Date.now() - 3_600_000, state: 'under way', from: '0.1.0', to: '0.2.0', backup: '' },
+    ...{ notRunning: [], problem: '' },
+  });
+  t.is((await world.serve())?.state, 'success');
+  t.deepEqual(world.finished, ['0.2.0']);
+});

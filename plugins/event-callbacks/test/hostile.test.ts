@@ -81,6 +81,9 @@ test('an endpoint that is gone is disabled at once', async (t) => {
   await panel.addClient('ann', [inbound]);
   await until(async () => !(await gone.endpoint()).enable, 'it is disabled');
   t.regex((await gone.endpoint()).disabledReason, /410/);
+  const body = { enable: true };
+  const again = await panel.get<EndpointReply>(`${PATH}/endpoints/${gone.id}`, { body });
+  t.is(again.disabledReason, '', 'an admin has enabled it');
   const changes = await panel.get<{ area: string; kind: string; whoKind: string }[]>(
     '/panel/api/x/audit/changes?limit=5',
   );
@@ -136,4 +139,21 @@ test('an admin can skip what waits', async (t) => {
   await panel.addClient('eve', [inbound]);
   await until(() => broken.receiver.received.length >= 2, 'the next one arrives');
   t.is(clientOf(broken.receiver.received.at(-1)?.json)['email'], 'eve');
+});
+
+test('pings that hang take no place of deliveries', async (t) => {
+  await using world = await boot();
+  const { panel, inbound, add } = world;
+  const hanging = await add(() => undefined);
+  const good = await add();
+  const ping = () => panel.call(`${PATH}/endpoints/${hanging.id}/ping`, { method: 'POST' });
+  const first = ping().catch(() => undefined);
+  await until(() => hanging.receiver.received.length === 1, 'a ping hangs');
+  const others = await Promise.all(Array.from({ length: 40 }, ping));
+  t.deepEqual([...new Set(others.map(({ status }) => status))], [409]);
+  await panel.addClient('ann', [inbound]);
+  await until(() => good.receiver.received.length === 1, 'the delivery arrives');
+  await hanging.receiver[Symbol.asyncDispose]();
+  await first;
+  t.is((await ping()).status, 200, 'the next ping may come');
 });

@@ -6,6 +6,7 @@ import test from 'ava';
 import { PanelProcess } from '../../../test/harness/panel-process.js';
 import { random } from '../../../test/harness/random.js';
 import { until } from '../../../test/harness/until.js';
+import type { EndpointReply } from '../fields.js';
 import { clientOf, isSigned, Receiver } from './receiver.js';
 
 const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 1);
@@ -69,6 +70,11 @@ test('after kill -9 every committed change arrives at least once, in its order',
   // An attempt, and what came of it in the last 100 ms, for each kill.
   t.true(receiver.received.length - ids.size <= KILLS * 12);
 
+  // An attempt under way would be repeated.
+  await until(async () => {
+    const [endpoint] = await panel.get<EndpointReply[]>(`${PATH}/endpoints`);
+    return endpoint?.waiting === 0;
+  }, 'the last reply is noted');
   const before = receiver.received.length;
   await panel.kill('SIGTERM');
   panel = await PanelProcess.start({ env: NO_CORE, dataDirectory });
