@@ -167,6 +167,7 @@ test.serial('the report comes at its time, once, with a backup', async (t) => {
   const inbound = await panel.addInbound();
   await panel.addClient('ann', [inbound]);
   await panel.addClient('bob', [inbound], { enable: false });
+  await panel.addClient('eve', [inbound], { expiryTime: clock.now() - 1_000 });
   const posted: Posted[] = [];
   const forms: Buffer[] = [];
   accepted(posted);
@@ -196,7 +197,7 @@ test.serial('the report comes at its time, once, with a backup', async (t) => {
   const [embed] = posted[0]?.embeds ?? [];
   t.true(embed?.title.startsWith('Отчёт'));
   const clients = embed?.fields?.find(({ name }) => name === 'Клиенты')?.value;
-  t.regex(clients ?? '', /^всего\\: 2\nдостигли лимита\\: 0\nотключено\\: 1$/);
+  t.regex(clients ?? '', /^всего\\: 3\nдостигли лимита\\: 1\nотключено\\: 1$/);
   t.deepEqual(await readdir(join(panel.dataDirectory, 'snapshots')), [], 'no copy stays');
   const form = forms[1] ?? Buffer.alloc(0);
   const text = form.toString('latin1');
