@@ -4639,7 +4639,7 @@ export type BanGuardSparedReply = {
   email: string;
   /** shared: other clients were seen there; claimed: only a header names it; private, listed, admin: such addresses are never banned */
   reason: 'private' | 'listed' | 'admin' | 'shared' | 'claimed';
-  /** emails of the other clients */
+  /** emails of other clients there, at most 20 */
   sharedWith: string[];
   /** Unix ms of the last time */
   at: number;
