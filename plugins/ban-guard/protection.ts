@@ -17,12 +17,18 @@ export class Protection {
   readonly #sessions: Pick<SessionsApi, 'list'>;
   readonly #listeners: Pick<ListenersApi, 'proxies'>;
   readonly #addresses: ClientAddressesApi | undefined;
+  readonly #interfaces: typeof networkInterfaces;
 
-  constructor(needs: {
-    sessions: Pick<SessionsApi, 'list'>;
-    listeners: Pick<ListenersApi, 'proxies'>;
-    clientAddresses: ClientAddressesApi | undefined;
-  }) {
+  constructor(
+    needs: {
+      sessions: Pick<SessionsApi, 'list'>;
+      listeners: Pick<ListenersApi, 'proxies'>;
+      clientAddresses: ClientAddressesApi | undefined;
+    },
+    /** another one in tests */
+    interfaces: typeof networkInterfaces = networkInterfaces,
+  ) {
+    this.#interfaces = interfaces;
     this.#sessions = needs.sessions;
     this.#listeners = needs.listeners;
     this.#addresses = needs.clientAddresses;
@@ -35,7 +41,7 @@ export class Protection {
   /** The same for many addresses at one moment: listing interfaces and sessions for each would take long. */
   now(): (text: string) => Protected {
     const own = networksOf(
-      Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address)),
+      Object.values(this.#interfaces()).flatMap((all = []) => all.map((one) => one.address)),
     );
     const admins = networksOf(this.#sessions.list().map(({ ip }) => ip));
     return (text) => {

@@ -228,6 +228,10 @@ test('thousands of bans are stored and listed while others work', async (t) => {
   clearInterval(timer);
   t.like(await status(panel), { problem: '', bans: 10_000 }, 'and no more');
   t.log(`longest delay ${Math.round(Math.max(...delays))} ms`);
+  const more = await panel.call(`${API}/ban`, { body: { address: '198.51.100.1' } });
+  t.is(more.status, 409);
+  t.regex(more.text, /end some bans first/);
+  t.like(await ban(panel, '203.0.0.1', { minutes: 600 }), { address: '203.0.0.1' }, 'it needs no more room');
   t.deepEqual(await panel.get(`${API}/unbanAll`, { method: 'POST' }), { ended: 10_000 });
   t.deepEqual(await bans(panel), []);
 });
@@ -276,6 +280,36 @@ test('a clock that is set back makes no ban longer', async (t) => {
   clock.tick(-86_400_000);
   await reconcile(panel);
   t.is(driver.bans.get('proxy 198.51.100.1')?.seconds, 600);
+});
+
+test('an hour after its end the row of a ban is deleted, and no other', async (t) => {
+  let rows: () => Promise<unknown[]> = async () => [];
+  const reader = definePlugin({
+    name: 'reader',
+    version: '0.0.0',
+    api: 1,
+    about: 'Reads rows.',
+    start: ({ db }) => {
+      rows = () => db.query('SELECT address FROM ban_guard_bans');
+    },
+  });
+  const driver = new RecordingDriver();
+  const clock = new FakeClock();
+  const panel = await TestPanel.boot({ plugins: [reader, driver.plugin], clock });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await use(panel, 'recording');
+  await ban(panel, '198.51.100.1', { minutes: 1 });
+  await ban(panel, '198.51.100.2', { minutes: 30 });
+  const prune = async () => {
+    await panel.kernel.settled();
+    await panel.get('/panel/api/system/jobs/ban-guard/prune', { method: 'POST' });
+  };
+  clock.tick(60 * 60_000);
+  await prune();
+  t.is((await rows()).length, 2);
+  clock.tick(2 * 60_000);
+  await prune();
+  t.deepEqual(await rows(), [{ address: '198.51.100.2' }]);
 });
 
 test('bans outlive a restart of the panel', async (t) => {

@@ -84,3 +84,36 @@ test('a login that succeeds ends the count', async (t) => {
   await fail(2);
   t.deepEqual(added, []);
 });
+
+test('of spared addresses the latest thousand are known', (t) => {
+  const clock = new FakeClock();
+  const logged: string[] = [];
+  const log = { info: (message: string) => void logged.push(message) } as never;
+  const spared = new SparedAddresses({ log, clock });
+  const one = (clientId: number) => ({
+    clientId,
+    email: `c${clientId}`,
+    address: ADDRESS,
+    reason: 'claimed' as const,
+    sharedWith: [],
+  });
+  for (let id = 1; id <= 1200; id++) spared.add([one(id)]);
+  t.is(spared.list().length, 1000);
+  t.is(spared.list()[0]?.clientId, 1200);
+  spared.add([one(1200)]);
+  t.is(logged.length, 1200, 'each is logged once in an hour');
+  clock.tick(3_600_001);
+  spared.add([one(1200)]);
+  t.is(logged.length, 1201);
+});
+
+test('failures of 10,000 addresses are counted, those that began first are forgotten', async (t) => {
+  const { bans, fail, added } = logins(10);
+  await fail(2);
+  const others = Array.from({ length: 10_000 }, (_, i) => ({ ip: `203.${i >> 8}.${i & 255}.1`, ok: false }));
+  await bans.attempted(others);
+  await fail(1);
+  t.deepEqual(added, []);
+  await fail(2);
+  t.deepEqual(added, [ADDRESS]);
+});
