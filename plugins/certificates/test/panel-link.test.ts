@@ -52,7 +52,7 @@ test('changes at the same moment leave the files of the last one', async (t) => 
 });
 
 test('a key that lies elsewhere is another pair', async (t) => {
-  const { files, values, folders, pairOf } = await world(t);
+  const { files, values, said, folders, pairOf, pairs } = await world(t);
   const one = await pairOf('one.example');
   Object.assign(values, one);
   await files.apply();
@@ -60,6 +60,11 @@ test('a key that lies elsewhere is another pair', async (t) => {
   await copyFile(one.webKeyFile, moved);
   values.webKeyFile = moved;
   await files.apply();
+  t.is((await folders.panelFiles())?.key, moved);
+  t.is((await readdir(pairs)).length, 1, 'the links of the former pair are gone');
+  values.webKeyFile = '/nowhere/key.pem';
+  await files.apply();
+  t.regex(said.join(), /stays as it was.*\/nowhere\/key\.pem/);
   t.is((await folders.panelFiles())?.key, moved);
 });
 
