@@ -34,9 +34,6 @@ import { redirected, targetOf } from './redirect.js';
 import { responseOf } from './reply.js';
 import { headersOf, methodOf, packed, readUrl, urlOf } from './request.js';
 
-/** RFC 6761, 6.3. */
-const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
-
 export interface OutgoingConfig {
   readonly allow: readonly Allowed[];
   readonly proxy?: ProxyServer | undefined;
@@ -125,9 +122,8 @@ export class OutgoingCalls implements OutgoingApi {
     { host, isAddress }: Destination,
     { allowPrivate = false }: Pick<CallOptions, 'allowPrivate'>,
   ): ProxyServer | undefined {
-    // Outbounds of the core lead to public addresses only, and nobody would check what a way finds at this machine's name.
-    const isPublic = isAddress ? reachOf(host) === 'public' : !LOCAL_NAME.test(host);
-    if (allowPrivate || !isPublic) return undefined;
+    // Outbounds of the core lead to public addresses only; `localhost` is an address by now.
+    if (allowPrivate || (isAddress && reachOf(host) !== 'public')) return undefined;
     for (const { value, fault } of this.#needs.contributions(WaysOut))
       try {
         const way = value.proxy();

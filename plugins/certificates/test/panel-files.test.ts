@@ -1,5 +1,5 @@
 // The settings webCertFile and webKeyFile: HTTPS with an admin's own files, from the next start on, and new files at once.
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { once } from 'node:events';
@@ -206,20 +206,4 @@ test('files that lead through the link of the panel itself are refused: the link
   const still = await boot(t, { dataDirectory: first.dataDirectory });
   t.true(still.log.some((line) => line.includes('the panel does not use webCertFile and webKeyFile')));
   t.is(await served(await again(t, still)), 'one.example');
-});
-
-test('changes at the same moment leave the files of the last one', async (t) => {
-  const first = await boot(t);
-  await first.login();
-  const names = ['a.example', 'b.example', 'c.example', 'd.example'];
-  const pairs = await Promise.all(names.map((name) => pairIn(t, name)));
-  for (let round = 0; round < 3; round++)
-    await Promise.all(
-      pairs.map(({ webCertFile, webKeyFile }) => first.get(UPDATE, { body: { webCertFile, webKeyFile } })),
-    );
-  const { webCertFile } = await settings(first);
-  const last = names[pairs.findIndex((pair) => pair.webCertFile === webCertFile)];
-  const folder = join(first.dataDirectory, 'certificates', 'panel-files');
-  t.is((await readdir(folder)).length, 1);
-  t.is(await served(await again(t, first)), last ?? '');
 });

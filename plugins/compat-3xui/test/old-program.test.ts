@@ -96,7 +96,8 @@ test('the one host of the other panel is the first of those that this one permit
   t.deepEqual(withOurNames({ allowedHosts: hosts, webDomain: '' }), { allowedHosts: [] });
   t.deepEqual(withOurNames({ pageSize: 10 }), { pageSize: 10 });
   t.deepEqual(withOurNames({ webDomain: 'a.example' }, { allowedHosts: hosts }), {}, 'the others stay');
-  t.deepEqual(withOurNames({ webDomain: '' }, { allowedHosts: hosts }), { allowedHosts: [] });
+  for (const webDomain of ['', ' '])
+    t.deepEqual(withOurNames({ webDomain }, { allowedHosts: hosts }), { allowedHosts: [] });
   for (const wrong of [null, 5, {}])
     t.deepEqual(withOurNames({ allowedHosts: wrong, webDomain: 'c.example' }), {
       allowedHosts: ['c.example'],
