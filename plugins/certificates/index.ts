@@ -18,6 +18,7 @@ import { SealedColumns, Secrets } from '../secrets/contract.js';
 import {
   afterSettingsSave,
   beforeSettingsSave,
+  NotTransferred,
   NextStartSettings,
   PanelListener,
   type PanelListenerApi,
@@ -92,6 +93,9 @@ export default definePlugin({
   provides: ({ answers }) => [provide(Challenges, answers)],
   contributes: ({ calls, store, served, listener }) => [
     contribute(SettingGroups, { group: panelFileSettings, ...filesOf(listener) }),
+    ...(['webCertFile', 'webKeyFile'] as const).map((setting) =>
+      contribute(NotTransferred, { setting, reason: 'its file belongs to this machine' }),
+    ),
     contribute(NextStartSettings, {
       settings: Object.keys(panelFileSettings),
       // A listener that serves HTTPS goes on so, with other files at once.

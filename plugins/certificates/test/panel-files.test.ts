@@ -207,3 +207,12 @@ test('files that lead through the link of the panel itself are refused: the link
   t.true(still.log.some((line) => line.includes('the panel does not use webCertFile and webKeyFile')));
   t.is(await served(await again(t, still)), 'one.example');
 });
+
+test('an export leaves the files out: they belong to this machine', async (t) => {
+  const panel = await boot(t);
+  await panel.login();
+  const { webCertFile, webKeyFile } = await pairIn(t, 'one.example');
+  await panel.get(UPDATE, { body: { webCertFile, webKeyFile } });
+  const { text } = await panel.call('/panel/api/x/settings/export');
+  t.false(text.includes(webCertFile) || text.includes(webKeyFile), text.slice(0, 500));
+});

@@ -17,6 +17,21 @@ test('texts are cut by UTF-16 units, and no character is halved', (t) => {
   t.is(cut('a\uD83D', 10), 'a\uFFFD');
 });
 
+test('each part of an embed leaves less room for the next ones', (t) => {
+  const lengthOf = (embed: ReturnType<typeof fitted>): number =>
+    embed.title.length +
+    (embed.description?.length ?? 0) +
+    (embed.footer?.text.length ?? 0) +
+    (embed.fields ?? []).reduce((all, { name, value }) => all + name.length + value.length, 0);
+  const value = 'v'.repeat(1_000);
+  const fields = Array.from({ length: 10 }, (_, i) => ({ name: `field ${i}`, value }));
+  for (const description of [undefined, 'd'.repeat(3_000)]) {
+    const embed = fitted({ title: 't', ...(description && { description }), color: 1, fields, timestamp });
+    t.true(lengthOf(embed) <= 6_000, `${lengthOf(embed)}`);
+    t.true(lengthOf(embed) > 5_000, 'the room is used');
+  }
+});
+
 test('an embed stays within all limits of the chat', (t) => {
   const long = '😀'.repeat(5_000);
   const embed = fitted({
