@@ -8,7 +8,21 @@ export const needsOf = ({ uses }: Plugin): string[] => [
   ...new Set(Object.values(uses).flatMap((used) => (used.kind === 'token' ? [used.owner] : []))),
 ];
 
-/** Splits the plugins into those that stay and those that are disabled. A plugin that is essential, or that the file itself enables, stays: that contradiction is reported later. */
+/** Names of the built-in plugins that the file itself enables, and of all that they need. */
+function wantedBy(file: ConfigFile, plugins: readonly Plugin[]): Set<string> {
+  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]));
+  const wanted = new Set(
+    plugins.filter(({ name, outside }) => !outside && file.plugins.has(name)).map(({ name }) => name),
+  );
+  // A set hands out what is added while it is walked.
+  for (const name of wanted) {
+    const plugin = byName.get(name);
+    for (const needed of plugin ? needsOf(plugin) : []) if (byName.has(needed)) wanted.add(needed);
+  }
+  return wanted;
+}
+
+/** Splits the plugins into those that stay and those that are disabled. A plugin that is essential, or that the file itself enables, stays with all that it needs: that contradiction is reported later. */
 export function disableDependents(
   plugins: readonly Plugin[],
   file: ConfigFile,
@@ -19,13 +33,14 @@ export function disableDependents(
       .filter(([, { on }]) => !on)
       .map(([name]) => [name, `which plugins.${name} in ${file.path} disables; enable it`]),
   );
+  const wanted = wantedBy(file, plugins);
   let staying = [...plugins];
   for (let before = -1; before !== staying.length; ) {
     before = staying.length;
     staying = staying.filter((plugin) => {
       const { name, version, about, essential, outside = false } = plugin;
       const missing = needsOf(plugin).find((needed) => why.has(needed));
-      if (missing === undefined || essential || outside || file.plugins.has(name)) return true;
+      if (missing === undefined || essential || outside || wanted.has(name)) return true;
       leftOut.push({
         name,
         version,

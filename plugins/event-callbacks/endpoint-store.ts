@@ -11,11 +11,8 @@ import { type CallbackTables, type EndpointRow, sealedPrevious, sealedSecret } f
 export const MOST_ENDPOINTS = 20;
 
 type Change = { readonly set: EndpointRow } | { readonly deleted: string };
-interface Memory {
-  readonly endpoints: Map<string, EndpointRow>;
-  /** whether an endpoint wants this type; forgotten at each change */
-  readonly wanted: Map<string, boolean>;
-}
+/** by id */
+type Memory = Map<string, EndpointRow>;
 type Settable = Pick<EndpointRow, 'url' | 'description' | 'events' | 'enable' | 'allowPrivate'>;
 
 const randomId = (prefix: string): string => `${prefix}_${randomBytes(9).toString('hex')}`;
@@ -31,6 +28,8 @@ export class EndpointStore {
   readonly #clock: Clock;
   readonly #secrets: SecretsApi;
   readonly #memory: Projection<Memory, Change>;
+  /** whether an endpoint wants this type; forgotten at each change */
+  readonly #wanted = new Map<string, boolean>();
   /** false until memory is loaded: plugins that start earlier write too */
   isReady = false;
   /** Called after each change that is committed. */
@@ -54,10 +53,11 @@ export class EndpointStore {
     this.#memory = db.projection<Memory, Change>({
       load: async () => {
         const rows = await this.#rows.findAll({ order: [['createdAt', 'ASC']] });
-        return { endpoints: new Map(rows.map((row) => [row.get().id, row.get()])), wanted: new Map() };
+        this.#wanted.clear();
+        return new Map(rows.map((row) => [row.get().id, row.get()]));
       },
-      apply: ({ endpoints, wanted }, change) => {
-        wanted.clear();
+      apply: (endpoints, change) => {
+        this.#wanted.clear();
         const id = 'set' in change ? change.set.id : change.deleted;
         if ('set' in change) endpoints.set(id, change.set);
         else endpoints.delete(id);
@@ -67,10 +67,10 @@ export class EndpointStore {
   }
 
   list(): readonly EndpointRow[] {
-    return [...this.#memory.state.endpoints.values()];
+    return [...this.#memory.state.values()];
   }
   get(id: string): EndpointRow | undefined {
-    return this.#memory.state.endpoints.get(id);
+    return this.#memory.state.get(id);
   }
   /** Throws NOT_FOUND. */
   find(id: string): EndpointRow {
@@ -81,11 +81,10 @@ export class EndpointStore {
 
   /** Whether an endpoint wants this type, also a disabled one: it goes on where it stopped. */
   readonly wants = (type: string): boolean => {
-    const { endpoints, wanted } = this.#memory.state;
-    const known = wanted.get(type);
+    const known = this.#wanted.get(type);
     if (known !== undefined) return known;
-    const is = wantsOf([...endpoints.values()].map(({ events }) => events))(type);
-    wanted.set(type, is);
+    const is = wantsOf([...this.#memory.state.values()].map(({ events }) => events))(type);
+    this.#wanted.set(type, is);
     return is;
   };
 
@@ -113,7 +112,7 @@ export class EndpointStore {
     const secret = newSecret();
     return this.#db.write(async (tx) => {
       if (this.get(id)) throw errors.TAKEN(`there is an endpoint ${id}`, { path: 'id' });
-      if (this.#memory.state.endpoints.size >= MOST_ENDPOINTS)
+      if (this.#memory.state.size >= MOST_ENDPOINTS)
         throw errors.TOO_MANY(`there are ${MOST_ENDPOINTS} endpoints; delete one first`);
       const now = this.#clock.now();
       const row: EndpointRow = {

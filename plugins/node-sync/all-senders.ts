@@ -100,7 +100,9 @@ export class AllSenders implements UserServer {
     return sender;
   }
 
+  /** The node that runs the inbound; null for this machine, and for a node that is not known. */
   #nodeOf(inboundId: number): number | null {
-    return this.#needs.inbounds.get(inboundId)?.nodeId ?? null;
+    const nodeId = this.#needs.inbounds.get(inboundId)?.nodeId ?? null;
+    return nodeId !== null && this.#needs.nodes.get(nodeId) ? nodeId : null;
   }
 }

@@ -179,7 +179,8 @@ for (const name of optional) {
           t.regex(
             error.message,
             new RegExp(
-              `plugin ${user} needs \\S+, but the plugin ${name} is not enabled; enable it or disable ${user}`,
+              // The user itself, or what it needs and misses it.
+              `plugin (${gone.slice(1).join('|')}) needs \\S+, but the plugin ${name} is not enabled; enable it or disable \\1`,
             ),
           );
         }

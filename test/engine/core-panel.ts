@@ -60,9 +60,11 @@ export class CorePanel extends LoggedPanel {
     };
     const log: LogLine[] = [];
     const chosen = await choosePlugins(env, await readConfigFile(env));
+    const { plugins = [] } = options;
+    const others = chosen.plugins.filter(({ name }) => !plugins.some((own) => own.name === name));
     const kernel = await bootPanel({
       ...chosen,
-      plugins: [...chosen.plugins, ...(options.plugins ?? [])],
+      plugins: [...others, ...plugins],
       env,
       selfChecks: true,
       ...(options.clock && { clock: options.clock }),

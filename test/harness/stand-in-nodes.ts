@@ -36,7 +36,8 @@ export class StandInNodes {
 
   get plugin(): Plugin {
     return definePlugin({
-      name: 'stand-in-nodes',
+      // In the place of the one that talks to nodes.
+      name: 'node-sync',
       version: '0.0.0',
       api: 1,
       about: 'Nodes for tests.',

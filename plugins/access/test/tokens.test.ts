@@ -39,6 +39,7 @@ test('a token has the access of a login, and is shown once', async (t) => {
     {
       id: made.id,
       name: 'ci',
+      kind: '',
       enabled: true,
       createdAt: made.createdAt,
       expiresAt: 0,
