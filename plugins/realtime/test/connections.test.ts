@@ -237,6 +237,7 @@ test('without the plugin the rest works, and without server-status the stream do
     'client_stats',
     'engine_install',
     'engine_state',
+    'nodes',
     'outbounds',
     'traffic',
   ]);
