@@ -59,7 +59,7 @@ test('many nodes that go down at once are one event and one notification', async
   t.is(rounds.length, 1);
   t.is(rounds[0]?.length, 7);
   t.is(told[0]?.event, 'nodeDown');
-  t.regex(told[0]?.text ?? '', /^nodes are offline: .*, 2 more$/);
+  t.regex(told[0]?.text ?? '', /^7 nodes are offline: .*, and 2 more\.$/);
   t.is((told[0]?.data['nodes'] as unknown[] | undefined)?.length, 7);
   await beat();
   t.is(rounds.length, 1, 'told once');

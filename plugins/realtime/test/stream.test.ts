@@ -188,7 +188,16 @@ for (const [endpoint, listen] of ENDPOINTS) {
     const snapshot = await listener.first('snapshot');
     t.deepEqual(
       Object.keys(snapshot.payload).sort(),
-      ['client_stats', 'engine_install', 'engine_state', 'outbounds', 'status', 'traffic', 'weather'],
+      [
+        'client_stats',
+        'engine_install',
+        'engine_state',
+        'nodes',
+        'outbounds',
+        'status',
+        'traffic',
+        'weather',
+      ],
       'what one plugin cannot tell is left out',
     );
     t.deepEqual(snapshot.payload['weather'], { sun: true });

@@ -29,6 +29,7 @@ test('a snapshot that never comes, and a start that throws, keep nobody from the
     'client_stats',
     'engine_install',
     'engine_state',
+    'nodes',
     'outbounds',
     'status',
     'throwing',

@@ -155,7 +155,7 @@ test('a way with REALITY keeps what follows from the client', async (t) => {
 
 test('a node changes the address of the inbound, and hosts begin with that', async (t) => {
   const { links, faults } = await linksWith(t, [
-    changes('nodes', (entry) => ({ ...entry, server: 'node7.example.com' })),
+    changes('own-nodes', (entry) => ({ ...entry, server: 'node7.example.com' })),
     ways('more-hosts', (entry) => [{ hostRemark: 'B', entry: { ...entry, port: 8443 } }]),
   ]);
   t.deepEqual(faults, []);
