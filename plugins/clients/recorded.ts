@@ -8,7 +8,9 @@ const SECRET = ['uuid', 'password', 'auth', 'subId', 'credentials'];
 /** The row without times that each change moves, and without counters. */
 function facts(row: Readonly<ClientRow> | undefined): object | undefined {
   if (!row) return undefined;
-  const { id: _id, updatedAt: _updatedAt, createdAt: _createdAt, countedSince: _since, ...fields } = row;
+  const { id: _id, updatedAt: _updatedAt, createdAt: _createdAt, countedSince: _since, ...others } = row;
+  // What other machines counted is no more a decision of somebody than what this one did.
+  const { elsewhereUp: _up, elsewhereDown: _down, ...fields } = others;
   return fields;
 }
 

@@ -25,6 +25,8 @@ const OF_CLIENT_HERE = [
   'depletedCause',
   'countedSince',
   'resetCount',
+  'elsewhereUp',
+  'elsewhereDown',
   'createdAt',
   'updatedAt',
   // Devices fetch their subscription here.

@@ -240,8 +240,11 @@ const giving = (hook: Hook, make: () => unknown): Tap['fn'] =>
   hook.kind === 'draft' ? (add: (entry: unknown) => void) => add(make()) : make;
 
 test('plugins that give wrong values wherever one is asked for change nothing, and each is named', async (t) => {
-  const hooks = (await hooksOf()).filter(({ kind }) =>
-    ['prepare', 'draft', 'filter', 'choose'].includes(kind),
+  const hooks = (await hooksOf()).filter(
+    ({ id, kind }) =>
+      ['prepare', 'draft', 'filter', 'choose'].includes(kind) &&
+      // Asked of clients beyond a limit of addresses, of which the stand-in of the core has none.
+      id !== 'addresses/cutAddresses',
   );
   t.true(hooks.length > 8, 'hardly a hook was found');
   t.deepEqual(

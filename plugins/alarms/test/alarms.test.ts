@@ -314,7 +314,7 @@ test('limits outside of their range are refused by name, and without notificatio
   await bare.kernel.settled();
   t.deepEqual(
     (await bare.get<Alarm[]>('/panel/api/x/alarms')).map(({ name }) => name),
-    ['backup', 'disk'],
+    ['backup', 'callbacks', 'disk', 'msg-bot'],
   );
   t.deepEqual(
     bare.faults.filter((fault) => fault.startsWith('alarms')),

@@ -99,7 +99,7 @@ const SHOWN = [
   ...['resetCount', 'adTag'],
 ];
 /** of the panel's own book-keeping */
-const LEFT_OUT = ['countedSince', 'createdAt', 'updatedAt'];
+const LEFT_OUT = ['countedSince', 'createdAt', 'updatedAt', 'elsewhereUp', 'elsewhereDown'];
 
 test('it is decided of each field of a client whether its value is shown', (t) => {
   const secret = new Set(clients.secret);

@@ -103,6 +103,7 @@ test('names are in no description of the API, and all of them in the README', as
 /** What another panel calls by the name of a product, ours calls by what it is. */
 const OURS = [
   ['/panel/api/xray/', '/panel/api/engine/'],
+  ['fail2banStatus', 'banGuardStatus'],
   ['xray', 'engine'],
   ['Xray', 'Engine'],
   ['warp', 'edgetunnel'],
