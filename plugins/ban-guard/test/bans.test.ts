@@ -198,7 +198,6 @@ test.serial('banGuardLimitIp: false bans nobody over a limit', async (t) => {
 
 test.serial('who comes back after a short ban is new there, and keeps the place', async (t) => {
   await world.settings({ banGuardMinutes: 1 });
-  t.teardown(() => world.settings({ banGuardMinutes: 30 }));
   const user = await limited();
   await world.connect(user, at(1));
   await world.pass(1000);
