@@ -95,8 +95,9 @@ test.serial('the report comes at its time, once, with who ends soon and the back
   clock.jump(-30 * DAY);
   await pass(1);
   await pass(60);
-  await pass(1);
-  await world.until(() => server.texts(ADMIN_ID).length === 2, 'a clock that was set back holds nothing');
+  // A minute in which the job is still at work is passed by the next one.
+  for (let minutes = 0; minutes < 30 && server.texts(ADMIN_ID).length < 2; minutes++) await pass(1);
+  t.is(server.texts(ADMIN_ID).length, 2, 'a clock that was set back holds nothing');
 });
 
 test.serial('an admin gets a backup, and the record knows who asked', async (t) => {
