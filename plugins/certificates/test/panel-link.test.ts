@@ -61,7 +61,7 @@ test('a key that lies elsewhere is another pair', async (t) => {
   values.webKeyFile = moved;
   await files.apply();
   t.is((await folders.panelFiles())?.key, moved);
-  t.is((await readdir(pairs)).length, 1, 'the links of the former pair are gone');
+  t.is((await readdir(pairs)).length, 1, 'the links of the previous pair are gone');
   values.webKeyFile = '/nowhere/key.pem';
   await files.apply();
   t.regex(said.join(), /stays as it was.*\/nowhere\/key\.pem/);
