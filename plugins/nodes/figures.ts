@@ -4,7 +4,7 @@ import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { type NodeEntry, type NodeFigures, NodeFigureSources } from './contract.js';
 
-const NOTHING: NodeFigures = {
+export const NO_FIGURES: NodeFigures = {
   configDirty: false,
   configDirtyAt: 0,
   inboundCount: 0,
@@ -48,7 +48,7 @@ export class Figures {
 
   /** Each client counts once, as depleted before disabled before active. */
   #counted(inboundIds: readonly number[]): NodeFigures {
-    if (inboundIds.length === 0) return NOTHING;
+    if (inboundIds.length === 0) return NO_FIGURES;
     const { clients, users } = this.#needs;
     const ids = new Set(inboundIds.flatMap((id) => users?.attached(id) ?? []));
     const counts = { activeCount: 0, depletedCount: 0, disabledCount: 0 };
@@ -59,6 +59,6 @@ export class Figures {
       else if (row.enable) counts.activeCount++;
       else counts.disabledCount++;
     }
-    return { ...NOTHING, ...counts, inboundCount: inboundIds.length, clientCount: ids.size };
+    return { ...NO_FIGURES, ...counts, inboundCount: inboundIds.length, clientCount: ids.size };
   }
 }

@@ -4,7 +4,7 @@ import type { NodeCaller, NodeCallOptions } from './calls/node-caller.js';
 import { NodeCallError } from './calls/call-error.js';
 import type { NodeReply } from './calls/reply.js';
 import type { NodeEntry, NodesApi } from './contract.js';
-import type { Figures } from './figures.js';
+import { type Figures, NO_FIGURES } from './figures.js';
 import { type NodeRow, NEW_NODE } from './model.js';
 import { factsOf, type NodeStore } from './node-store.js';
 import type { Descendant, Descendants } from './status/descendants.js';
@@ -154,13 +154,6 @@ const TRANSITIVE = {
   transitive: true,
   createdAt: 0,
   updatedAt: 0,
-  configDirty: false,
-  configDirtyAt: 0,
-  inboundCount: 0,
-  clientCount: 0,
-  activeCount: 0,
-  onlineCount: 0,
-  depletedCount: 0,
-  disabledCount: 0,
+  ...NO_FIGURES,
   problems: [],
 };

@@ -15,6 +15,7 @@ import {
 import { freePort, until } from '../../../test/harness/index.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
 import type { PanelProcess } from '../../../test/harness/panel-process.js';
+import { addNode } from './world.js';
 
 interface Machine {
   panel: PanelProcess;
@@ -38,27 +39,6 @@ async function kill(
   await meanwhile();
   const env = { WEIR_PANEL_PORT: String(site.port) };
   site.panel = await spawnPanel(t, { dataDirectory: site.dataDirectory, env });
-}
-
-async function addNode(central: PanelProcess, name: string, site: Machine): Promise<number> {
-  const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-    body: { name: 'central' },
-  });
-  await central.get('/panel/api/nodes/add', {
-    body: {
-      name,
-      remark: '',
-      scheme: 'http',
-      address: '127.0.0.1',
-      port: site.port,
-      basePath: '/',
-      apiToken: token,
-      enable: true,
-      allowPrivateAddress: true,
-    },
-  });
-  const nodes = await central.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
-  return nodes.find((node) => node.name === name)?.id ?? 0;
 }
 
 const emailsOf = async (panel: PanelProcess): Promise<string[]> =>

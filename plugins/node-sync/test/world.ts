@@ -12,6 +12,32 @@ export interface Site {
 export const poll = (panel: TestPanel) =>
   panel.call('/panel/api/system/jobs/traffic/poll', { method: 'POST' });
 
+/** Makes a token at a node, and the record of the node at the central. Resolves with the id of the record. */
+export async function addNode(
+  central: Pick<TestPanel, 'get'>,
+  name: string,
+  site: { readonly panel: Pick<TestPanel, 'get'>; readonly port: number },
+): Promise<number> {
+  const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+    body: { name: 'central' },
+  });
+  await central.get('/panel/api/nodes/add', {
+    body: {
+      name,
+      remark: '',
+      scheme: 'http',
+      address: '127.0.0.1',
+      port: site.port,
+      basePath: '/',
+      apiToken: token,
+      enable: true,
+      allowPrivateAddress: true,
+    },
+  });
+  const nodes = await central.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
+  return nodes.find((node) => node.name === name)?.id ?? 0;
+}
+
 export class SyncWorld {
   readonly #t: ExecutionContext;
   readonly central: Site;
@@ -45,24 +71,7 @@ export class SyncWorld {
   /** A node, and its record at the central; resolves when it is online. */
   async node(name: string): Promise<Site & { id: number }> {
     const site = await SyncWorld.#site(this.#t);
-    const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-      body: { name: 'central' },
-    });
-    await this.central.panel.get('/panel/api/nodes/add', {
-      body: {
-        name,
-        remark: '',
-        scheme: 'http',
-        address: '127.0.0.1',
-        port: site.port,
-        basePath: '/',
-        apiToken: token,
-        enable: true,
-        allowPrivateAddress: true,
-      },
-    });
-    const nodes = await this.central.panel.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
-    const id = nodes.find((node) => node.name === name)?.id ?? 0;
+    const id = await addNode(this.central.panel, name, site);
     await this.online(id);
     return Object.assign(site, { id });
   }
