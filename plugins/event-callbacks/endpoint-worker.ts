@@ -132,6 +132,8 @@ export class EndpointWorker {
     if (isRetryDue(position, clock.now())) {
       // What is not written yet would be found again.
       await progress.flush();
+      if (progress.hasUnwritten(this.#id))
+        throw new Error('what came of its last attempts cannot be written');
       const retries = await this.#retries();
       if (retries.length > 0) return retries;
       // First: what is queued during the query makes it smaller.

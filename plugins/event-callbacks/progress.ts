@@ -124,6 +124,11 @@ export class Progress {
     while (this.#results.length >= MOST_UNWRITTEN && !signal.aborted) await this.flush();
   }
 
+  /** Whether results of an endpoint are in memory only, so that the database does not tell what waits. */
+  hasUnwritten(endpointId: string): boolean {
+    return this.#results.some((result) => result.endpointId === endpointId);
+  }
+
   /** The position of an endpoint changed. */
   moved(endpointId: string): void {
     this.#changed.add(endpointId);

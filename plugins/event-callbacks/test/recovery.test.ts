@@ -55,6 +55,33 @@ test('an endpoint whose position cannot be read is looked at again', async (t) =
   t.false(worker.isDue(0));
 });
 
+test('a retry that is not written yet is not taken for none', async (t) => {
+  let isUnwritten = true;
+  const position = { position: 1, nextRetryAt: 1, pausedUntil: 0 };
+  const needs = {
+    progress: {
+      of: async () => position,
+      known: () => position,
+      flush: async () => {},
+      hasUnwritten: () => isUnwritten,
+    },
+    store: { get: () => ({ enable: true, events: [] }) },
+    eventTypes: { chosen: () => [] },
+    outbox: { newest: async () => 1 },
+    clock: { now: () => 10 },
+    db: { query: async () => [] },
+    log: { error: () => {} },
+  };
+  const worker = new EndpointWorker('a', needs as unknown as WorkerNeeds, new AbortController().signal);
+  worker.wake();
+  await worker.settled();
+  t.true(worker.isDue(10), 'it is looked for again');
+  isUnwritten = false;
+  worker.wake();
+  await worker.settled();
+  t.false(worker.isDue(10));
+});
+
 test('a pause of a clock that was set back ends', async (t) => {
   const clock = new FakeClock();
   await using world = await bootWithEndpoints({ clock });
