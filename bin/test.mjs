@@ -4,7 +4,7 @@
 // needs is missing.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { chromium } from './chromium.mjs';
@@ -30,7 +30,7 @@ const full = process.argv.includes('--full');
 const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;
 const NEEDS_BROWSER = /\.browser\.full\.test\.js$/;
 const FULL = '.full.test.js';
-const EVERY_DATABASE = '// Runs on every database.\n';
+const EVERY_DATABASE = /^\/\/ Runs on every database( in test:full)?\.\n/;
 /** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
 const TIMES = join(root, 'node_modules', '.cache', 'weir', 'test-times.json');
 const SLOWEST = 10;
@@ -187,8 +187,22 @@ async function runAgain(failures, ran, itsEnv, on) {
     passedAlone.push(...failedBefore.map((failure) => `${failure} (${on})`));
   }
 }
+/** ms that the processors worked and rested since the machine started */
+const processorTimes = () =>
+  cpus().reduce(
+    ([busy, idle], { times: { idle: rest, ...work } }) => [
+      busy + Object.values(work).reduce((a, b) => a + b),
+      idle + rest,
+    ],
+    [0, 0],
+  );
 const began = performance.now();
-const again = fast ? [] : files.filter((file) => sources.get(file).startsWith(EVERY_DATABASE));
+const beganTimes = processorTimes();
+function runsOnEveryDatabase(file) {
+  const mark = EVERY_DATABASE.exec(sources.get(file));
+  return mark !== null && (full || mark[1] === undefined || folders.includes(file));
+}
+const again = fast ? [] : files.filter(runsOnEveryDatabase);
 const database = again.length > 0 ? await server() : undefined;
 const lastTimes = await timesOfLastRun();
 const inGroups = (some, on) => groupFiles(on.toLowerCase(), some, sources, lastTimes[on] ?? {});
@@ -238,7 +252,10 @@ if (times.length > SLOWEST) {
     print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on === MARIADB ? ` on ${on}` : ''}`);
 }
 const seconds = (performance.now() - began) / 1000;
-print(`the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+const [busy, idle] = processorTimes().map((ms, index) => ms - beganTimes[index]);
+print(
+  `the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s; the processors were busy for ${Math.round((100 * busy) / (busy + idle))} % of it`,
+);
 
 if (passedAlone.length > 0) {
   print('\nfailed beside the others and passed alone, so look for what depends on speed, or for a rare bug:');

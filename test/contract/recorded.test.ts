@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Every endpoint that changes something, or hands out secrets, leaves an entry in the record of changes, or stands here with the reason why not.
 import test from 'ava';
 import nock from 'nock';
