@@ -3,24 +3,29 @@ import type { Tx } from '../../kernel/index.js';
 import type { ClientChange, ClientRow, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundChange, InboundsApi } from '../inbounds/contract.js';
 import type { DesiredRecords, Mark } from './desired-records.js';
+import type { OnceThere } from './once-there.js';
 
 export class ChangesOfNodes {
   readonly #records: DesiredRecords;
   readonly #inbounds: InboundsApi;
   readonly #users: ProgramUsersApi;
+  readonly #onceThere: OnceThere;
 
   constructor({
     records,
     inbounds,
     users,
+    onceThere,
   }: {
     records: DesiredRecords;
     inbounds: InboundsApi;
     users: ProgramUsersApi;
+    onceThere: OnceThere;
   }) {
     this.#records = records;
     this.#inbounds = inbounds;
     this.#users = users;
+    this.#onceThere = onceThere;
   }
 
   /** Inbounds that run on nodes, or did; with those that came or went, their clients. */
@@ -49,6 +54,7 @@ export class ChangesOfNodes {
       }
     }
     await this.#records.mark(tx, marks);
+    this.#onceThere.marked(tx, marks);
   }
 
   async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {
@@ -74,5 +80,6 @@ export class ChangesOfNodes {
       for (const nodeId of to) marks.push({ nodeId, kind: 'client', id, isGone: false, isNewPeriod });
     }
     await this.#records.mark(tx, marks);
+    this.#onceThere.marked(tx, marks);
   }
 }

@@ -3,6 +3,7 @@ import { bool, inspect, int, list, optional, type Schema, shape, text } from '..
 
 const kind = () => text().max(32);
 const count = () => int().min(0);
+const id = () => int().min(1);
 
 /** Fields that a newer node adds are left alone. */
 const open = <S extends { unknown(allow?: boolean): S }>(schema: S): S => schema.unknown(true);
@@ -34,14 +35,15 @@ export const RecordsReply = open(
 );
 export const UsageReply = open(
   shape({
+    guid: text().max(64),
     epochs: list(
       open(
         shape({
-          epoch: text().max(64),
+          epoch: text().min(1).max(64),
           seq: count(),
           isCurrent: bool(),
           more: bool(),
-          users: list(open(shape({ clientId: count(), inboundId: count(), up: count(), down: count() }))).max(
+          users: list(open(shape({ clientId: id(), inboundId: id(), up: count(), down: count() }))).max(
             50_000,
           ),
         }),
