@@ -20,9 +20,11 @@ export interface Told {
   readonly version: number;
   /** blank when it is in force */
   readonly refused: string;
+  /** the version that the node has, where it is newer than this one */
+  readonly newest?: number | undefined;
 }
 /** Versions that a node has, where ours must be newer. */
-export type Seen = Omit<Told, 'refused'>;
+export type Seen = Omit<Told, 'refused' | 'newest'>;
 
 const AT_ONCE = 2_500;
 const LONGEST_REASON = 1_000;

@@ -4,6 +4,8 @@ import { bool, inspect, int, list, optional, type Schema, shape, text } from '..
 const kind = () => text().max(32);
 const count = () => int().min(0);
 const id = () => int().min(1);
+/** There must be room above it: ours becomes newer. */
+const version = () => int().min(0).max(2 ** 52);
 
 /** Fields that a newer node adds are left alone. */
 const open = <S extends { unknown(allow?: boolean): S }>(schema: S): S => schema.unknown(true);
@@ -18,6 +20,7 @@ export const ApplyReply = open(
           version: count(),
           ok: bool(),
           reason: optional(text().allow('').max(4096)),
+          newest: optional(version()),
         }),
       ),
     ).max(10_000),
@@ -27,7 +30,7 @@ export const SummaryReply = open(shape({ digest: text().max(64) }));
 export const BucketsReply = open(shape({ digests: list(text().max(64)).max(1024) }));
 export const RecordsReply = open(
   shape({
-    records: list(open(shape({ kind: kind(), id: count(), version: count(), state: text().max(32) }))).max(
+    records: list(open(shape({ kind: kind(), id: id(), version: version(), state: text().max(32) }))).max(
       10_000,
     ),
     next: text().allow('').max(64),
