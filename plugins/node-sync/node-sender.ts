@@ -113,7 +113,8 @@ export class NodeSender {
   async #overtake(stale: readonly Told[], told: number): Promise<void> {
     if (stale.length === 0 || stale.length < told) this.#overtaken = 0;
     if (stale.length === 0) return;
-    if (this.#overtaken++ >= MOST_OVERTAKEN) throw new Error('it says of each version that it has a newer one');
+    if (this.#overtaken++ >= MOST_OVERTAKEN)
+      throw new Error('it says of each version that it has a newer one');
     await this.#needs.records.overtake(
       this.#nodeId,
       stale.map(({ kind, id, version, newest = version }) => ({ kind, id, version: newest })),

@@ -5,7 +5,10 @@ const kind = () => text().max(32);
 const count = () => int().min(0);
 const id = () => int().min(1);
 /** There must be room above it: ours becomes newer. */
-const version = () => int().min(0).max(2 ** 52);
+const version = () =>
+  int()
+    .min(0)
+    .max(2 ** 52);
 
 /** Fields that a newer node adds are left alone. */
 const open = <S extends { unknown(allow?: boolean): S }>(schema: S): S => schema.unknown(true);

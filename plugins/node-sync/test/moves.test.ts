@@ -56,7 +56,8 @@ test('a central that is restored from an older backup overtakes its nodes at onc
   await world.restart(world.central, () => cp(dataDirectory, `${dataDirectory}.old`, { recursive: true }));
   await world.online(node.id);
   const { panel } = world.central;
-  for (const comment of ['b', 'c', 'd']) await panel.get('/panel/api/clients/update/ann', { body: { comment } });
+  for (const comment of ['b', 'c', 'd'])
+    await panel.get('/panel/api/clients/update/ann', { body: { comment } });
   for (const comment of ['b', 'c']) await panel.get('/panel/api/clients/update/bob', { body: { comment } });
   await panel.get('/panel/api/clients/del/bob', { body: {} });
   await panel.addClient('cyd', [id]);
