@@ -43,7 +43,12 @@ export class FalseNode {
       for await (const part of request) body += part;
       node.asked.push(`${request.method} ${request.url}`);
       const path = (request.url ?? '').split('?', 1)[0] ?? '';
-      const obj = node.#reply(path, body);
+      let obj: unknown;
+      try {
+        obj = node.#reply(path, body);
+      } catch {
+        return void request.socket.destroy();
+      }
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ success: true, msg: '', obj }));
     });
