@@ -4,6 +4,7 @@ import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../cli
 import type { Centrals } from './centrals.js';
 import {
   accepted,
+  alreadyThere,
   type Change,
   isDue,
   isTooLong,
@@ -80,7 +81,7 @@ export class ClientChanges {
     };
     for (const change of changes) {
       const record = known.get(change.id) ?? newRecord(central.id, 'client', change.id);
-      if (!isDue(record, change)) outcomes.set(change.id, OK);
+      if (!isDue(record, change)) outcomes.set(change.id, alreadyThere(record, change));
       else if (isFull && !known.has(change.id))
         outcomes.set(change.id, {
           ok: false,

@@ -61,7 +61,18 @@ export const Apply = shape({
   ],
 });
 export const Applied = shape({
-  results: list(shape({ kind: text(), id: int(), version: int(), ok: bool(), reason: optional(text()) })),
+  results: list(
+    shape({
+      kind: text(),
+      id: int(),
+      version: int(),
+      ok: bool(),
+      reason: optional(text()),
+      newest: optional(int()).description(
+        'the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one',
+      ),
+    }),
+  ),
 });
 
 export const OfCentral = shape({ central: guid() }).example({

@@ -3,52 +3,59 @@ import type { Tx } from '../../kernel/index.js';
 import type { ClientChange, ClientRow, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundChange, InboundsApi } from '../inbounds/contract.js';
 import type { DesiredRecords, Mark } from './desired-records.js';
+import type { OnceThere } from './once-there.js';
 
 export class ChangesOfNodes {
   readonly #records: DesiredRecords;
   readonly #inbounds: InboundsApi;
   readonly #users: ProgramUsersApi;
+  readonly #onceThere: OnceThere;
 
   constructor({
     records,
     inbounds,
     users,
+    onceThere,
   }: {
     records: DesiredRecords;
     inbounds: InboundsApi;
     users: ProgramUsersApi;
+    onceThere: OnceThere;
   }) {
     this.#records = records;
     this.#inbounds = inbounds;
     this.#users = users;
+    this.#onceThere = onceThere;
   }
 
   /** Inbounds that run on nodes, or did; with those that came or went, their clients. */
   async inboundsSaved(changes: readonly InboundChange[], tx: Tx): Promise<void> {
     const marks: Mark[] = [];
+    const leaves = (inboundId: number, nodeId: number): boolean =>
+      changes.some(({ before, after }) => before?.id === inboundId && after?.nodeId !== nodeId);
     for (const { before, after } of changes) {
       const id = (after ?? before)?.id ?? 0;
       const [from, to] = [before?.nodeId ?? null, after?.nodeId ?? null];
       if (from !== null && from !== to) marks.push({ nodeId: from, kind: 'inbound', id, isGone: true });
       if (to !== null) marks.push({ nodeId: to, kind: 'inbound', id, isGone: false });
       if (from === to) continue;
-      // Memory has the attachments of before.
-      const elsewhere = (clientId: number, nodeId: number): boolean =>
-        this.#inbounds
-          .list()
-          .some(
-            (one) =>
-              one.id !== id &&
-              one.nodeId === nodeId &&
-              this.#users.isAttached({ inboundId: one.id, clientId }),
-          );
+      // Memory has the attachments of before, and those that leave with it as they were.
+      const others =
+        from === null
+          ? []
+          : this.#inbounds
+              .list()
+              .filter((one) => one.nodeId === from && one.id !== id && !leaves(one.id, from));
       for (const clientId of this.#users.attached(id)) {
-        if (from !== null)
-          marks.push({ nodeId: from, kind: 'client', id: clientId, isGone: !elsewhere(clientId, from) });
+        if (from !== null) {
+          const isGone = !others.some((one) => this.#users.isAttached({ inboundId: one.id, clientId }));
+          marks.push({ nodeId: from, kind: 'client', id: clientId, isGone });
+        }
         if (to !== null) marks.push({ nodeId: to, kind: 'client', id: clientId, isGone: false });
       }
     }
     await this.#records.mark(tx, marks);
+    this.#onceThere.marked(tx, marks);
   }
 
   async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {
@@ -74,5 +81,6 @@ export class ChangesOfNodes {
       for (const nodeId of to) marks.push({ nodeId, kind: 'client', id, isGone: false, isNewPeriod });
     }
     await this.#records.mark(tx, marks);
+    this.#onceThere.marked(tx, marks);
   }
 }

@@ -18,6 +18,7 @@ import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { OnceThere } from './once-there.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
@@ -46,6 +47,7 @@ export default definePlugin({
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
+    onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
     usage: singleton(UsageOfNodes),

@@ -27,8 +27,8 @@ export class UsageByMachine {
   readonly projection: Projection<Usage, Change>;
   /** not stored yet: a row for each poll would double its time */
   #unsaved = new Map<string, MachineUsageRow>();
-  /** clients whose nodes have not been told */
-  readonly #untold = new Set<number>();
+  /** clients of which a node has not been told, by node */
+  readonly #untold = new Map<number, Set<number>>();
 
   constructor(needs: { db: Database; tables: SyncTables; inbounds: InboundsApi; clients: ClientsApi }) {
     this.#db = needs.db;
@@ -65,7 +65,17 @@ export class UsageByMachine {
         key,
         known ? { ...row, up: sum(row.up, known.up), down: sum(row.down, known.down) } : row,
       );
-      this.#untold.add(row.clientId);
+      this.#mayTell(row);
+    }
+  }
+
+  #mayTell({ clientId, nodeId: now }: MachineUsageRow): void {
+    const machines = [...(this.projection.state.get(clientId)?.keys() ?? []), now];
+    for (const inboundId of this.#clients.byId(clientId)?.inboundIds ?? []) {
+      const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? HERE;
+      // Where it was on no other machine, nothing is elsewhere.
+      if (nodeId !== HERE && machines.some((machine) => machine !== nodeId))
+        this.giveBack(nodeId, [clientId]);
     }
   }
 
@@ -103,26 +113,17 @@ export class UsageByMachine {
   }
 
   /** Clients whose usage has changed since the last call, by the nodes that they are on. */
-  takeUntold(): Map<number, number[]> {
-    const byNode = new Map<number, number[]>();
-    for (const clientId of this.#untold) {
-      const inboundIds = this.#clients.byId(clientId)?.inboundIds ?? [];
-      const nodes = new Set(inboundIds.map((id) => this.#inbounds.get(id)?.nodeId ?? HERE));
-      for (const nodeId of nodes) {
-        // Where a client is on one machine only, nothing is elsewhere.
-        if (nodeId === HERE || nodes.size === 1) continue;
-        const list = byNode.get(nodeId);
-        if (list) list.push(clientId);
-        else byNode.set(nodeId, [clientId]);
-      }
-    }
+  takeUntold(): Map<number, readonly number[]> {
+    const taken = new Map([...this.#untold].map(([nodeId, ids]) => [nodeId, [...ids]]));
     this.#untold.clear();
-    return byNode;
+    return taken;
   }
 
-  /** They are told another time. */
-  giveBack(clientIds: readonly number[]): void {
-    for (const id of clientIds) this.#untold.add(id);
+  /** The node is told of them another time. */
+  giveBack(nodeId: number, clientIds: readonly number[]): void {
+    const known = this.#untold.get(nodeId) ?? new Set();
+    this.#untold.set(nodeId, known);
+    for (const id of clientIds) known.add(id);
   }
 
   /** Stores what polls have added. A crash before costs a node the knowledge of half a minute, and no bytes. */
