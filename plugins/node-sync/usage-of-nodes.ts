@@ -4,6 +4,8 @@ import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
+import type { AddressReports } from './address-reports.js';
+import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
 
@@ -32,6 +34,8 @@ export class UsageOfNodes implements CounterSource {
   readonly #nodes: NodesApi;
   readonly #guid: () => string;
   readonly #log: Log;
+  readonly #presence: PresenceOfNodes;
+  readonly #addressReports: AddressReports;
   /** Whether an inbound runs on the node: it tells nothing of others. */
   readonly #runsOn: (inboundId: number, nodeId: number) => boolean;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
@@ -48,10 +52,14 @@ export class UsageOfNodes implements CounterSource {
     identity: PanelIdentityApi;
     log: Log;
     inbounds: Pick<InboundsApi, 'get'>;
+    presence: PresenceOfNodes;
+    addressReports: AddressReports;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
+    this.#presence = needs.presence;
+    this.#addressReports = needs.addressReports;
     this.#runsOn = (inboundId, nodeId) => needs.inbounds.get(inboundId)?.nodeId === nodeId;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
@@ -97,15 +105,19 @@ export class UsageOfNodes implements CounterSource {
     return this.#problems.get(nodeId) ?? '';
   }
 
-  async #ask({ id, guid }: NodeEntry): Promise<{ readings: CounterReading[]; position: PositionRow }> {
+  async #ask(node: NodeEntry): Promise<{ readings: CounterReading[]; position: PositionRow }> {
+    const { id, guid } = node;
     const known = this.projection.state.get(id);
     const { epoch, seq } = known?.guid === guid ? known : { epoch: '', seq: 0 };
-    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq) });
+    const presence = this.#presence.position(node);
+    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq), presence });
     const { obj } = await this.#nodes.call(id, `${USAGE}?${query}`, {
       timeoutMs: CALL_MS,
       maxBytes: MOST_BYTES,
     });
-    const { epochs } = checked<{ epochs: ToldEpoch[] }>(UsageReply, obj);
+    const { epochs, presence: told } = checked<{ epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
+    await this.#presence.take(node, told);
+    void this.#addressReports.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),
