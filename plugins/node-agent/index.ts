@@ -10,6 +10,7 @@ import { duringTrafficCount, Presence } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
 import { Changes } from './changes.js';
 import { ClientChanges } from './client-changes.js';
+import { elsewhereChanged } from './contract.js';
 import { clientsChanged, inboundsChanged } from './drift.js';
 import { ElsewhereUsage } from './elsewhere.js';
 import { Epochs } from './epochs.js';
@@ -43,6 +44,7 @@ export default definePlugin({
     nodes: maybe(Nodes),
     audit: maybe(AuditTrail),
   },
+  hooks: [elsewhereChanged],
   tables,
   migrations,
   services: {

@@ -3,6 +3,7 @@ import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { elsewhereChanged } from '../node-agent/contract.js';
 import {
   afterNodeSave,
   beforeNodeDelete,
@@ -101,6 +102,7 @@ export default definePlugin({
       await usage.counted(tx);
       byMachine.counted(counted, tx);
     }),
+    tap(elsewhereChanged, ({ clientIds }) => byMachine.toldAbove(clientIds)),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips)

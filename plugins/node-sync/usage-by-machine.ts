@@ -91,9 +91,10 @@ export class UsageByMachine {
     for (const [key, { clientId }] of this.#unsaved) if (gone.has(clientId)) this.#unsaved.delete(key);
   }
 
-  /** What the client used on other machines than this node. */
+  /** What the client used on other machines than this node, with those that a panel above this one knows. */
   elsewhere(clientId: number, nodeId: number): Bytes {
-    const all = { up: 0, down: 0 };
+    const { elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    const all = { up: elsewhereUp, down: elsewhereDown };
     for (const [machine, { up, down }] of this.projection.state.get(clientId) ?? []) {
       if (machine === nodeId) continue;
       all.up = sum(all.up, up);
@@ -109,8 +110,8 @@ export class UsageByMachine {
       const inboundIds = this.#clients.byId(clientId)?.inboundIds ?? [];
       const nodes = new Set(inboundIds.map((id) => this.#inbounds.get(id)?.nodeId ?? HERE));
       for (const nodeId of nodes) {
-        // Where a client is on one machine only, nothing is elsewhere.
-        if (nodeId === HERE || nodes.size === 1) continue;
+        // Where a client is on one machine only, nothing is elsewhere, unless a panel above this one says so.
+        if (nodeId === HERE || (nodes.size === 1 && !this.#isUsedAbove(clientId))) continue;
         const list = byNode.get(nodeId);
         if (list) list.push(clientId);
         else byNode.set(nodeId, [clientId]);
@@ -118,6 +119,16 @@ export class UsageByMachine {
     }
     this.#untold.clear();
     return byNode;
+  }
+
+  #isUsedAbove(clientId: number): boolean {
+    const { elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    return elsewhereUp + elsewhereDown > 0;
+  }
+
+  /** A panel above this one told what these clients used on other machines. */
+  toldAbove(clientIds: readonly number[]): void {
+    for (const id of clientIds) if (this.#isOnNode(id)) this.#untold.add(id);
   }
 
   /** They are told another time. */

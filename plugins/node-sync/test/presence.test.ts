@@ -1,7 +1,7 @@
 // Who is connected to nodes, and from where: known here under their guids, and limits of addresses hold over all machines.
 import test from 'ava';
 import { type TestPanel, until } from '../../../test/harness/index.js';
-import { client, inbounds, poll, type Site, SyncWorld } from './world.js';
+import { client, downOf, inbounds, poll, type Site, SyncWorld } from './world.js';
 
 type ByGuid = Record<string, string[]>;
 const post = <T>(panel: TestPanel, path: string) => panel.get<T>(`/panel/api/${path}`, { method: 'POST' });
@@ -139,4 +139,38 @@ test('a panel below a node is shown with its guid, its count and its addresses; 
   for (const at of [below.panel, middle.panel, panel]) await poll(at);
   t.deepEqual(await addressesAt(panel, await guidOf(panel)), { ann: ['198.51.100.6'] });
   t.deepEqual(await addressesAt(panel, await guidOf(middle.panel)), {});
+});
+
+test('what was used above a node counts at the node below it, and a pushed total is shown beside', async (t) => {
+  const world = await SyncWorld.start(t);
+  const middle = await world.node('middle');
+  const { panel } = world.central;
+  const [id, here] = [await panel.addInbound({ nodeId: middle.id }), await panel.addInbound()];
+  await panel.addClient('ann', [id, here], { totalGB: 100 });
+  const below = await SyncWorld.over(t, middle).node('below');
+  const far = await middle.panel.addInbound({ nodeId: below.id });
+  await middle.panel.get('/panel/api/clients/ann/attach', { body: { inboundIds: [far] } });
+  const report = (at: TestPanel) => at.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
+  // 88 here, 11 below, each known everywhere.
+  for (let i = 0; i < 8; i++) await use(world.central, 'ann', '198.51.100.1');
+  await use(below, 'ann', '198.51.100.1');
+  await poll(middle.panel);
+  await poll(panel);
+  await report(panel);
+  await report(middle.panel);
+  for (const at of [middle.panel, below.panel])
+    await until(async () => (await downOf(at, 'ann')) >= 80, 'what was used above is known');
+  t.is(await downOf(middle.panel, 'ann'), 90);
+  t.is(await downOf(below.panel, 'ann'), 90);
+  t.is(await downOf(panel, 'ann'), 80, 'bytes through inbounds of the node’s own admin are none of ours');
+  // A panel of another kind counted more: the greater one is shown, at this level, and no limit acts on it.
+  await middle.panel.get('/panel/api/inbounds/pushClientTraffics', {
+    body: { masterGuid: 'older-master', traffics: [{ email: 'ann', up: 20, down: 5_000 }] },
+  });
+  t.is(await downOf(middle.panel, 'ann'), 5_000);
+  t.true((await client(middle.panel, 'ann')).enable);
+  // Two more below, and it is cut there: 99 + 2 × 11 exceed the quota over all machines.
+  await use(below, 'ann', '198.51.100.1');
+  await use(below, 'ann', '198.51.100.1');
+  t.false((await client(below.panel, 'ann')).enable);
 });
