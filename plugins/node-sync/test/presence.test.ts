@@ -1,5 +1,6 @@
 // Who is connected to nodes, and from where: known here under their guids, and limits of addresses hold over all machines.
 import test from 'ava';
+import { Listener } from '../../realtime/test/listener.js';
 import { type TestPanel, until } from '../../../test/harness/index.js';
 import { client, downOf, inbounds, poll, type Site, SyncWorld } from './world.js';
 
@@ -64,6 +65,17 @@ test('who is online on a node, and from where, is shown under its guid, until th
     clientEmail: 'ann',
   });
   t.is((await listed(panel))[0]?.onlineCount, 1);
+  const live = Listener.plain(panel);
+  const { payload: snapshot } = await live.first<{
+    traffic: { onlineByGuid: ByGuid };
+    nodes: { onlineCount: number }[];
+  }>('snapshot');
+  t.deepEqual([snapshot.traffic.onlineByGuid[guid], snapshot.nodes[0]?.onlineCount], [['ann'], 1]);
+  await poll(panel);
+  const traffic = await live.first<{ onlineByGuid: ByGuid; activeInbounds: ByGuid }>('traffic');
+  t.deepEqual([traffic.payload.onlineByGuid[guid], traffic.payload.activeInbounds[guid]], [['ann'], ['far']]);
+  await world.online(node.id);
+  t.is((await live.first<{ onlineCount: number }[]>('nodes')).payload[0]?.onlineCount, 1);
   await node.panel.stop();
   await world.offline(node.id);
   await until(async () => (await onlineAt(panel, guid)).length === 0, 'nobody is there');
