@@ -37,6 +37,8 @@ export class AddressFeed {
   readonly #clients: Pick<ClientsApi, 'byId'>;
   readonly #sightings: Sightings;
   #seq = 0;
+  /** What was there before the first question, as far as it is not entered yet: a pass over all would hold the event loop. */
+  #before: Iterator<Sighting> | undefined;
   #isFollowing = false;
   /** by seq; an entry is over when its sighting has a later one */
   #entries: Entry[] = [];
@@ -56,6 +58,7 @@ export class AddressFeed {
   readonly changes = (after: number, most: number): AddressChanges => {
     this.#follow();
     const from = this.#indexAfter(after > this.#seq ? 0 : after);
+    this.#enterMore(from + most - this.#entries.length);
     const seen: SeenAddress[] = [];
     const since = this.#clock.now() - RECENT_MS;
     const page = this.#entries.slice(from, from + most);
@@ -65,16 +68,27 @@ export class AddressFeed {
       const { clientId, panel, address, lastSeen, since: begin } = sighting;
       seen.push({ clientId, panel, address, lastSeen, since: begin });
     }
-    const more = from + page.length < this.#entries.length;
+    const more = from + page.length < this.#entries.length || this.#before !== undefined;
     return { seq: more ? (page.at(-1)?.seq ?? after) : this.#seq, seen, more };
   };
 
   #follow(): void {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
-    for (const id of this.#sightings.clients())
-      for (const sighting of this.#sightings.of(id)) this.#enter(sighting);
+    this.#before = this.#known();
     this.#sightings.follow((sighting) => this.#noted(sighting));
+  }
+
+  *#known(): Generator<Sighting> {
+    for (const id of this.#sightings.clients()) yield* this.#sightings.of(id);
+  }
+
+  #enterMore(most: number): void {
+    for (let i = 0; i < most && this.#before; i++) {
+      const { value, done } = this.#before.next() as IteratorResult<Sighting, undefined>;
+      if (done) this.#before = undefined;
+      else if (!this.#latest.has(value)) this.#enter(value);
+    }
   }
 
   #noted(sighting: Sighting): void {

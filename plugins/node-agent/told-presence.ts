@@ -1,4 +1,4 @@
-// What a central is told of who is online here, and at the nodes of this panel: only what has changed since the position
+// What a central learns about who is online here, and at the nodes of this panel: only what has changed since the position
 // that it has. Nothing runs unless a central asks.
 import { randomUUID } from 'node:crypto';
 import { type Clock, KeyedQueue, TimeSlice } from '../../kernel/index.js';

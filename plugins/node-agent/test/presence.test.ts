@@ -1,4 +1,4 @@
-// What a node tells a central of who is connected, and what it is told of other machines.
+// What a node says to a central about who is connected, and what it learns of other machines.
 import test from 'ava';
 import { ConnectingEngine } from '../../node-sync/test/connecting-engine.js';
 import { FakeClock, TestPanel } from '../../../test/harness/index.js';
