@@ -1,22 +1,28 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients/contract.js';
 import { Engine } from '../engine/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { Nodes } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
-import { duringTrafficCount } from '../traffic/contract.js';
+import { duringTrafficCount, Presence } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
 import { Changes } from './changes.js';
 import { ClientChanges } from './client-changes.js';
+import { elsewhereChanged } from './contract.js';
 import { clientsChanged, inboundsChanged } from './drift.js';
 import { ElsewhereUsage } from './elsewhere.js';
 import { Epochs } from './epochs.js';
 import { InboundChanges } from './inbound-changes.js';
+import { presenceRoutes } from './presence-routes.js';
 import { isCentral } from './principal.js';
 import { Records } from './records.js';
 import { routes } from './routes.js';
 import { AgentState } from './state.js';
 import { migrations, tables } from './tables.js';
+import { AddressesOfHere } from './told-addresses.js';
+import { PresenceOfHere } from './told-presence.js';
 import { UsageJournal } from './usage-journal.js';
 import { UsageTotals } from './usage-totals.js';
 
@@ -33,8 +39,12 @@ export default definePlugin({
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
     identity: PanelIdentity,
+    online: Presence,
+    addresses: maybe(ClientAddresses),
+    nodes: maybe(Nodes),
     audit: maybe(AuditTrail),
   },
+  hooks: [elsewhereChanged],
   tables,
   migrations,
   services: {
@@ -48,8 +58,13 @@ export default definePlugin({
     changes: singleton(Changes),
     state: singleton(AgentState),
     elsewhere: singleton(ElsewhereUsage),
+    presence: singleton(PresenceOfHere),
+    addressesOfHere: singleton(AddressesOfHere),
   },
-  contributes: ({ elsewhere }) => [contribute(UsageSources, elsewhere)],
+  contributes: ({ elsewhere, addressesOfHere }) => [
+    contribute(UsageSources, elsewhere),
+    contribute(AddressReporters, addressesOfHere),
+  ],
   taps: ({ centrals, epochs, journal, records }) => [
     tap(duringTrafficCount, async ({ usage }, tx) => {
       if (!centrals.isEmpty || epochs.current.skipsPoll) await journal.append(tx, usage);
@@ -61,7 +76,7 @@ export default definePlugin({
       if (!centrals.isEmpty && !isCentral(who)) await inboundsChanged(tx, changes, records);
     }),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...presenceRoutes(scope)],
   jobs: ({ changes, journal, totals }) => [
     job('retry', '1m', (signal) => changes.retry(signal)),
     job('move', '1m', (signal) => journal.move(signal)),

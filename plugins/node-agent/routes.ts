@@ -6,6 +6,7 @@ import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
 import type { Records } from './records.js';
+import { presenceSince } from './presence-routes.js';
 import {
   Acknowledge,
   Applied,
@@ -22,6 +23,8 @@ import {
   Usage,
 } from './schemas.js';
 import type { AgentState } from './state.js';
+import type { AddressesOfHere } from './told-addresses.js';
+import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
 const PREFIX = '/panel/api/x/node';
@@ -35,6 +38,8 @@ interface Needs {
   readonly state: AgentState;
   readonly totals: UsageTotals;
   readonly elsewhere: ElsewhereUsage;
+  readonly presence: PresenceOfHere;
+  readonly addressesOfHere: AddressesOfHere;
 }
 
 export const routes = ({
@@ -46,6 +51,8 @@ export const routes = ({
   state,
   totals,
   elsewhere,
+  presence,
+  addressesOfHere,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -104,6 +111,9 @@ export const routes = ({
     handle: async ({ query }) => ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
+      ...(query.presence !== undefined && {
+        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+      }),
     }),
   }),
   route({

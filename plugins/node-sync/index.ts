@@ -1,7 +1,9 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { elsewhereChanged } from '../node-agent/contract.js';
 import {
   afterNodeSave,
   beforeNodeDelete,
@@ -12,7 +14,8 @@ import {
 } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
-import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
+import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
+import { AddressReports } from './address-reports.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
@@ -20,6 +23,7 @@ import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
 import { OnceThere } from './once-there.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
+import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
 import { Synchroniser } from './synchroniser.js';
@@ -39,6 +43,8 @@ export default definePlugin({
     clients: Clients,
     users: ProgramUsers,
     identity: PanelIdentity,
+    online: Presence,
+    addresses: maybe(ClientAddresses),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -50,20 +56,45 @@ export default definePlugin({
     onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
+    presence: singleton(PresenceOfNodes),
+    addressReports: singleton(AddressReports),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
-  contributes: ({ places, senders, usage, records }) => [
+  contributes: ({ places, senders, usage, records, presence }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),
     contribute(UserServers, senders),
     contribute(CounterSources, usage),
-    contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
+    contribute(PresenceReporters, presence.presenceReporter),
+    contribute(AddressReporters, presence.addressReporter),
+    contribute(NodeFigureSources, {
+      of: ({ id, guid }) => ({ ...records.waiting(id), onlineCount: presence.countOf(guid) }),
+      below: (guid) => ({ onlineCount: presence.countOf(guid) }),
+    }),
   ],
-  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds }) => [
-    tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
+  taps: ({
+    places,
+    records,
+    changes,
+    senders,
+    usage,
+    byMachine,
+    synchroniser,
+    inbounds,
+    presence,
+    addressReports,
+  }) => [
+    tap(afterNodeSave, async ({ changes: saved }) => {
+      for (const { before, after } of saved)
+        if (before && !after?.enable) {
+          presence.left(before.id);
+          addressReports.forget(before.id);
+        }
+      await places.nodesSaved(saved);
+    }),
     tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
     tap(duringClientSave, async ({ changes: saved }, tx) => {
       await changes.clientsSaved(saved, tx);
@@ -73,9 +104,12 @@ export default definePlugin({
       await usage.counted(tx);
       byMachine.counted(counted, tx);
     }),
+    tap(elsewhereChanged, ({ clientIds }) => byMachine.toldAbove(clientIds)),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
-      for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
+      for (const { id, to } of flips)
+        if (to === 'online') void synchroniser.reconcile(id);
+        else presence.left(id);
     }),
     tap(
       beforeNodeDelete,

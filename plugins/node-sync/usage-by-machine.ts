@@ -65,16 +65,18 @@ export class UsageByMachine {
         key,
         known ? { ...row, up: sum(row.up, known.up), down: sum(row.down, known.down) } : row,
       );
-      this.#mayTell(row);
+      this.#mayTell(row.clientId, row.nodeId);
     }
   }
 
-  #mayTell({ clientId, nodeId: now }: MachineUsageRow): void {
-    const machines = [...(this.projection.state.get(clientId)?.keys() ?? []), now];
-    for (const inboundId of this.#clients.byId(clientId)?.inboundIds ?? []) {
+  #mayTell(clientId: number, ...more: readonly number[]): void {
+    const { inboundIds = [], elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    const machines = [...(this.projection.state.get(clientId)?.keys() ?? []), ...more];
+    const isUsedAbove = elsewhereUp + elsewhereDown > 0;
+    for (const inboundId of inboundIds) {
       const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? HERE;
-      // Where it was on no other machine, nothing is elsewhere.
-      if (nodeId !== HERE && machines.some((machine) => machine !== nodeId))
+      // Where it was on no other machine, nothing is elsewhere, unless a panel above this one says so.
+      if (nodeId !== HERE && (isUsedAbove || machines.some((machine) => machine !== nodeId)))
         this.giveBack(nodeId, [clientId]);
     }
   }
@@ -101,9 +103,10 @@ export class UsageByMachine {
     for (const [key, { clientId }] of this.#unsaved) if (gone.has(clientId)) this.#unsaved.delete(key);
   }
 
-  /** What the client used on other machines than this node. */
+  /** What the client used on other machines than this node, with those that a panel above this one knows. */
   elsewhere(clientId: number, nodeId: number): Bytes {
-    const all = { up: 0, down: 0 };
+    const { elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    const all = { up: elsewhereUp, down: elsewhereDown };
     for (const [machine, { up, down }] of this.projection.state.get(clientId) ?? []) {
       if (machine === nodeId) continue;
       all.up = sum(all.up, up);
@@ -117,6 +120,11 @@ export class UsageByMachine {
     const taken = new Map([...this.#untold].map(([nodeId, ids]) => [nodeId, [...ids]]));
     this.#untold.clear();
     return taken;
+  }
+
+  /** A panel above this one told what these clients used on other machines. */
+  toldAbove(clientIds: readonly number[]): void {
+    for (const id of clientIds) this.#mayTell(id);
   }
 
   /** The node is told of them another time. */

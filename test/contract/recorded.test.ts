@@ -35,9 +35,13 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
-  ...['inbounds/pushClientTraffics', 'server/clientIps', 'x/node/elsewhere', 'x/node/usage/ack'].map(
-    (path) => [`POST ${API}${path}`, MACHINE] as const,
-  ),
+  ...[
+    'inbounds/pushClientTraffics',
+    'server/clientIps',
+    'x/node/elsewhere',
+    'x/node/addresses',
+    'x/node/usage/ack',
+  ].map((path) => [`POST ${API}${path}`, MACHINE] as const),
   [
     `POST ${API}x/msg-bot/webhook/{secret}`,
     'the changes that a user asks for are recorded as those of the user',
