@@ -4,7 +4,7 @@ import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients
 import { Engine } from '../engine/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
-import { duringTrafficCount } from '../traffic/contract.js';
+import { Counting, duringTrafficCount } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
 import { Changes } from './changes.js';
 import { ClientChanges } from './client-changes.js';
@@ -33,6 +33,7 @@ export default definePlugin({
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
     identity: PanelIdentity,
+    counting: Counting,
     audit: maybe(AuditTrail),
   },
   tables,

@@ -164,7 +164,8 @@ async function booksOf(domains: readonly Domain[], pairs: readonly Pair[], users
         `/panel/api/clients/traffic/${slot.email}`,
       );
       const served = movedOf((pair) => pair.slot === number);
-      rows.push({ what: `${slot.email} at ${domain.site.name}`, served, counted: shownHere });
+      const isMoved = slot.wasOff.size > 0 ? ', that was taken off nodes,' : '';
+      rows.push({ what: `${slot.email}${isMoved} at ${domain.site.name}`, served, counted: shownHere });
       totals.served += served.up.least + served.down.least;
       totals.central += shownHere.up + shownHere.down;
       for (const [i, { id, tag, node }] of domain.inbounds.entries()) {

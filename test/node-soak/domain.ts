@@ -179,6 +179,7 @@ export class Domain {
       this.#quota,
       this.#comment,
       this.#detach,
+      this.#detach,
       this.#attach,
       this.#toggleSpare,
     ];
