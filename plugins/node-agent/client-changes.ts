@@ -59,6 +59,17 @@ export class ClientChanges {
     this.#centrals = needs.centrals;
   }
 
+  /** Whether one of these is a client here now. */
+  async areHere(central: CentralRow, changes: readonly Change[]): Promise<boolean> {
+    if (changes.length === 0) return false;
+    const ids = changes.map(({ id }) => id);
+    const records = await this.#records.find(central.id, 'client', ids);
+    return changes.some((change) => {
+      const record = records.get(change.id);
+      return record && isDue(record, change) && this.#clients.byId(record.localId) !== undefined;
+    });
+  }
+
   /** At most a thousand. `inbounds` are those of the central that are here: its ids to ours. Returns the outcomes by id. */
   async make(
     central: CentralRow,

@@ -6,7 +6,7 @@ import { Engine } from '../engine/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Nodes } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
-import { duringTrafficCount, Presence } from '../traffic/contract.js';
+import { Counting, duringTrafficCount, Presence } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
 import { Changes } from './changes.js';
 import { ClientChanges } from './client-changes.js';
@@ -42,6 +42,7 @@ export default definePlugin({
     online: Presence,
     addresses: maybe(ClientAddresses),
     nodes: maybe(Nodes),
+    counting: Counting,
     audit: maybe(AuditTrail),
   },
   hooks: [elsewhereChanged],
