@@ -1,8 +1,10 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
-import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients/contract.js';
+import { ClientEdits, Clients, duringClientSave, ProgramUsers, UsageSources } from '../clients/contract.js';
 import { Engine } from '../engine/contract.js';
+import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
+import { Nodes } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { duringTrafficCount } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
@@ -11,13 +13,17 @@ import { ClientChanges } from './client-changes.js';
 import { clientsChanged, inboundsChanged } from './drift.js';
 import { ElsewhereUsage } from './elsewhere.js';
 import { Epochs } from './epochs.js';
+import { FallbackChanges } from './fallback-changes.js';
 import { InboundChanges } from './inbound-changes.js';
+import { offerRoutes } from './offer-routes.js';
+import { Offers } from './offers.js';
 import { isCentral } from './principal.js';
 import { Records } from './records.js';
 import { routes } from './routes.js';
 import { AgentState } from './state.js';
 import { migrations, tables } from './tables.js';
 import { UsageJournal } from './usage-journal.js';
+import { UsageSeeds } from './usage-seeds.js';
 import { UsageTotals } from './usage-totals.js';
 
 export default definePlugin({
@@ -30,10 +36,13 @@ export default definePlugin({
     engine: Engine,
     clients: Clients,
     clientEdits: ClientEdits,
+    users: ProgramUsers,
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
     identity: PanelIdentity,
     audit: maybe(AuditTrail),
+    fallbacks: maybe(Fallbacks),
+    nodes: maybe(Nodes),
   },
   tables,
   migrations,
@@ -43,10 +52,13 @@ export default definePlugin({
     journal: singleton(UsageJournal),
     totals: singleton(UsageTotals),
     records: singleton(Records),
+    fallbackChanges: singleton(FallbackChanges),
     inboundChanges: singleton(InboundChanges),
     clientChanges: singleton(ClientChanges),
     changes: singleton(Changes),
     state: singleton(AgentState),
+    seeds: singleton(UsageSeeds),
+    offers: singleton(Offers),
     elsewhere: singleton(ElsewhereUsage),
   },
   contributes: ({ elsewhere }) => [contribute(UsageSources, elsewhere)],
@@ -60,8 +72,13 @@ export default definePlugin({
     tap(duringInboundSave, async ({ changes, who }, tx) => {
       if (!centrals.isEmpty && !isCentral(who)) await inboundsChanged(tx, changes, records);
     }),
+    tap(duringFallbackSave, async ({ changes, who }, tx) => {
+      if (centrals.isEmpty || isCentral(who)) return;
+      const masters = changes.map(({ masterId }) => masterId);
+      await records.drifted(tx, 'inbound', masters);
+    }),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...offerRoutes(scope)],
   jobs: ({ changes, journal, totals }) => [
     job('retry', '1m', (signal) => changes.retry(signal)),
     job('move', '1m', (signal) => journal.move(signal)),

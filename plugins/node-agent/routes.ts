@@ -5,6 +5,7 @@ import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
+import type { Offers } from './offers.js';
 import type { Records } from './records.js';
 import {
   Acknowledge,
@@ -35,6 +36,7 @@ interface Needs {
   readonly state: AgentState;
   readonly totals: UsageTotals;
   readonly elsewhere: ElsewhereUsage;
+  readonly offers: Offers;
 }
 
 export const routes = ({
@@ -46,6 +48,7 @@ export const routes = ({
   state,
   totals,
   elsewhere,
+  offers,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -68,7 +71,11 @@ export const routes = ({
     query: OfCentral,
     reply: payload(Summary),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ query }) => ({ guid: identity.guid, ...(await state.summary(query.central)) }),
+    handle: async ({ query }) => ({
+      guid: identity.guid,
+      ...(await state.summary(query.central)),
+      offers: await offers.digest(query.central),
+    }),
   }),
   route({
     method: 'GET',

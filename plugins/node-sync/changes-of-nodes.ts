@@ -1,6 +1,7 @@
 // Which records of which nodes a change concerns. Costs what changes, not what there is.
 import type { Tx } from '../../kernel/index.js';
 import type { ClientChange, ClientRow, ProgramUsersApi } from '../clients/contract.js';
+import type { FallbacksApi } from '../fallbacks/contract.js';
 import type { InboundChange, InboundsApi } from '../inbounds/contract.js';
 import type { DesiredRecords, Mark } from './desired-records.js';
 
@@ -8,12 +9,16 @@ export class ChangesOfNodes {
   readonly #records: DesiredRecords;
   readonly #inbounds: InboundsApi;
   readonly #users: ProgramUsersApi;
+  readonly #fallbacks: FallbacksApi | undefined;
+  readonly #releasing = new Set<number>();
 
   constructor({
     records,
     inbounds,
     users,
+    fallbacks,
   }: {
+    fallbacks: FallbacksApi | undefined;
     records: DesiredRecords;
     inbounds: InboundsApi;
     users: ProgramUsersApi;
@@ -21,6 +26,7 @@ export class ChangesOfNodes {
     this.#records = records;
     this.#inbounds = inbounds;
     this.#users = users;
+    this.#fallbacks = fallbacks;
   }
 
   /** Inbounds that run on nodes, or did; with those that came or went, their clients. */
@@ -29,7 +35,11 @@ export class ChangesOfNodes {
     for (const { before, after } of changes) {
       const id = (after ?? before)?.id ?? 0;
       const [from, to] = [before?.nodeId ?? null, after?.nodeId ?? null];
-      if (from !== null && from !== to) marks.push({ nodeId: from, kind: 'inbound', id, isGone: true });
+      const isReleased = this.#releasing.has(id);
+      if (from !== null && from !== to)
+        marks.push({ nodeId: from, kind: 'inbound', id, isGone: true, isReleased });
+      if (!after)
+        for (const masterId of this.#fallbacks?.mastersOf(id) ?? []) marks.push(...this.#markOf(masterId));
       if (to !== null) marks.push({ nodeId: to, kind: 'inbound', id, isGone: false });
       if (from === to) continue;
       // Memory has the attachments of before.
@@ -44,11 +54,37 @@ export class ChangesOfNodes {
           );
       for (const clientId of this.#users.attached(id)) {
         if (from !== null)
-          marks.push({ nodeId: from, kind: 'client', id: clientId, isGone: !elsewhere(clientId, from) });
+          marks.push({
+            ...{ nodeId: from, kind: 'client', id: clientId, isGone: !elsewhere(clientId, from) },
+            isReleased,
+          });
         if (to !== null) marks.push({ nodeId: to, kind: 'client', id: clientId, isGone: false });
       }
     }
     await this.#records.mark(tx, marks);
+  }
+
+  /** Inbounds whose fallbacks changed. */
+  async fallbacksSaved(masterIds: readonly number[], tx: Tx): Promise<void> {
+    await this.#records.mark(
+      tx,
+      masterIds.flatMap((id) => this.#markOf(id)),
+    );
+  }
+
+  #markOf(inboundId: number): Mark[] {
+    const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? null;
+    return nodeId === null ? [] : [{ nodeId, kind: 'inbound', id: inboundId, isGone: false }];
+  }
+
+  /** While `work` runs, an inbound that is deleted here stays on its node, without a central. */
+  async releasing<T>(inboundId: number, work: () => Promise<T>): Promise<T> {
+    this.#releasing.add(inboundId);
+    try {
+      return await work();
+    } finally {
+      this.#releasing.delete(inboundId);
+    }
   }
 
   async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {

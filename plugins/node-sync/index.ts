@@ -1,7 +1,8 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
-import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
-import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
+import { duringInboundSave, InboundEdits, InboundPlaces, Inbounds } from '../inbounds/contract.js';
 import {
   afterNodeSave,
   beforeNodeDelete,
@@ -13,6 +14,13 @@ import {
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
+import { Adopter } from './adoption/adopter.js';
+import { adoptionRoutes } from './adoption/adoption-routes.js';
+import { AdoptionStore } from './adoption/adoption-store.js';
+import { ClientsToAdopt } from './adoption/clients-to-adopt.js';
+import { InboundsToAdopt } from './adoption/inbounds-to-adopt.js';
+import { OffersOfNodes } from './adoption/offers.js';
+import { selectNew } from './adoption/selected-tags.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
@@ -38,11 +46,19 @@ export default definePlugin({
     clients: Clients,
     users: ProgramUsers,
     identity: PanelIdentity,
+    inboundEdits: InboundEdits,
+    clientEdits: ClientEdits,
+    fallbacks: maybe(Fallbacks),
   },
   hooks: [desiredStateChanged],
   tables,
   migrations,
   services: {
+    adoptions: singleton(AdoptionStore),
+    offers: singleton(OffersOfNodes),
+    inboundsToAdopt: singleton(InboundsToAdopt),
+    clientsToAdopt: singleton(ClientsToAdopt),
+    adopter: singleton(Adopter),
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
@@ -60,9 +76,22 @@ export default definePlugin({
     contribute(CounterSources, usage),
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
-  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds }) => [
-    tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
-    tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
+  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds, adoptions, nodes }) => [
+    tap(afterNodeSave, async ({ changes: saved }) => {
+      await places.nodesSaved(saved);
+      synchroniser.selectionChanged(saved);
+    }),
+    tap(duringInboundSave, async ({ changes: saved, who }, tx) => {
+      await changes.inboundsSaved(saved, tx);
+      await adoptions.inboundsSaved(saved, tx);
+      await selectNew(nodes, saved, tx, who);
+    }),
+    tap(duringFallbackSave, ({ changes: saved }, tx) =>
+      changes.fallbacksSaved(
+        saved.map(({ masterId }) => masterId),
+        tx,
+      ),
+    ),
     tap(duringClientSave, async ({ changes: saved }, tx) => {
       await changes.clientsSaved(saved, tx);
       await byMachine.clientsSaved(saved, tx);
@@ -99,7 +128,7 @@ export default definePlugin({
         }
     }),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...adoptionRoutes(scope)],
   jobs: ({ synchroniser, usage, reports }) => [
     job('report', '30s', (signal) => reports.run(signal)),
     job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),
