@@ -1,16 +1,20 @@
 // What this panel has and no central manages: a central may adopt it. Reads only.
 import { createHash } from 'node:crypto';
-import { TimeSlice } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi, ProgramUsersApi } from '../clients/contract.js';
 import type { FallbacksApi } from '../fallbacks/contract.js';
 import { type Inbound, type InboundsApi, initialFields } from '../inbounds/contract.js';
 import type { NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { Centrals } from './centrals.js';
+import { errors } from './errors.js';
 import type { Records } from './records.js';
+import type { RecordRow } from './tables.js';
+import type { UsageJournal } from './usage-journal.js';
 
 /** Clients of one page. */
 const PAGE = 500;
+/** A poll stores bytes every few seconds. */
+const TRIES = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 export interface OfferedInbound {
@@ -62,13 +66,14 @@ interface Needs {
   readonly records: Records;
   readonly fallbacks: FallbacksApi | undefined;
   readonly nodes: NodesApi | undefined;
+  readonly journal: UsageJournal;
 }
 
 export class Offers {
   readonly #needs: Needs;
 
-  constructor({ clients, users, inbounds, identity, centrals, records, fallbacks, nodes }: Needs) {
-    this.#needs = { clients, users, inbounds, identity, centrals, records, fallbacks, nodes };
+  constructor({ clients, users, inbounds, identity, centrals, records, fallbacks, nodes, journal }: Needs) {
+    this.#needs = { journal, clients, users, inbounds, identity, centrals, records, fallbacks, nodes };
   }
 
   /** Whether this panel has the central as a node itself: each would adopt what it gave to the other. */
@@ -137,17 +142,31 @@ export class Offers {
     inboundId: number,
     after: number,
   ): Promise<{ clients: OfferedClient[]; next: number }> {
-    const { users, clients, records, centrals } = this.#needs;
+    const { users, records, journal } = this.#needs;
     const ids = users
       .attached(inboundId)
       .filter((id) => id > after)
       .sort((a, b) => a - b)
       .slice(0, PAGE);
     const owners = await records.owners('client', ids);
+    let page: OfferedClient[] = [];
+    // Bytes on their way to the totals would be told to the central that has counted them with the page.
+    for (let i = 0; i < TRIES; i++) {
+      await journal.move();
+      page = await this.#page(central, ids, owners);
+      if (await journal.isEmpty()) return { clients: page, next: ids.length === PAGE ? (ids.at(-1) ?? 0) : 0 };
+    }
+    throw errors.BUSY();
+  }
+
+  async #page(
+    central: string,
+    ids: readonly number[],
+    owners: ReadonlyMap<number, RecordRow>,
+  ): Promise<OfferedClient[]> {
+    const { clients, centrals } = this.#needs;
     const page: OfferedClient[] = [];
-    const slice = new TimeSlice();
     for (const id of ids) {
-      if (slice.isOver) await slice.next();
       const row = clients.byId(id);
       const owner = owners.get(id);
       const managedBy = owner ? centrals.guidOf(owner.central) : '';
@@ -158,7 +177,7 @@ export class Offers {
         owner && managedBy === central ? { ...offered, recordId: owner.id, value: {}, managedBy: '' } : offered,
       );
     }
-    return { clients: page, next: ids.length === PAGE ? (ids.at(-1) ?? 0) : 0 };
+    return page;
   }
 }
 

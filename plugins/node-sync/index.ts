@@ -20,7 +20,7 @@ import { AdoptionStore } from './adoption/adoption-store.js';
 import { ClientsToAdopt } from './adoption/clients-to-adopt.js';
 import { InboundsToAdopt } from './adoption/inbounds-to-adopt.js';
 import { OffersOfNodes } from './adoption/offers.js';
-import { selectNew } from './adoption/selected-tags.js';
+import { SelectedTags } from './adoption/selected-tags.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
@@ -59,6 +59,7 @@ export default definePlugin({
     inboundsToAdopt: singleton(InboundsToAdopt),
     clientsToAdopt: singleton(ClientsToAdopt),
     adopter: singleton(Adopter),
+    selectedTags: singleton(SelectedTags),
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
@@ -76,15 +77,14 @@ export default definePlugin({
     contribute(CounterSources, usage),
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
-  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds, adoptions, nodes }) => [
+  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds, adoptions, selectedTags }) => [
     tap(afterNodeSave, async ({ changes: saved }) => {
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);
     }),
-    tap(duringInboundSave, async ({ changes: saved, who }, tx) => {
+    tap(duringInboundSave, async ({ changes: saved }, tx) => {
       await changes.inboundsSaved(saved, tx);
       await adoptions.inboundsSaved(saved, tx);
-      await selectNew(nodes, saved, tx, who);
     }),
     tap(duringFallbackSave, ({ changes: saved }, tx) =>
       changes.fallbacksSaved(
@@ -101,6 +101,7 @@ export default definePlugin({
       byMachine.counted(counted, tx);
     }),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
+    tap(desiredStateChanged, ({ nodeIds }) => selectedTags.follow(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
     }),

@@ -208,11 +208,11 @@ export class Adopter {
     const { changes, inboundEdits, inbounds, adoptions, nodes, db } = this.#needs;
     const { nodeId = null, tag = '' } = inbounds.get(inboundId) ?? {};
     const tags = [tag, adoptions.of(inboundId)?.remoteTag];
+    await changes.releasing(inboundId, () => inboundEdits.delete(inboundId, who));
     if (nodeId !== null)
       await db.write((tx) =>
         nodes.selectTags(tx, nodeId, (all) => all.filter((one) => !tags.includes(one)), who),
       );
-    await changes.releasing(inboundId, () => inboundEdits.delete(inboundId, who));
   }
 
   #report(node: NodeEntry, problem: string): void {
