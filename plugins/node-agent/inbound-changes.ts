@@ -179,7 +179,9 @@ const isHere = (inbound: Inbound & { readonly nodeId?: number | null }): boolean
 /** All fields, because the value is the whole record. Clients come as records of their own. */
 function fieldsOf(value: Readonly<Record<string, unknown>>): Fields {
   const own = Object.fromEntries(Object.entries(value).filter(([name]) => !FOREIGN.includes(name)));
-  return { ...initialFields, ...own, settings: withoutClients(own['settings']) } as Fields;
+  // Where it runs is decided here: it may be on a node of this panel.
+  const { nodeId: _, ...initial } = initialFields;
+  return { ...initial, ...own, settings: withoutClients(own['settings']) } as Fields;
 }
 
 function withoutClients(settings: unknown): unknown {
