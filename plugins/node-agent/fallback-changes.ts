@@ -29,8 +29,7 @@ export class FallbackChanges {
     const result = inspect(Wanted as Schema, sent);
     if (!('value' in result)) return `fallbacks: ${result.issues.map(({ message }) => message).join('; ')}`;
     const wanted = result.value as Wanted[];
-    if (!this.#fallbacks)
-      return wanted.length === 0 ? '' : 'fallbacks: no plugin of this panel has them';
+    if (!this.#fallbacks) return wanted.length === 0 ? '' : 'fallbacks: no plugin of this panel has them';
     const here = wanted.length > 0 ? await this.#records.inbounds(central.id) : new Map<number, number>();
     const own: Wanted[] = [];
     for (const one of wanted) {

@@ -92,7 +92,11 @@ export class InboundChanges {
     const own = this.#local(record);
     const same = own ?? this.#adopted(change, fields) ?? this.#same(fields);
     if (same && !own && this.#inbounds.placeOf(same).guid === central.guid)
-      return this.#refuse(record, change, `the inbound ${same.tag} runs at the central itself: a loop of nodes`);
+      return this.#refuse(
+        record,
+        change,
+        `the inbound ${same.tag} runs at the central itself: a loop of nodes`,
+      );
     if (!own && same) {
       const owner = await this.#records.owner('inbound', same.id);
       if (owner && owner.central !== central.id) await this.#contest(central, fields, 0);

@@ -93,8 +93,7 @@ export class Offers {
       if (owner && managedBy === central) {
         const { address: originAddress } = inbounds.placeOf(inbound);
         own.push({ id: owner.id, localId: inbound.id, originAddress });
-      }
-      else offered.push(this.#offered(inbound, managedBy));
+      } else offered.push(this.#offered(inbound, managedBy));
     }
     return { offered, own };
   }
@@ -154,7 +153,8 @@ export class Offers {
     for (let i = 0; i < TRIES; i++) {
       await journal.move();
       page = await this.#page(central, ids, owners);
-      if (await journal.isEmpty()) return { clients: page, next: ids.length === PAGE ? (ids.at(-1) ?? 0) : 0 };
+      if (await journal.isEmpty())
+        return { clients: page, next: ids.length === PAGE ? (ids.at(-1) ?? 0) : 0 };
     }
     throw errors.BUSY();
   }
@@ -174,7 +174,9 @@ export class Offers {
       const offered = offeredClient(row, managedBy);
       // Its central knows it; it learns that it is in this inbound too.
       page.push(
-        owner && managedBy === central ? { ...offered, recordId: owner.id, value: {}, managedBy: '' } : offered,
+        owner && managedBy === central
+          ? { ...offered, recordId: owner.id, value: {}, managedBy: '' }
+          : offered,
       );
     }
     return page;
@@ -184,7 +186,10 @@ export class Offers {
 function digestOfOffers({
   offered,
   own,
-}: { readonly offered: readonly OfferedInbound[]; readonly own: readonly OwnInbound[] }): string {
+}: {
+  readonly offered: readonly OfferedInbound[];
+  readonly own: readonly OwnInbound[];
+}): string {
   const lines = [
     ...offered.map(({ id, tag, managedBy }) => `${id}:${tag}:${managedBy}`),
     ...own.map(({ id, localId, originAddress }) => `${id}:${localId}:${originAddress}`),

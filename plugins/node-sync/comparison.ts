@@ -87,7 +87,8 @@ export class Comparison {
       for (let after = 0; ; ) {
         const rows = await this.#records.page(nodeId, kind, after, PAGE);
         for (const row of rows)
-          if (!row.isGone && !(kind === 'inbound' && held.has(row.id))) buckets[bucketOf(row.id)]?.set(keyOf(row), row);
+          if (!row.isGone && !(kind === 'inbound' && held.has(row.id)))
+            buckets[bucketOf(row.id)]?.set(keyOf(row), row);
         if (slice.isOver) await slice.next();
         if (rows.length < PAGE) break;
         after = rows.at(-1)?.id ?? 0;

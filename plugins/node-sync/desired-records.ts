@@ -172,7 +172,13 @@ export class DesiredRecords {
 
   /** Stores the answer of a node. A record that has changed since stays pending. */
   async told(nodeId: number, told: readonly Told[]): Promise<void> {
-    const columns = { kind: 'text', id: 'integer', version: 'integer', refused: 'text', kept: 'integer' } as const;
+    const columns = {
+      kind: 'text',
+      id: 'integer',
+      version: 'integer',
+      refused: 'text',
+      kept: 'integer',
+    } as const;
     for (let from = 0; from < told.length; from += AT_ONCE) {
       const rows = JSON.stringify(
         told
@@ -238,9 +244,12 @@ export class DesiredRecords {
   }
 
   async hasAny(nodeId: number): Promise<boolean> {
-    const found = await this.#db.query('SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId LIMIT 1', {
-      nodeId,
-    });
+    const found = await this.#db.query(
+      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId LIMIT 1',
+      {
+        nodeId,
+      },
+    );
     return found.length > 0;
   }
 

@@ -77,7 +77,18 @@ export default definePlugin({
     contribute(CounterSources, usage),
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
-  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds, adoptions, selectedTags }) => [
+  taps: ({
+    places,
+    records,
+    changes,
+    senders,
+    usage,
+    byMachine,
+    synchroniser,
+    inbounds,
+    adoptions,
+    selectedTags,
+  }) => [
     tap(afterNodeSave, async ({ changes: saved }) => {
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);

@@ -1,5 +1,14 @@
 // Nodes: other panels that this one manages.
-import { after, during, event, extensionPoint, guard, type Principal, token, type Tx } from '../../kernel/index.js';
+import {
+  after,
+  during,
+  event,
+  extensionPoint,
+  guard,
+  type Principal,
+  token,
+  type Tx,
+} from '../../kernel/index.js';
 import type { NodeCallOptions as CallOptions } from './calls/node-caller.js';
 import type { NodeReply } from './calls/reply.js';
 
@@ -59,7 +68,12 @@ export interface NodesApi {
    */
   call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
   /** Sets the tags of a node in the mode `selected`, inside a write. An unknown node has none. */
-  selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal): Promise<void>;
+  selectTags(
+    tx: Tx,
+    id: number,
+    tags: (before: readonly string[]) => readonly string[],
+    who: Principal,
+  ): Promise<void>;
 }
 export const Nodes = token<NodesApi>('nodes', 'Nodes');
 

@@ -58,7 +58,15 @@ export class NodeList implements NodesApi {
 
   #entry(row: NodeRow, problems: readonly NodeProblem[]): NodeEntry {
     const { status, guid } = this.#needs.states.of(row.id);
-    return { ...factsOf(row), status, guid, ...{ isSure: guid !== '' && !problems.some(isAboutIdentity), isLoop: problems.some(({ code }) => code === 'loop') } };
+    return {
+      ...factsOf(row),
+      status,
+      guid,
+      ...{
+        isSure: guid !== '' && !problems.some(isAboutIdentity),
+        isLoop: problems.some(({ code }) => code === 'loop'),
+      },
+    };
   }
 
   /** Names of nodes by the guid that answers there. */

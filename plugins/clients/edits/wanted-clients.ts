@@ -200,7 +200,9 @@ export class WantedClients {
   async #planNew(items: readonly Item[], outcomes: WantedOutcome[], who: Principal): Promise<Step> {
     const valid = await this.#valid(items, outcomes);
     const usage = new Map(
-      valid.flatMap(({ item: { wanted }, client }) => (wanted.used ? [[emailKey(client.email), wanted.used]] : [])),
+      valid.flatMap(({ item: { wanted }, client }) =>
+        wanted.used ? [[emailKey(client.email), wanted.used]] : [],
+      ),
     );
     const { refused, indexes, request } = await this.#service.planNew(
       valid.map(({ item, client }) => ({ client, inboundIds: [...item.wanted.inboundIds] })),

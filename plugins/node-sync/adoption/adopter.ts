@@ -169,7 +169,11 @@ export class Adopter {
   }
 
   /** Takes the fallbacks of an inbound over; false when they cannot be, and stay with the node. */
-  async #fallbacks(nodeId: number, all: Offered, { inboundId, remoteId, remoteTag }: AdoptedRow): Promise<boolean> {
+  async #fallbacks(
+    nodeId: number,
+    all: Offered,
+    { inboundId, remoteId, remoteTag }: AdoptedRow,
+  ): Promise<boolean> {
     const { fallbacks, adoptions, self } = this.#needs;
     const offered = all.offered.find(({ id }) => id === remoteId)?.fallbacks ?? [];
     if (offered.length === 0 || !fallbacks) return offered.length === 0;
@@ -193,13 +197,15 @@ export class Adopter {
     const { adoptions, places } = this.#needs;
     for (const row of adoptions.ofNode(node.id)) {
       const offer = offered.find(({ id }) => id === row.remoteId);
-      const address = offer?.originAddress ?? own.find(({ localId }) => localId === row.remoteId)?.originAddress;
+      const address =
+        offer?.originAddress ?? own.find(({ localId }) => localId === row.remoteId)?.originAddress;
       if (row.originGuid !== '' && address !== undefined && address !== row.originAddress) {
         await adoptions.change(row.inboundId, { originAddress: address });
         await places.moved(node.id);
       }
       const tag = this.#needs.inbounds.get(row.inboundId)?.tag ?? row.tag;
-      if (!isSelected(node, row.remoteTag) && !isSelected(node, tag)) await this.release(row.inboundId, this.#needs.self);
+      if (!isSelected(node, row.remoteTag) && !isSelected(node, tag))
+        await this.release(row.inboundId, this.#needs.self);
     }
   }
 

@@ -74,11 +74,13 @@ export const adoptionRoutes = ({
       errors: [errors.NO_NODE],
       handle: async ({ params }) => {
         const { id, guid, inboundSyncMode: mode, inboundTags } = required(params.id);
-        const adopted = adoptions.ofNode(id).map(({ inboundId, remoteId, remoteTag, originGuid, isDone }) => ({
-          ...{ inboundId, remoteId, remoteTag, isDone },
-          tag: inbounds.get(inboundId)?.tag ?? '',
-          originGuid: originGuid || guid,
-        }));
+        const adopted = adoptions
+          .ofNode(id)
+          .map(({ inboundId, remoteId, remoteTag, originGuid, isDone }) => ({
+            ...{ inboundId, remoteId, remoteTag, isDone },
+            tag: inbounds.get(inboundId)?.tag ?? '',
+            originGuid: originGuid || guid,
+          }));
         const left = (await adoptions.left(id, MOST_LEFT)).map(({ kind, remoteId, name, reason }) => ({
           kind: kind === 'client' ? ('client' as const) : ('inbound' as const),
           ...{ remoteId, name, reason },
@@ -102,7 +104,9 @@ export const adoptionRoutes = ({
         const problem = adopter.problem(id);
         const left = (await adoptions.left(id, MOST_LEFT)).filter(({ reason }) => reason !== 'not selected');
         const adopted = `${adoptions.ofNode(id).length} inbounds of the node are adopted`;
-        return problem || (left.length === 0 ? adopted : `${adopted}; ${left.length} inbounds and clients are not`);
+        return (
+          problem || (left.length === 0 ? adopted : `${adopted}; ${left.length} inbounds and clients are not`)
+        );
       },
     }),
     route({
@@ -119,7 +123,9 @@ export const adoptionRoutes = ({
         if (inboundSyncMode === 'all') throw errors.ALL_MODE(undefined, { path: 'id' });
         for (const [i, inboundId] of body.inboundIds.entries())
           if (inbounds.get(inboundId)?.nodeId !== id)
-            throw errors.NOT_THERE(`inbound ${inboundId} does not run on this node`, { path: `inboundIds.${i}` });
+            throw errors.NOT_THERE(`inbound ${inboundId} does not run on this node`, {
+              path: `inboundIds.${i}`,
+            });
         await synchroniser.release(id, body.inboundIds, who);
         return `${body.inboundIds.length} inbounds were given back`;
       },

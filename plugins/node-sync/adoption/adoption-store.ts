@@ -44,7 +44,9 @@ export class AdoptionStore {
   }
   /** Inbounds that the node is not told of yet: clients of theirs may be missing here. */
   get held(): readonly number[] {
-    return [...this.projection.state.values()].flatMap(({ isDone, inboundId }) => (isDone ? [] : [inboundId]));
+    return [...this.projection.state.values()].flatMap(({ isDone, inboundId }) =>
+      isDone ? [] : [inboundId],
+    );
   }
   /** Machines below the node, with the address at which it knows them. */
   below(nodeId: number, guid: string): AdoptedRow | undefined {
@@ -74,7 +76,11 @@ export class AdoptionStore {
     tx.apply(this.projection, { gone });
   }
 
-  async leave(nodeId: number, kind: LeftKind, rows: readonly Omit<LeftRow, 'nodeId' | 'kind'>[]): Promise<void> {
+  async leave(
+    nodeId: number,
+    kind: LeftKind,
+    rows: readonly Omit<LeftRow, 'nodeId' | 'kind'>[],
+  ): Promise<void> {
     if (rows.length === 0) return;
     await this.#db.write(async (tx) => {
       const { rows: from, onConflict, incoming } = tx.sql;

@@ -93,7 +93,8 @@ export class ClientsToAdopt {
       return `a client ${row.email} with another subId and UUID is here already; change the email of one of them`;
     if (row) {
       const all = [...new Set([...row.inboundIds, ...inboundIds])];
-      const isKnown = all.length === row.inboundIds.length && (recordId > 0 || this.#isCounted(nodeId, row, offer));
+      const isKnown =
+        all.length === row.inboundIds.length && (recordId > 0 || this.#isCounted(nodeId, row, offer));
       if (isKnown) return undefined;
       const own = Object.fromEntries(Object.entries(row).filter(([name]) => !NOT_SENT.includes(name)));
       // One at its limit is none that an admin disabled.

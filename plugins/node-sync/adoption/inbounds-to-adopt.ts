@@ -65,7 +65,12 @@ export class InboundsToAdopt {
   #isOurs(nodeId: number, tag: string): boolean {
     return this.#inbounds
       .list()
-      .some((one) => one.nodeId === nodeId && (one.tag === tag || one.tag === `n${nodeId}-${tag}`) && !this.#adoptions.of(one.id));
+      .some(
+        (one) =>
+          one.nodeId === nodeId &&
+          (one.tag === tag || one.tag === `n${nodeId}-${tag}`) &&
+          !this.#adoptions.of(one.id),
+      );
   }
 
   /** Returns why it cannot be added; blank when it was. */

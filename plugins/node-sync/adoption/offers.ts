@@ -8,7 +8,11 @@ const OFFERS = 'panel/api/x/node/offers';
 const CALL_MS = 30_000;
 const count = () => int().min(0);
 const id = () => int().min(1);
-const guid = () => text().allow('').max(64).pattern(/^[\w:-]*$/, 'guid');
+const guid = () =>
+  text()
+    .allow('')
+    .max(64)
+    .pattern(/^[\w:-]*$/, 'guid');
 
 const address = () =>
   text()

@@ -38,7 +38,12 @@ export async function addSite(
 }
 
 /** Bytes through an inbound of a site, counted there. */
-export async function move({ panel, engine }: Site, tag: string, email: string, bytes: number): Promise<void> {
+export async function move(
+  { panel, engine }: Site,
+  tag: string,
+  email: string,
+  bytes: number,
+): Promise<void> {
   const inbound = (await inbounds(panel)).find((one) => one.tag === tag);
   engine.move(inbound?.id ?? 0, (await client(panel, email)).id, 0, bytes);
   await poll(panel);
