@@ -3819,7 +3819,7 @@ declare module '@weir-panel/weir/plugins/fallbacks' {
   import type Joi from 'joi';
 
   // Bodies and replies. Source of the fields: xtls.github.io, FallbackObject.
-  export const SentFallback: Joi.ObjectSchema<any> & Typed<{
+  const FallbackBody: Joi.ObjectSchema<any> & Typed<{
     alpn?: "" | "h2" | "http/1.1" | null;
     childId?: number | null;
     dest?: string | number | null;
@@ -3828,7 +3828,7 @@ declare module '@weir-panel/weir/plugins/fallbacks' {
     sortOrder?: number | null;
     xver?: number | null;
   }>;
-  export type SentFallback = Static<typeof SentFallback>;
+  export type SentFallback = Static<typeof FallbackBody>;
   const FallbackReply: Joi.ObjectSchema<any> & Typed<{
     alpn: string;
     childId: number;

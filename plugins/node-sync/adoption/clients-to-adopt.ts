@@ -87,7 +87,7 @@ export class ClientsToAdopt {
     if (managedBy !== '') return `another panel manages it: ${managedBy}`;
     const email = textOf(value['email']);
     const row = recordId > 0 ? this.#clients.byId(recordId) : this.#clients.byEmail(email);
-    // It was deleted here, and the node hears of it soon.
+    // It was deleted here, and the node does not have that yet.
     if (!row && recordId > 0) return undefined;
     if (row && recordId === 0 && !isSame(row, value))
       return `a client ${row.email} with another subId and UUID is here already; change the email of one of them`;

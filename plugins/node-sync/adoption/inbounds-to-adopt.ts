@@ -47,7 +47,7 @@ export class InboundsToAdopt {
     const known = new Set(this.#adoptions.ofNode(node.id).map(({ remoteId }) => remoteId));
     const left: LeftInbound[] = [];
     for (const offer of offered) {
-      // It is here already, and the node hears of it soon.
+      // It is here already, and the node does not know that yet.
       if (known.has(offer.id) || this.#isOurs(node.id, offer.tag)) continue;
       const reason = this.#problem(node, offer) || (await this.#added(node, offer, who));
       if (reason !== '') left.push({ remoteId: offer.id, name: offer.tag, reason });
