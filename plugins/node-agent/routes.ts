@@ -5,6 +5,7 @@ import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
+import type { Offers } from './offers.js';
 import type { Records } from './records.js';
 import { presenceSince } from './presence-routes.js';
 import {
@@ -40,6 +41,7 @@ interface Needs {
   readonly elsewhere: ElsewhereUsage;
   readonly presence: PresenceOfHere;
   readonly addressesOfHere: AddressesOfHere;
+  readonly offers: Offers;
 }
 
 export const routes = ({
@@ -53,6 +55,7 @@ export const routes = ({
   elsewhere,
   presence,
   addressesOfHere,
+  offers,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -75,7 +78,11 @@ export const routes = ({
     query: OfCentral,
     reply: payload(Summary),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ query }) => ({ guid: identity.guid, ...(await state.summary(query.central)) }),
+    handle: async ({ query }) => ({
+      guid: identity.guid,
+      ...(await state.summary(query.central)),
+      offers: await offers.digest(query.central),
+    }),
   }),
   route({
     method: 'GET',

@@ -81,6 +81,18 @@ export class UsageByMachine {
     }
   }
 
+  /** What clients used on a node before they were adopted. In the transaction that adopts them. */
+  async adopted(added: readonly MachineUsageRow[], tx: Tx): Promise<void> {
+    if (added.length === 0) return;
+    tx.apply(this.projection, { added });
+    await addTo(tx, added);
+    for (const { clientId, nodeId } of added) this.#mayTell(clientId, nodeId);
+  }
+
+  of(clientId: number, nodeId: number): Bytes {
+    return this.projection.state.get(clientId)?.get(nodeId) ?? { up: 0, down: 0 };
+  }
+
   #isOnNode(clientId: number): boolean {
     const ids = this.#clients.byId(clientId)?.inboundIds ?? [];
     return ids.some((id) => (this.#inbounds.get(id)?.nodeId ?? null) !== null);
@@ -140,25 +152,21 @@ export class UsageByMachine {
     const rows = [...this.#unsaved.values()];
     this.#unsaved = new Map();
     for (let from = 0; from < rows.length; from += AT_ONCE)
-      await this.#db.write(async (tx) => {
-        const { rows: table, onConflict, incoming, least } = tx.sql;
-        const columns = { client_id: 'integer', node_id: 'integer', up: 'integer', down: 'integer' } as const;
-        const add = (name: string) =>
-          `${name} = ${least}(node_sync_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
-        await tx.run(
-          `INSERT INTO node_sync_usage (client_id, node_id, up, down)
-           SELECT j.client_id, j.node_id, j.up, j.down FROM ${table(columns)} AS j WHERE true
-           ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
-          {
-            rows: JSON.stringify(
-              rows
-                .slice(from, from + AT_ONCE)
-                .map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down]),
-            ),
-          },
-        );
-      });
+      await this.#db.write((tx) => addTo(tx, rows.slice(from, from + AT_ONCE)));
   }
+}
+
+async function addTo(tx: Tx, added: readonly MachineUsageRow[]): Promise<void> {
+  const { rows, onConflict, incoming, least } = tx.sql;
+  const columns = { client_id: 'integer', node_id: 'integer', up: 'integer', down: 'integer' } as const;
+  const add = (name: string) =>
+    `${name} = ${least}(node_sync_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
+  await tx.run(
+    `INSERT INTO node_sync_usage (client_id, node_id, up, down)
+     SELECT j.client_id, j.node_id, j.up, j.down FROM ${rows(columns)} AS j WHERE true
+     ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
+    { rows: JSON.stringify(added.map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down])) },
+  );
 }
 
 function add(state: Usage, { clientId, nodeId, up, down }: MachineUsageRow): void {

@@ -35,6 +35,8 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
+  [`POST ${API}x/node-sync/{id}/adopt`, 'the inbounds and clients that it adds are recorded'],
+  [`POST ${API}x/node-sync/{id}/release`, 'the inbounds that it deletes here are recorded'],
   ...[
     'inbounds/pushClientTraffics',
     'server/clientIps',
