@@ -2,6 +2,7 @@ import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kern
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientEdits, Clients, duringClientSave, UsageSources } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { Engine } from '../engine/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Nodes } from '../nodes/contract.js';
@@ -22,6 +23,7 @@ import { routes } from './routes.js';
 import { AgentState } from './state.js';
 import { migrations, tables } from './tables.js';
 import { AddressesOfHere } from './told-addresses.js';
+import { DevicesOfHere } from './told-devices.js';
 import { PresenceOfHere } from './told-presence.js';
 import { UsageJournal } from './usage-journal.js';
 import { UsageTotals } from './usage-totals.js';
@@ -41,6 +43,7 @@ export default definePlugin({
     identity: PanelIdentity,
     online: Presence,
     addresses: maybe(ClientAddresses),
+    devices: maybe(Devices),
     nodes: maybe(Nodes),
     audit: maybe(AuditTrail),
   },
@@ -60,6 +63,7 @@ export default definePlugin({
     elsewhere: singleton(ElsewhereUsage),
     presence: singleton(PresenceOfHere),
     addressesOfHere: singleton(AddressesOfHere),
+    devicesOfHere: singleton(DevicesOfHere),
   },
   contributes: ({ elsewhere, addressesOfHere }) => [
     contribute(UsageSources, elsewhere),

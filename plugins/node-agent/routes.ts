@@ -24,6 +24,7 @@ import {
 } from './schemas.js';
 import type { AgentState } from './state.js';
 import type { AddressesOfHere } from './told-addresses.js';
+import type { DevicesOfHere } from './told-devices.js';
 import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
@@ -40,6 +41,7 @@ interface Needs {
   readonly elsewhere: ElsewhereUsage;
   readonly presence: PresenceOfHere;
   readonly addressesOfHere: AddressesOfHere;
+  readonly devicesOfHere: DevicesOfHere;
 }
 
 export const routes = ({
@@ -53,6 +55,7 @@ export const routes = ({
   elsewhere,
   presence,
   addressesOfHere,
+  devicesOfHere,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -112,7 +115,11 @@ export const routes = ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
       ...(query.presence !== undefined && {
-        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+        presence: await presenceSince(
+          { centrals, presence, addressesOfHere, devicesOfHere },
+          query.central,
+          query.presence,
+        ),
       }),
     }),
   }),

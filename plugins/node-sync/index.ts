@@ -1,6 +1,7 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
 import { elsewhereChanged } from '../node-agent/contract.js';
@@ -15,12 +16,12 @@ import {
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
-import { AddressReports } from './address-reports.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { NewsOfClients } from './news-of-clients.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
@@ -44,6 +45,7 @@ export default definePlugin({
     identity: PanelIdentity,
     online: Presence,
     addresses: maybe(ClientAddresses),
+    devices: maybe(Devices),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -55,7 +57,7 @@ export default definePlugin({
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
     presence: singleton(PresenceOfNodes),
-    addressReports: singleton(AddressReports),
+    news: singleton(NewsOfClients),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
@@ -73,23 +75,12 @@ export default definePlugin({
       below: (guid) => ({ onlineCount: presence.countOf(guid) }),
     }),
   ],
-  taps: ({
-    places,
-    records,
-    changes,
-    senders,
-    usage,
-    byMachine,
-    synchroniser,
-    inbounds,
-    presence,
-    addressReports,
-  }) => [
+  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds, presence, news }) => [
     tap(afterNodeSave, async ({ changes: saved }) => {
       for (const { before, after } of saved)
         if (before && !after?.enable) {
           presence.left(before.id);
-          addressReports.forget(before.id);
+          news.forget(before.id);
         }
       await places.nodesSaved(saved);
     }),

@@ -4,7 +4,7 @@ import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
-import type { AddressReports } from './address-reports.js';
+import type { NewsOfClients } from './news-of-clients.js';
 import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
@@ -35,7 +35,7 @@ export class UsageOfNodes implements CounterSource {
   readonly #guid: () => string;
   readonly #log: Log;
   readonly #presence: PresenceOfNodes;
-  readonly #addressReports: AddressReports;
+  readonly #news: NewsOfClients;
   /** Whether an inbound runs on the node: it tells nothing of others. */
   readonly #runsOn: (inboundId: number, nodeId: number) => boolean;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
@@ -53,13 +53,13 @@ export class UsageOfNodes implements CounterSource {
     log: Log;
     inbounds: Pick<InboundsApi, 'get'>;
     presence: PresenceOfNodes;
-    addressReports: AddressReports;
+    news: NewsOfClients;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
     this.#presence = needs.presence;
-    this.#addressReports = needs.addressReports;
+    this.#news = needs.news;
     this.#runsOn = (inboundId, nodeId) => needs.inbounds.get(inboundId)?.nodeId === nodeId;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
@@ -117,7 +117,7 @@ export class UsageOfNodes implements CounterSource {
     });
     const { epochs, presence: told } = checked<{ epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
     await this.#presence.take(node, told);
-    void this.#addressReports.run(node);
+    void this.#news.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),
