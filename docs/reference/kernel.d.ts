@@ -13,7 +13,7 @@
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
-//   @weir-panel/weir/plugins/devices: 8 names
+//   @weir-panel/weir/plugins/devices: 10 names
 //   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
@@ -3104,6 +3104,10 @@ declare module '@weir-panel/weir/plugins/devices' {
       readonly id: number;
       readonly email: string;
     }, who: Principal): Promise<number>;
+    /** Fetches and removals after a position, at most `most`; 0 is the first question of this process. Of a known device, a fetch is told once an hour. What is not asked for costs nothing. */
+    changes(after: number, most: number): DeviceChanges;
+    /** Takes in what another machine told: its devices take places here too, within the limit. `source` says which one. */
+    take(changes: readonly Omit<DeviceChange, 'source'>[], source: string): Promise<void>;
   }
   export const Devices: Token<DevicesApi>;
   /** New devices were stored. Devices of an import are not reported. */
@@ -3117,6 +3121,27 @@ declare module '@weir-panel/weir/plugins/devices' {
       readonly limit: number;
     })[];
   }>;
+
+  // What changed among the devices since a position, for plugins that tell other machines. Nothing is kept before the first of
+  // them asks, and of very many changes the newest.
+  /** A fetch by a device that is new or was not seen for an hour, or a device that an admin removed. */
+  export interface DeviceChange extends DeviceDescription {
+    readonly clientId: number;
+    /** SHA-256 of its id, in hex */
+    readonly hash: string;
+    readonly isGone: boolean;
+    /** Unix ms */
+    readonly at: number;
+    /** who told it; blank: it happened here */
+    readonly source: string;
+  }
+  export interface DeviceChanges {
+    /** the next `after` */
+    readonly seq: number;
+    readonly devices: readonly DeviceChange[];
+    /** there is more after `seq` */
+    readonly more: boolean;
+  }
 
   export {};
 }

@@ -25,6 +25,7 @@ import {
 } from './schemas.js';
 import type { AgentState } from './state.js';
 import type { AddressesOfHere } from './told-addresses.js';
+import type { DevicesOfHere } from './told-devices.js';
 import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
@@ -42,6 +43,7 @@ interface Needs {
   readonly presence: PresenceOfHere;
   readonly addressesOfHere: AddressesOfHere;
   readonly offers: Offers;
+  readonly devicesOfHere: DevicesOfHere;
 }
 
 export const routes = ({
@@ -56,6 +58,7 @@ export const routes = ({
   presence,
   addressesOfHere,
   offers,
+  devicesOfHere,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -119,7 +122,11 @@ export const routes = ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
       ...(query.presence !== undefined && {
-        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+        presence: await presenceSince(
+          { centrals, presence, addressesOfHere, devicesOfHere },
+          query.central,
+          query.presence,
+        ),
       }),
     }),
   }),

@@ -1,6 +1,7 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, InboundPlaces, Inbounds } from '../inbounds/contract.js';
@@ -16,7 +17,6 @@ import {
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
-import { AddressReports } from './address-reports.js';
 import { Adopter } from './adoption/adopter.js';
 import { adoptionRoutes } from './adoption/adoption-routes.js';
 import { AdoptionStore } from './adoption/adoption-store.js';
@@ -29,6 +29,7 @@ import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { NewsOfClients } from './news-of-clients.js';
 import { OnceThere } from './once-there.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { PresenceOfNodes } from './presence-of-nodes.js';
@@ -56,6 +57,7 @@ export default definePlugin({
     inboundEdits: InboundEdits,
     clientEdits: ClientEdits,
     fallbacks: maybe(Fallbacks),
+    devices: maybe(Devices),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -74,7 +76,7 @@ export default definePlugin({
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
     presence: singleton(PresenceOfNodes),
-    addressReports: singleton(AddressReports),
+    news: singleton(NewsOfClients),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
@@ -102,7 +104,7 @@ export default definePlugin({
     synchroniser,
     inbounds,
     presence,
-    addressReports,
+    news,
     adoptions,
     selectedTags,
   }) => [
@@ -110,7 +112,7 @@ export default definePlugin({
       for (const { before, after } of saved)
         if (before && !after?.enable) {
           presence.left(before.id);
-          addressReports.forget(before.id);
+          news.forget(before.id);
         }
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);

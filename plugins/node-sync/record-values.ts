@@ -35,8 +35,6 @@ const OF_CLIENT_HERE = [
   'elsewhereDown',
   'createdAt',
   'updatedAt',
-  // Devices fetch their subscription here.
-  'limitHwid',
 ] as const;
 
 const without = (record: object, names: readonly string[]): Record<string, Json | undefined> =>

@@ -3,7 +3,7 @@ import { type Log, messageOf, type Projection, type Database, type Tx } from '..
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
-import type { AddressReports } from './address-reports.js';
+import type { NewsOfClients } from './news-of-clients.js';
 import type { OnceThere } from './once-there.js';
 import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
@@ -39,7 +39,7 @@ export class UsageOfNodes implements CounterSource {
   readonly #log: Log;
   readonly #onceThere: OnceThere;
   readonly #presence: PresenceOfNodes;
-  readonly #addressReports: AddressReports;
+  readonly #news: NewsOfClients;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
@@ -57,14 +57,14 @@ export class UsageOfNodes implements CounterSource {
     log: Log;
     onceThere: OnceThere;
     presence: PresenceOfNodes;
-    addressReports: AddressReports;
+    news: NewsOfClients;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
     this.#onceThere = needs.onceThere;
     this.#presence = needs.presence;
-    this.#addressReports = needs.addressReports;
+    this.#news = needs.news;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
@@ -140,7 +140,7 @@ export class UsageOfNodes implements CounterSource {
     } = checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
     if (answered !== guid) throw new Error('another panel answers there');
     await this.#presence.take(node, told);
-    void this.#addressReports.run(node);
+    void this.#news.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),
