@@ -1,9 +1,11 @@
 // Compares what a node has with what it should have, by digests, and sends what differs again.
 import { TimeSlice } from '../../kernel/index.js';
 import { bucketOf, BUCKETS, digestOf, digestOfAll } from '../node-agent/contract.js';
-import { NodeCallError, type NodesApi } from '../nodes/contract.js';
+import { NodeCallError, type NodeEntry, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { NodeProtocol } from './contract.js';
 import type { DesiredRecords, Seen } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
@@ -30,16 +32,43 @@ export class Comparison {
   readonly #nodes: NodesApi;
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
+  readonly #protocols: OtherProtocols;
 
-  constructor(nodes: NodesApi, identity: PanelIdentityApi, records: DesiredRecords) {
+  constructor(
+    nodes: NodesApi,
+    identity: PanelIdentityApi,
+    records: DesiredRecords,
+    protocols: OtherProtocols,
+  ) {
     this.#nodes = nodes;
     this.#identity = identity;
     this.#records = records;
+    this.#protocols = protocols;
   }
 
   /** Resolves with the number of records that are sent again. Call it while nothing waits to be sent. Rejects with a NodeCallError. */
   async run(nodeId: number): Promise<number> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return 0;
     const buckets = await this.#own(nodeId);
+    return this.#protocols.call(
+      node,
+      () => this.#byDigests(nodeId, buckets),
+      (protocol) => this.#byProtocol(protocol, node, buckets),
+    );
+  }
+
+  async #byProtocol(protocol: NodeProtocol, node: NodeEntry, buckets: readonly Bucket[]): Promise<number> {
+    const desired = buckets.flatMap((bucket) => [...bucket.values()]);
+    const differing = await protocol.compare(node, desired);
+    await this.#records.overtake(
+      node.id,
+      differing.map(({ kind, id }) => ({ kind, id, version: 0 })),
+    );
+    return differing.length;
+  }
+
+  async #byDigests(nodeId: number, buckets: readonly Bucket[]): Promise<number> {
     const digests = buckets.map(digest);
     try {
       const { digest: theirs } = checked<{ digest: string }>(SummaryReply, await this.#get(nodeId, STATE));

@@ -1,4 +1,4 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, provide, singleton, tap } from '../../kernel/index.js';
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
@@ -15,9 +15,10 @@ import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
-import { desiredStateChanged } from './contract.js';
+import { desiredStateChanged, NodeRecords } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { OtherProtocols } from './other-protocols.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
@@ -47,12 +48,14 @@ export default definePlugin({
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
     values: singleton(RecordValues),
+    protocols: singleton(OtherProtocols),
     senders: singleton(AllSenders),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
+  provides: ({ synchroniser }) => [provide(NodeRecords, synchroniser)],
   contributes: ({ places, senders, usage, records }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),

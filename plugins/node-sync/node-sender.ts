@@ -2,6 +2,7 @@
 import { inspect, type Log, messageOf, type Schema } from '../../kernel/index.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords, Told } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { RecordValues, SentChange } from './record-values.js';
 import { ApplyReply } from './replies.js';
 
@@ -26,6 +27,7 @@ interface Needs {
   readonly guid: string;
   readonly records: DesiredRecords;
   readonly values: RecordValues;
+  readonly protocols: OtherProtocols;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -76,7 +78,7 @@ export class NodeSender {
 
   /** Sends one portion; false when nothing waits. */
   async #portion(): Promise<boolean> {
-    const { nodes, guid, records, values, now, signal } = this.#needs;
+    const { nodes, records, values, protocols, now, signal } = this.#needs;
     const node = nodes.get(this.#nodeId);
     if (!node) return false;
     const rows = await records.pending(this.#nodeId, PORTION);
@@ -85,19 +87,28 @@ export class NodeSender {
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
     const changes = rows.map((row) => values.of(row));
-    const { obj } = await nodes.call(this.#nodeId, APPLY, {
-      method: 'POST',
-      json: { central: guid, changes },
-      timeoutMs: CALL_MS,
-      signal,
-    });
-    const told = toldOf(obj, changes);
+    const told = await protocols.call<readonly Told[]>(
+      node,
+      () => this.#apply(changes),
+      (protocol) => protocol.apply(node, changes, signal),
+    );
     await records.told(this.#nodeId, told);
     const refused = told.find((one) => one.refused !== '')?.refused ?? '';
     this.#state = { problem: '', sentAt: now(), refused };
     // A node that answers for nothing of it would get the same again at once.
     if (told.length === 0) throw new Error('it answers for none of the records that it was sent');
     return true;
+  }
+
+  async #apply(changes: readonly SentChange[]): Promise<Told[]> {
+    const { nodes, guid, signal } = this.#needs;
+    const { obj } = await nodes.call(this.#nodeId, APPLY, {
+      method: 'POST',
+      json: { central: guid, changes },
+      timeoutMs: CALL_MS,
+      signal,
+    });
+    return toldOf(obj, changes);
   }
 
   #worked(): void {

@@ -10,6 +10,8 @@ export interface SentChange {
   readonly id: number;
   readonly version: number;
   readonly value: { readonly [key: string]: Json | undefined } | null;
+  /** of a client: its inbounds on the node */
+  readonly inboundIds?: readonly number[];
 }
 
 /** Of this panel alone, or kept here for the node. */

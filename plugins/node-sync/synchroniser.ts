@@ -4,7 +4,9 @@ import type { NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
+import type { NodeRecordsApi, RecordKey } from './contract.js';
 import type { DesiredRecords } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { UsageOfNodes } from './usage-of-nodes.js';
 
 const COMPARED_EVERY_MS = 10 * 60_000;
@@ -25,13 +27,14 @@ export interface SyncState {
   readonly problem: string;
 }
 
-export class Synchroniser {
+export class Synchroniser implements NodeRecordsApi {
   readonly #nodes: NodesApi;
   readonly #records: DesiredRecords;
   readonly #senders: AllSenders;
   readonly #usage: UsageOfNodes;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
   readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
   /** one comparison of a node at a time */
@@ -43,6 +46,7 @@ export class Synchroniser {
     records: DesiredRecords;
     senders: AllSenders;
     usage: UsageOfNodes;
+    protocols: OtherProtocols;
     clock: Clock;
     log: Log;
   }) {
@@ -52,7 +56,8 @@ export class Synchroniser {
     this.#usage = needs.usage;
     this.#clock = needs.clock;
     this.#log = needs.log;
-    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records);
+    this.#protocols = needs.protocols;
+    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records, needs.protocols);
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -61,6 +66,8 @@ export class Synchroniser {
       let differing = 0;
       let problem = '';
       try {
+        // The panel there may have become another one.
+        this.#protocols.forget(nodeId);
         await this.#senders.settled(nodeId);
         differing = await this.#comparison.run(nodeId);
         if (differing > 0) {
@@ -92,7 +99,21 @@ export class Synchroniser {
   }
 
   forget(nodeId: number): void {
+    this.#protocols.forget(nodeId);
     this.#compared.delete(nodeId);
+  }
+
+  protocolOf(nodeId: number): string {
+    return this.#protocols.of(nodeId)?.name ?? '';
+  }
+
+  async sendAgain(nodeId: number, records: readonly RecordKey[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.#records.overtake(
+      nodeId,
+      records.map(({ kind, id }) => ({ kind, id, version: 0 })),
+    );
+    this.#senders.wake([nodeId]);
   }
 
   async states(): Promise<SyncState[]> {
@@ -108,7 +129,10 @@ export class Synchroniser {
         refused,
         sentAt,
         comparedAt: compared?.at ?? 0,
-        problem: problem || (compared?.problem ?? '') || this.#usage.problem(id),
+        problem:
+          problem ||
+          (compared?.problem ?? '') ||
+          (this.#protocols.of(id)?.problem(id) ?? this.#usage.problem(id)),
       };
     });
   }

@@ -4,6 +4,7 @@ import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
+import type { OtherProtocols } from './other-protocols.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
 
@@ -32,6 +33,7 @@ export class UsageOfNodes implements CounterSource {
   readonly #nodes: NodesApi;
   readonly #guid: () => string;
   readonly #log: Log;
+  readonly #protocols: OtherProtocols;
   /** Whether an inbound runs on the node: it tells nothing of others. */
   readonly #runsOn: (inboundId: number, nodeId: number) => boolean;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
@@ -47,11 +49,13 @@ export class UsageOfNodes implements CounterSource {
     nodes: NodesApi;
     identity: PanelIdentityApi;
     log: Log;
+    protocols: OtherProtocols;
     inbounds: Pick<InboundsApi, 'get'>;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
+    this.#protocols = needs.protocols;
     this.#runsOn = (inboundId, nodeId) => needs.inbounds.get(inboundId)?.nodeId === nodeId;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
@@ -77,9 +81,14 @@ export class UsageOfNodes implements CounterSource {
       await Promise.all(
         online.slice(from, from + AT_ONCE).map(async (node) => {
           try {
-            const read = await this.#ask(node);
-            readings.push(...read.readings);
-            positions.push(read.position);
+            // Of a node that speaks another protocol, its plugin counts the usage.
+            const read = await this.#protocols.call(
+              node,
+              () => this.#ask(node),
+              async () => undefined,
+            );
+            readings.push(...(read?.readings ?? []));
+            if (read) positions.push(read.position);
             this.#problems.delete(node.id);
           } catch (error) {
             const problem = messageOf(error);
