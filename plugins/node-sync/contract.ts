@@ -45,6 +45,7 @@ export interface NodeProtocol {
   /** Why the usage of the node is not read; blank when it is. From memory. */
   problem(nodeId: number): string;
 }
+/** Protocols of nodes. Asked in turn when a call of ours shows that a node lacks our endpoints. */
 export const NodeProtocols = extensionPoint<NodeProtocol>(
   'node-sync',
   'NodeProtocols',

@@ -91,6 +91,18 @@ export const nodesFlipped = event<{ readonly at: number; readonly flips: readonl
   'nodes/nodesFlipped',
 );
 
+/** A call that central panels of another kind make. */
+export interface CentralRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: `/${string}`;
+}
+/** Routes that a central panel may call with a certificate, or with an API token of the kind `node`, beside our own. */
+export const CentralRoutes = extensionPoint<CentralRoute>('nodes', 'CentralRoutes', ({ method, path }) =>
+  ['GET', 'POST'].includes(method) && path.startsWith('/panel/api/')
+    ? undefined
+    : 'it must be a method and a path below /panel/api/',
+);
+
 /** What the plugin that synchronises nodes knows of one. */
 export interface NodeFigures {
   /** changes wait to be sent */

@@ -88,7 +88,7 @@ export class InboundChanges {
     }
   }
 
-  /** One that is there already, on the same port. */
+  /** One that the node has, by its tag or on the same port. */
   #same(nodeId: number, inbound: Inbound, { inbounds }: Snapshot): RemoteInbound | undefined {
     const found = [...inbounds.values()].filter(
       ({ tag, port, protocol, listen }) =>

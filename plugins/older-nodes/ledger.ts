@@ -101,7 +101,7 @@ export class Ledger {
 
   /**
    * Takes the counters of a client as they are now. The first ones, and ones that are lower than the last, are only a
-   * start: nobody knows what of them was counted before. Returns the total through this inbound, or that they went down.
+   * start: some of them may have been counted before. Returns the total through this inbound, or that they went down.
    */
   take(nodeId: number, clientId: number, inboundId: number, now: Bytes): Bytes | 'fell' | undefined {
     const place = { nodeId, clientId };
