@@ -23,7 +23,8 @@ import {
 } from './adapted-route.js';
 import { reads } from './bodies.js';
 import type { BodyHashes } from './body-hashes.js';
-import { addedAgain, isCentral } from './centrals.js';
+import { addedAgain, isCentral, leftBehind } from './centrals.js';
+import { recordOf } from './bodies.js';
 import { type LoginTokens, requireProgram } from './login-tokens.js';
 import { type Call, NAMES } from './names.js';
 import { OLD_ENDPOINTS, type OldEndpoint, type Step } from './old-endpoints.js';
@@ -46,6 +47,12 @@ const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\*?\}/g)].
 
 const ADD: Call = 'POST /panel/api/clients/add';
 const UPDATE: Call = 'POST /panel/api/clients/update/{email}';
+const DELETE: Call = 'POST /panel/api/clients/del/{email}';
+const TAKE_CLIENTS: ReadonlySet<Call> = new Set([
+  ADD,
+  'POST /panel/api/inbounds/add',
+  'POST /panel/api/inbounds/update/{id}',
+]);
 const ATTACH: Call = 'POST /panel/api/clients/{email}/attach';
 
 /** The same caller with another call. */
@@ -129,14 +136,19 @@ export class Adapter {
     const call = callOf(mounted);
     if (call === 'GET /csrf-token') return this.#tokens.issuing(mounted.route);
     const own = adapted(mounted.route, this.#changeOf(call, routes), this.#programs, this.#hashes);
-    return call === ADD && routes.has(UPDATE) && routes.has(ATTACH) ? this.#addingAgain(own, routes) : own;
+    if (!TAKE_CLIENTS.has(call) || ![UPDATE, ATTACH, DELETE].every((one) => routes.has(one))) return own;
+    return this.#ofCentrals(own, routes);
   }
 
   /** A central adds a client once for each inbound; here it is attached to the others. */
-  #addingAgain(route: Route, routes: Routes): Route {
-    const attach = async (input: Input): Promise<unknown> => {
-      const found = isCentral(input) ? addedAgain(input.body, this.#clients) : undefined;
-      if (!found) return handlerOf(route)(input);
+  #ofCentrals(route: Route, routes: Routes): Route {
+    const handle = async (input: Input): Promise<unknown> => {
+      if (!isCentral(input)) return handlerOf(route)(input);
+      const found = addedAgain(input.body, this.#clients);
+      if (!found) {
+        await this.#clear(input, routes);
+        return handlerOf(route)(input);
+      }
       const { email, client, lacking } = found;
       try {
         await this.#hashes.require(input);
@@ -149,7 +161,26 @@ export class Adapter {
         return refusal(error, input);
       }
     };
-    return { ...route, handle: attach as unknown as Route['handle'] };
+    return { ...route, handle: handle as unknown as Route['handle'] };
+  }
+
+  /** Deletes what a central has left behind, where it stands in the way of a client that is valid. */
+  async #clear(input: Input, routes: Routes): Promise<void> {
+    const { client, settings } = (recordOf(input.body) ?? {}) as Values;
+    const { clients = [] } = recordOf(settings) ?? {};
+    const sent = [client, ...(Array.isArray(clients) ? (clients as unknown[]) : [])];
+    const left = leftBehind(sent, this.#clients);
+    if (left.length === 0) return;
+    await this.#hashes.require(input);
+    for (const { email, instead } of left) {
+      const add = { call: ADD, body: { client: instead, inboundIds: [1] } };
+      const isValid = await this.#prepared(add, input, routes).then(
+        () => true,
+        () => false,
+      );
+      // Else the route says what is wrong.
+      if (isValid) await (await this.#prepared({ call: DELETE, params: { email } }, input, routes))();
+    }
   }
 
   /** The same route under another method and path. */

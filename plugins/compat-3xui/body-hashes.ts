@@ -12,6 +12,8 @@ export class BodyHashes {
   /** by the headers of a request, which its handler sees as well */
   readonly #hashes = new WeakMap<object, { readonly request: IncomingMessage; readonly hash: Hash }>();
 
+  readonly #checked = new WeakSet<object>();
+
   /** Call it before the body is read. */
   watch(request: IncomingMessage): void {
     if (request.headers[HASH_HEADER] === undefined) return;
@@ -25,7 +27,7 @@ export class BodyHashes {
   /** Rejects with a 400 when the body is another one, and with a 415 when it was sent compressed. */
   async require({ headers }: Pick<RequestInfo, 'headers'>): Promise<void> {
     const sent = headers[HASH_HEADER];
-    if (sent === undefined) return;
+    if (sent === undefined || this.#checked.has(headers)) return;
     const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = headers;
     if (encoding.toLowerCase() !== 'identity')
       throw kernelErrors.UNSUPPORTED_BODY(
@@ -44,5 +46,6 @@ export class BodyHashes {
     const own = Buffer.from(hash.digest('hex'));
     if (told.length !== own.length || !timingSafeEqual(told, own))
       throw kernelErrors.BAD_BODY('the body is not the one of X-Config-Sha256; send it again');
+    this.#checked.add(headers);
   }
 }

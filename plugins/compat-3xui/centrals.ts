@@ -30,6 +30,22 @@ export const WHOLE_CLIENT = {
   group: '',
 } as const;
 
+/**
+ * Clients here that are attached to nothing and that stand in the way of another client of the same email: such
+ * a panel leaves them behind when it takes clients off an inbound, and makes new ones under the same email.
+ */
+export function leftBehind(
+  sent: readonly unknown[],
+  clients: ClientsApi,
+): { readonly email: string; readonly instead: unknown }[] {
+  return sent.flatMap((instead) => {
+    const { email, subId } = record(instead);
+    const row = typeof email === 'string' ? clients.byEmail(email) : undefined;
+    const isInTheWay = row && row.inboundIds.length === 0 && row.subId !== subId;
+    return isInTheWay ? [{ email: row.email, instead }] : [];
+  });
+}
+
 /** What `clients/add` of a central is about where it has the client already: on another inbound here. */
 export interface AddedAgain {
   readonly email: string;

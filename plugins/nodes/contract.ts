@@ -103,6 +103,13 @@ export const CentralRoutes = extensionPoint<CentralRoute>('nodes', 'CentralRoute
     : 'it must be a method and a path below /panel/api/',
 );
 
+/** Returns `obj` of `server/status` in our form; a panel of another kind has other names in it. */
+export type StatusForm = (status: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+/** Forms of the status of panels. Each heartbeat goes through all of them. */
+export const StatusForms = extensionPoint<StatusForm>('nodes', 'StatusForms', (form) =>
+  typeof form === 'function' ? undefined : 'it must be a function',
+);
+
 /** What the plugin that synchronises nodes knows of one. */
 export interface NodeFigures {
   /** changes wait to be sent */

@@ -7,6 +7,7 @@ import type { NodeEntry } from '../nodes/contract.js';
 import type { InboundChanges } from './inbound-changes.js';
 import type { NameStore } from './names.js';
 import { keyOf, type Snapshot } from './snapshot.js';
+import { isOn } from './wire.js';
 
 interface Needs {
   readonly names: NameStore;
@@ -56,7 +57,7 @@ export async function differing(
     emails.add(keyOf(name.name));
     const remote = snapshot.clients.get(keyOf(name.name));
     const has = [...(remote?.inboundIds ?? [])].flatMap((one) => ours.get(one) ?? []);
-    const should = row.inboundIds.filter((one) => inbounds.get(one)?.nodeId === nodeId);
+    const should = row.inboundIds.filter((one) => isOn({ id: nodeId }, inbounds.get(one)));
     const isSame =
       remote !== undefined &&
       refused === '' &&

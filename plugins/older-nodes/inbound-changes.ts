@@ -5,7 +5,7 @@ import { isNotFound, type NodeChangeCalls, Refusal } from './calls.js';
 import type { NameStore } from './names.js';
 import type { RemoteStates } from './remote-state.js';
 import { keyOf, type RemoteInbound, type Snapshot } from './snapshot.js';
-import { formCall, type Wire, wireTag } from './wire.js';
+import { formCall, isOn, type Wire, wireTag } from './wire.js';
 
 const CALL = { timeoutMs: 30_000 } as const;
 
@@ -52,7 +52,7 @@ export class InboundChanges {
   /** Makes it there what it is here, with all its clients. Rejects as `send` does. */
   async put({ id: nodeId }: NodeEntry, id: number, snapshot: Snapshot): Promise<void> {
     const inbound = this.#inbounds.get(id);
-    if (!inbound || inbound.nodeId !== nodeId) return;
+    if (!inbound || !isOn({ id: nodeId }, inbound)) return;
     const found = this.remote(nodeId, id, snapshot) ?? this.#same(nodeId, inbound, snapshot);
     if (found) this.#requireOurs(nodeId, inbound, found, snapshot);
     const form = await this.#wire.inbound(inbound).catch((error: Error) => {

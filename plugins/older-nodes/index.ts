@@ -2,7 +2,7 @@ import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js'
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NodeProtocols, NodeRecords } from '../node-sync/contract.js';
-import { afterNodeSave, duringNodeSave, Nodes } from '../nodes/contract.js';
+import { afterNodeSave, duringNodeSave, Nodes, StatusForms } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
 import { NodeChangeCalls } from './calls.js';
@@ -45,6 +45,10 @@ export default definePlugin({
   contributes: ({ protocol, usage }) => [
     contribute(NodeProtocols, protocol),
     contribute(CounterSources, usage),
+    // Their name for the core.
+    contribute(StatusForms, (status) =>
+      'engine' in status || !('xray' in status) ? status : { ...status, engine: status['xray'] },
+    ),
   ],
   taps: ({ names, ledger, states, usage }) => [
     tap(duringTrafficCount, (_, tx) => ledger.counted(tx)),

@@ -1,5 +1,5 @@
 // Keeps a node of the older kind by the API that such a panel has: records become its calls, in the order in which it can take them.
-import { messageOf } from '../../kernel/index.js';
+import { messageOf, TimeSlice } from '../../kernel/index.js';
 import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type {
@@ -20,7 +20,7 @@ import { type OlderUsage, PROTOCOL } from './older-usage.js';
 import type { RemoteStates } from './remote-state.js';
 import type { Snapshot } from './snapshot.js';
 import type { NameRow } from './tables.js';
-import { jsonCall, wireTag } from './wire.js';
+import { isOn, jsonCall, wireTag } from './wire.js';
 
 /** Of more clients of one inbound, the whole inbound is one call. */
 const MOST_SINGLE = 32;
@@ -46,7 +46,7 @@ interface Round {
   readonly signal: AbortSignal;
   readonly results: RecordResult[];
   /** rows to store at its end */
-  readonly named: NameRow[];
+  readonly named: Map<string, NameRow>;
 }
 
 const periodOf = ({ value }: RecordChange): number => Number(value?.['period'] ?? 0);
@@ -90,7 +90,7 @@ export class OlderProtocol implements NodeProtocol {
   ): Promise<readonly RecordResult[]> => {
     const { states } = this.#needs;
     await this.#nameAll(node, changes);
-    const round: Round = { node, snapshot: await states.current(node.id), signal, results: [], named: [] };
+    const round: Round = { node, snapshot: await states.current(node.id), signal, results: [], named: new Map() };
     try {
       await this.#each(
         round,
@@ -110,7 +110,7 @@ export class OlderProtocol implements NodeProtocol {
         1,
         changes.filter(({ kind, value }) => kind === 'inbound' && value),
         async (one) => {
-          await this.#putInbound(round, one.id);
+          await this.#putInbound(round, one.id, pushed);
           pushed.add(one.id);
         },
       );
@@ -123,7 +123,7 @@ export class OlderProtocol implements NodeProtocol {
       // What the node has taken counts, and the others wait.
       if (round.results.length === 0) throw error;
     } finally {
-      await this.#needs.names.save(round.named);
+      await this.#needs.names.save([...round.named.values()]);
     }
     return round.results;
   };
@@ -182,22 +182,35 @@ export class OlderProtocol implements NodeProtocol {
     await names.drop(node.id, 'client', [id]);
   }
 
-  /** With all its clients, whose names are stored first. */
-  async #putInbound({ node, snapshot, named }: Round, id: number): Promise<void> {
-    const { inboundChanges, names, users, clients, states } = this.#needs;
-    const attached = users.attached(id).flatMap((clientId) => clients.byId(clientId) ?? []);
-    await names.save(
-      attached
-        .filter((row) => !names.get(node.id, 'client', row.id))
-        .map(({ id: clientId, email }) => ({
-          ...{ nodeId: node.id, kind: 'client', id: clientId, name: email },
-          ...{ previous: '', period: -1, seen: '' },
-        })),
-    );
+  /** With all its clients, whose names are stored first. `pushed` are those that this round has sent already. */
+  async #putInbound(
+    { node, snapshot, named }: Round,
+    id: number,
+    pushed: ReadonlySet<number>,
+  ): Promise<void> {
+    const { inboundChanges, clientChanges, names, users, clients, inbounds, states } = this.#needs;
+    const slice = new TimeSlice();
+    const unnamed: NameRow[] = [];
+    /** what the node has of each client when it has this inbound; undefined where it lacks another one */
+    const digests: [clientId: number, digest: string | undefined][] = [];
+    for (const clientId of users.attached(id)) {
+      if (slice.isOver) await slice.next();
+      const row = clients.byId(clientId);
+      if (!row) continue;
+      const name = { nodeId: node.id, kind: 'client', id: clientId, name: row.email } as const;
+      if (!names.get(node.id, 'client', clientId))
+        unnamed.push({ ...name, previous: '', period: -1, seen: '' });
+      const own = row.inboundIds.filter((one) => isOn(node, inbounds.get(one)));
+      const isWhole = own.every((one) => one === id || pushed.has(one));
+      digests.push([clientId, isWhole ? clientChanges.digest(row, own) : undefined]);
+    }
+    await names.save(unnamed);
     await inboundChanges.put(node, id, snapshot);
     const known = names.get(node.id, 'inbound', id);
-    if (known) named.push({ ...known, previous: '', seen: '' });
-    for (const row of attached) states.sendAnyway(node.id, row.id);
+    if (known) named.set(`inbound.${id}`, { ...known, previous: '', seen: '' });
+    for (const [clientId, digest] of digests)
+      if (digest === undefined) states.sendAnyway(node.id, clientId);
+      else states.took(node.id, clientId, digest);
   }
 
   async #putClients(round: Round, changes: readonly RecordChange[], pushed: Set<number>): Promise<void> {
@@ -210,7 +223,7 @@ export class OlderProtocol implements NodeProtocol {
     for (const [id, count] of many)
       if (count > MOST_SINGLE && !pushed.has(id) && inboundChanges.remote(node.id, id, snapshot)) {
         // A refusal is told for each client then.
-        await this.#putInbound(round, id).then(
+        await this.#putInbound(round, id, pushed).then(
           () => pushed.add(id),
           (error: unknown) => {
             if (!(error instanceof Refusal)) throw error;
@@ -244,7 +257,8 @@ export class OlderProtocol implements NodeProtocol {
       await clientChanges.put(node, row, inboundIds, isNewPeriod, snapshot);
     }
     states.took(node.id, change.id, clientChanges.digest(row, inboundIds));
-    if (known) named.push({ ...known, previous: '', period: periodOf(change), seen: '' });
+    if (known)
+      named.set(`client.${change.id}`, { ...known, previous: '', period: periodOf(change), seen: '' });
   }
 
   readonly compare = async (

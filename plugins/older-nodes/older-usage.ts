@@ -74,7 +74,7 @@ export class OlderUsage implements CounterSource {
   }
 
   readonly read = async (): Promise<readonly CounterReading[]> => {
-    const { nodes, nodeRecords, clock, ledger } = this.#needs;
+    const { nodes, nodeRecords, names, clock, ledger } = this.#needs;
     const now = clock.now();
     const due = nodes
       .list()
@@ -84,6 +84,7 @@ export class OlderUsage implements CounterSource {
           enable &&
           status === 'online' &&
           isSure &&
+          hasAny(names.inbounds(id)) &&
           (this.#dueAt.get(id) ?? 0) <= now,
       )
       .sort((a, b) => (this.#readAt.get(a.id) ?? 0) - (this.#readAt.get(b.id) ?? 0));
@@ -201,6 +202,8 @@ export class OlderUsage implements CounterSource {
     for (const map of [this.#problems, this.#readAt, this.#dueAt]) map.delete(nodeId);
   }
 }
+
+const hasAny = (rows: Iterable<unknown>): boolean => !rows[Symbol.iterator]().next().done;
 
 /** The inbound of ours under which the bytes are counted: the node has one pair of counters for all of them. */
 function placeOf(

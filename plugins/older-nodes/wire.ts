@@ -15,6 +15,10 @@ const MOST_BODY = 7 * 1024 * 1024;
 export const wireTag = (tag: string, nodeId: number): string =>
   tag.startsWith(`n${nodeId}-`) ? tag.slice(`n${nodeId}-`.length) : tag;
 
+/** Whether the inbound runs on the node. */
+export const isOn = ({ id }: { readonly id: number }, inbound: Inbound | undefined): boolean =>
+  inbound !== undefined && inbound.nodeId === id;
+
 /** Body and headers of a call. The node refuses a body that was cut or changed on the way. */
 export const formCall = (form: Readonly<Record<string, string>>): NodeCallOptions => ({
   method: 'POST',
