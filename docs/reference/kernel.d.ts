@@ -28,7 +28,7 @@
 //   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/node-agent: 4 names
 //   @weir-panel/weir/plugins/node-sync: 9 names
-//   @weir-panel/weir/plugins/nodes: 19 names
+//   @weir-panel/weir/plugins/nodes: 23 names
 //   @weir-panel/weir/plugins/notifications: 18 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 16 names
@@ -5414,6 +5414,7 @@ declare module '@weir-panel/weir/plugins/node-sync' {
     /** Why the usage of the node is not read; blank when it is. From memory. */
     problem(nodeId: number): string;
   }
+  /** Protocols of nodes. Asked in turn when a call of ours shows that a node lacks our endpoints. */
   export const NodeProtocols: ExtensionPoint<NodeProtocol>;
   export interface NodeRecordsApi {
     /** The name of the protocol that the node speaks; blank for that of `node-agent`, and while it is not known. From memory. */
@@ -5552,6 +5553,17 @@ declare module '@weir-panel/weir/plugins/nodes' {
     readonly at: number;
     readonly flips: readonly NodeFlip[];
   }>;
+  /** A call that central panels of another kind make. */
+  export interface CentralRoute {
+    readonly method: 'GET' | 'POST';
+    readonly path: `/${string}`;
+  }
+  /** Routes that a central panel may call with a certificate, or with an API token of the kind `node`, beside our own. */
+  export const CentralRoutes: ExtensionPoint<CentralRoute>;
+  /** Returns `obj` of `server/status` in our form; a panel of another kind has other names in it. */
+  export type StatusForm = (status: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Forms of the status of panels. Each heartbeat goes through all of them. */
+  export const StatusForms: ExtensionPoint<StatusForm>;
   /** What the plugin that synchronises nodes knows of one. */
   export interface NodeFigures {
     /** changes wait to be sent */

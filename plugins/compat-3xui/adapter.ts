@@ -153,7 +153,8 @@ export class Adapter {
       try {
         await this.#hashes.require(input);
         const steps: Step[] = [{ call: UPDATE, params: { email }, body: client }];
-        if (lacking.length > 0) steps.push({ call: ATTACH, params: { email }, body: { inboundIds: lacking } });
+        if (lacking.length > 0)
+          steps.push({ call: ATTACH, params: { email }, body: { inboundIds: lacking } });
         let said = '';
         for (const step of steps) said = (await (await this.#prepared(step, input, routes))()).msg;
         return withMessage(said, null);

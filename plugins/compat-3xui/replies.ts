@@ -120,7 +120,10 @@ export const shapes: Readonly<Partial<Record<Call, Shape>>> = {
   // differences of them.
   'GET /panel/api/inbounds/list': async (shown, input, ask) => {
     const whole: Values[] = [];
-    for (const { id, clientStats } of list(shown) as { readonly id: number; readonly clientStats: unknown }[]) {
+    for (const { id, clientStats } of list(shown) as {
+      readonly id: number;
+      readonly clientStats: unknown;
+    }[]) {
       const got = inbound(await ask('GET /panel/api/inbounds/get/{id}', input, { id }));
       whole.push({ ...got, clientStats });
     }

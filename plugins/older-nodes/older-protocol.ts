@@ -90,7 +90,13 @@ export class OlderProtocol implements NodeProtocol {
   ): Promise<readonly RecordResult[]> => {
     const { states } = this.#needs;
     await this.#nameAll(node, changes);
-    const round: Round = { node, snapshot: await states.current(node.id), signal, results: [], named: new Map() };
+    const round: Round = {
+      node,
+      snapshot: await states.current(node.id),
+      signal,
+      results: [],
+      named: new Map(),
+    };
     try {
       await this.#each(
         round,

@@ -26,7 +26,7 @@ const wanted = async (tag: string, clients: Record<string, unknown>[] = []): Pro
 for (const kind of ['', 'node'])
   test.serial(`a central with a token of ${kind || 'an admin'} lives a whole life`, async (t) => {
     const { engine, panel } = await boot(t);
-    const central = new OlderCentral(panel.url + '/', { token: await tokenOf(panel, kind) });
+    const central = new OlderCentral(`${panel.url}/`, { token: await tokenOf(panel, kind) });
     const move = async (email: string, inbound: number, down: number) => {
       const { id } = await panel.get<{ id: number }>(`/panel/api/clients/get/${email}`);
       engine.move(inbound, id, 0, down);
@@ -41,7 +41,10 @@ for (const kind of ['', 'node'])
     t.truthy(probe.obj.panelGuid);
     t.truthy(probe.obj.panelVersion);
     t.deepEqual((await central.get('server/descendants')).obj, []);
-    t.false(Object.keys(probe.headers).some((name) => /caps/.test(name)), 'zstd is not offered');
+    t.false(
+      Object.keys(probe.headers).some((name) => /caps/.test(name)),
+      'zstd is not offered',
+    );
 
     const one = await wanted('n3-in-PORT-tcp', [wireClient('ann')]);
     const two = await wanted('second');
@@ -61,8 +64,7 @@ for (const kind of ['', 'node'])
     t.true((await central.json('clients/add', { client: bob, inboundIds: [ids[0]] })).success);
     const again = await central.json('clients/add', { client: bob, inboundIds: [ids[1]] });
     t.true(again.success, again.msg);
-    const shown = (email: string) =>
-      panel.get<Record<string, unknown>>(`/panel/api/clients/get/${email}`);
+    const shown = (email: string) => panel.get<Record<string, unknown>>(`/panel/api/clients/get/${email}`);
     t.deepEqual((await shown('bob'))['inboundIds'], ids);
     const other = await central.json('clients/add', {
       client: wireClient('bob', { subId: 'another' }),
@@ -75,7 +77,10 @@ for (const kind of ['', 'node'])
     const renamed = { ...less, email: 'rob', enable: false };
     t.true((await central.json(`clients/update/bob?inboundIds=${ids.join(',')}`, renamed)).success);
     t.like(await shown('rob'), { enable: false, comment: '', totalGB: 0, uuid: bob['id'] });
-    t.true((await central.json(`clients/update/rob?inboundIds=${ids.join(',')}`, { ...renamed, enable: true })).success);
+    t.true(
+      (await central.json(`clients/update/rob?inboundIds=${ids.join(',')}`, { ...renamed, enable: true }))
+        .success,
+    );
     t.is((await central.json('clients/update/nobody', renamed)).status, 404);
     t.true((await central.json('clients/rob/detach', { inboundIds: [ids[1]] })).success);
     t.deepEqual((await shown('rob'))['inboundIds'], [ids[0]]);
@@ -86,7 +91,13 @@ for (const kind of ['', 'node'])
     await central.pull();
     t.is(central.counted.get('rob'), 3_000);
     // What it tells of all its nodes is shown here, and no counter that it takes differences of moves by it.
-    const pushed = { masterGuid: central.guid, traffics: [{ email: 'rob', up: 0, down: 90_000 }, { email: 'x', up: 1, down: 1 }] };
+    const pushed = {
+      masterGuid: central.guid,
+      traffics: [
+        { email: 'rob', up: 0, down: 90_000 },
+        { email: 'x', up: 1, down: 1 },
+      ],
+    };
     t.true((await central.json('inbounds/pushClientTraffics', pushed)).success);
     t.is((await panel.get<{ down: number }>('/panel/api/clients/traffic/rob')).down, 90_000);
     await central.pull();
@@ -102,7 +113,9 @@ for (const kind of ['', 'node'])
     const active = await central.json<Record<string, string[]>>('clients/activeInbounds');
     t.deepEqual(active.obj[probe.obj.panelGuid], [first?.tag ?? '']);
     t.deepEqual((await central.get('hosts/list')).obj, []);
-    const ips = [{ clientEmail: 'rob', ips: [{ ip: '192.0.2.7', timestamp: Math.floor(Date.now() / 1000) }] }];
+    const ips = [
+      { clientEmail: 'rob', ips: [{ ip: '192.0.2.7', timestamp: Math.floor(Date.now() / 1000) }] },
+    ];
     t.true((await central.json('server/clientIps', ips)).success);
     t.true((await central.get<unknown[]>('server/clientIps')).success);
     t.true((await central.json('clients/clientIpsByGuid')).success);
@@ -112,8 +125,7 @@ for (const kind of ['', 'node'])
     await move('rob', ids[0] ?? 0, 40);
     await central.pull();
     t.is(central.counted.get('rob'), 3_540);
-    for (const path of [`inbounds/${ids[0]}/resetTraffic`, 'inbounds/resetAllTraffics'])
-      {
+    for (const path of [`inbounds/${ids[0]}/resetTraffic`, 'inbounds/resetAllTraffics']) {
       const { success, msg } = await central.json(path);
       t.true(success, `${path}: ${msg}`);
     }
@@ -123,7 +135,10 @@ for (const kind of ['', 'node'])
     one.remark = 'later';
     await central.reconcile([one]);
     const after = await central.list();
-    t.deepEqual(after.map(({ tag, remark }) => [tag, remark]), [[first?.tag, 'later']]);
+    t.deepEqual(
+      after.map(({ tag, remark }) => [tag, remark]),
+      [[first?.tag, 'later']],
+    );
     t.deepEqual(after[0]?.settings.clients.map(({ email }) => email).sort(), ['ann', 'cyd']);
     t.is(after[0]?.clientStats.find(({ email }) => email === 'ann')?.total, 7_000);
     t.true((await central.json('clients/del/cyd')).success);
@@ -145,46 +160,56 @@ for (const kind of ['', 'node'])
     t.deepEqual(panel.faults, []);
   });
 
-test.serial('a body that is not the one of its hash changes nothing, and neither does one that is packed', async (t) => {
-  const { panel } = await boot(t);
-  const central = new OlderCentral(panel.url + '/', { token: await tokenOf(panel, '') });
-  const inbound = await wanted('a');
-  t.true((await central.push(inbound)).success);
-  const [{ id } = { id: 0 }] = await central.list();
-  const body = JSON.stringify({ client: wireClient('ann'), inboundIds: [id] });
-  const type = { 'content-type': 'application/json' };
-  const wrong = { ...type, 'x-config-sha256': sha256(`${body} `) };
-  t.is((await central.send('POST', 'clients/add', body, wrong)).status, 400);
-  const short = { ...type, 'x-config-sha256': sha256(body).slice(1) };
-  t.is((await central.send('POST', 'clients/add', body, short)).status, 400);
-  const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-config-sha256': sha256('') };
-  t.is((await central.send('POST', `inbounds/update/${id}`, 'enable=false', form)).status, 400);
-  t.is((await central.send('POST', `inbounds/del/${id}`, '{}', wrong)).status, 400);
-  const hashed = { ...type, 'x-config-sha256': sha256(body) };
-  for (const [encoding, packed] of [
-    ['zstd', body],
-    ['gzip', gzipSync(body)],
-  ] as const) {
-    const length = String(Buffer.byteLength(packed));
-    const headers = { ...hashed, 'content-encoding': encoding, 'content-length': length };
-    t.is((await central.send('POST', 'clients/add', packed, headers)).status, 415, encoding);
-  }
-  t.deepEqual(await panel.get('/panel/api/clients/list'), []);
-  t.true((await central.list())[0]?.enable);
-  // Bodies of more than one piece, and of routes that read none.
-  const clients = Array.from({ length: 2_000 }, (_, i) => wireClient(`c${i}`));
-  t.true((await central.push({ ...inbound, clients })).success);
-  t.true((await central.json('inbounds/resetAllTraffics', {})).success);
-  t.true((await central.send('POST', 'clients/add', body, { ...type, 'x-config-sha256': sha256(body).toUpperCase() })).success);
-  t.deepEqual(panel.faults, []);
-});
+test.serial(
+  'a body that is not the one of its hash changes nothing, and neither does one that is packed',
+  async (t) => {
+    const { panel } = await boot(t);
+    const central = new OlderCentral(`${panel.url}/`, { token: await tokenOf(panel, '') });
+    const inbound = await wanted('a');
+    t.true((await central.push(inbound)).success);
+    const [{ id } = { id: 0 }] = await central.list();
+    const body = JSON.stringify({ client: wireClient('ann'), inboundIds: [id] });
+    const type = { 'content-type': 'application/json' };
+    const wrong = { ...type, 'x-config-sha256': sha256(`${body} `) };
+    t.is((await central.send('POST', 'clients/add', body, wrong)).status, 400);
+    const short = { ...type, 'x-config-sha256': sha256(body).slice(1) };
+    t.is((await central.send('POST', 'clients/add', body, short)).status, 400);
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-config-sha256': sha256('') };
+    t.is((await central.send('POST', `inbounds/update/${id}`, 'enable=false', form)).status, 400);
+    t.is((await central.send('POST', `inbounds/del/${id}`, '{}', wrong)).status, 400);
+    const hashed = { ...type, 'x-config-sha256': sha256(body) };
+    for (const [encoding, packed] of [
+      ['zstd', body],
+      ['gzip', gzipSync(body)],
+    ] as const) {
+      const length = String(Buffer.byteLength(packed));
+      const headers = { ...hashed, 'content-encoding': encoding, 'content-length': length };
+      t.is((await central.send('POST', 'clients/add', packed, headers)).status, 415, encoding);
+    }
+    t.deepEqual(await panel.get('/panel/api/clients/list'), []);
+    t.true((await central.list())[0]?.enable);
+    // Bodies of more than one piece, and of routes that read none.
+    const clients = Array.from({ length: 2_000 }, (_, i) => wireClient(`c${i}`));
+    t.true((await central.push({ ...inbound, clients })).success);
+    t.true((await central.json('inbounds/resetAllTraffics', {})).success);
+    t.true(
+      (
+        await central.send('POST', 'clients/add', body, {
+          ...type,
+          'x-config-sha256': sha256(body).toUpperCase(),
+        })
+      ).success,
+    );
+    t.deepEqual(panel.faults, []);
+  },
+);
 
 test.serial('other callers have the strict API as before', async (t) => {
   const { panel } = await boot(t);
   const id = await panel.addInbound({});
   await panel.addClient('ann', [id], { comment: 'kept' });
   const token = await tokenOf(panel, '');
-  const ours = new OlderCentral(panel.url + '/', { token });
+  const ours = new OlderCentral(`${panel.url}/`, { token });
   const headers = { 'user-agent': 'weir', 'content-type': 'application/json' };
   const [listed] = (await ours.send<{ settings: unknown }[]>('GET', 'inbounds/list', '', headers)).obj;
   t.is(listed?.settings, null);
@@ -203,27 +228,33 @@ test.serial('other callers have the strict API as before', async (t) => {
   t.is(taken.status, 409);
 });
 
-test.serial('by certificate, a central may call what it needs, under its own names, and nothing else', async (t) => {
-  const observed = servicesOf<{ authorities: AuthorityStore }>(nodes);
-  const above = await TestPanel.boot({ plugins: [new FakeEngine().plugin, observed.plugin] });
-  t.teardown(() => above[Symbol.asyncDispose]());
-  const far = await tlsPanel(t);
-  const { caCert } = await above.get<{ caCert: string }>('/panel/api/nodes/mtls/ca', { method: 'POST' });
-  t.true((await far.call('/panel/api/nodes/mtls/trustCA', { body: { caCert } })).body.success);
-  const { cert, key } = observed.services.authorities.list()[0]?.client ?? selfSigned();
-  const tls = { ca: far.cert, cert, key, servername: 'localhost' };
-  const central = new OlderCentral(`https://127.0.0.1:${far.port}/`, { tls });
-  const inbound = await wanted('n3-in-PORT-tcp', [wireClient('ann')]);
-  await until(async () => (await central.get('server/status')).status === 200, 'it is trusted');
-  await central.reconcile([inbound]);
-  const [listed] = await central.list();
-  t.like(listed?.settings.clients[0], { email: 'ann' });
-  t.true((await central.json(`clients/update/ann?inboundIds=${listed?.id}`, wireClient('ann', { totalGB: 9 }))).success);
-  // The stand-in of the core has no such route; the real one is asked in another test.
-  t.not((await central.json('server/restartXrayService')).status, 403);
-  for (const path of ['clients/onlinesByGuid', 'clients/activeInbounds', 'clients/del/ann'])
-    t.true((await central.json(path)).success, path);
-  for (const path of ['setting/all', 'clients/resetAllTraffics'])
-    t.is((await central.json(path)).status, 403, path);
-  t.is((await central.get('nodes/list')).status, 403);
-});
+test.serial(
+  'by certificate, a central may call what it needs, under its own names, and nothing else',
+  async (t) => {
+    const observed = servicesOf<{ authorities: AuthorityStore }>(nodes);
+    const above = await TestPanel.boot({ plugins: [new FakeEngine().plugin, observed.plugin] });
+    t.teardown(() => above[Symbol.asyncDispose]());
+    const far = await tlsPanel(t);
+    const { caCert } = await above.get<{ caCert: string }>('/panel/api/nodes/mtls/ca', { method: 'POST' });
+    t.true((await far.call('/panel/api/nodes/mtls/trustCA', { body: { caCert } })).body.success);
+    const { cert, key } = observed.services.authorities.list()[0]?.client ?? selfSigned();
+    const tls = { ca: far.cert, cert, key, servername: 'localhost' };
+    const central = new OlderCentral(`https://127.0.0.1:${far.port}/`, { tls });
+    const inbound = await wanted('n3-in-PORT-tcp', [wireClient('ann')]);
+    await until(async () => (await central.get('server/status')).status === 200, 'it is trusted');
+    await central.reconcile([inbound]);
+    const [listed] = await central.list();
+    t.like(listed?.settings.clients[0], { email: 'ann' });
+    t.true(
+      (await central.json(`clients/update/ann?inboundIds=${listed?.id}`, wireClient('ann', { totalGB: 9 })))
+        .success,
+    );
+    // The stand-in of the core has no such route; the real one is asked in another test.
+    t.not((await central.json('server/restartXrayService')).status, 403);
+    for (const path of ['clients/onlinesByGuid', 'clients/activeInbounds', 'clients/del/ann'])
+      t.true((await central.json(path)).success, path);
+    for (const path of ['setting/all', 'clients/resetAllTraffics'])
+      t.is((await central.json(path)).status, 403, path);
+    t.is((await central.get('nodes/list')).status, 403);
+  },
+);
