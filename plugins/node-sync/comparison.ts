@@ -1,10 +1,12 @@
 // Compares what a node has with what it should have, by digests, and sends what differs again.
 import { TimeSlice } from '../../kernel/index.js';
 import { bucketOf, BUCKETS, digestOf, digestOfAll } from '../node-agent/contract.js';
-import { NodeCallError, type NodesApi } from '../nodes/contract.js';
+import { NodeCallError, type NodeEntry, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
+import type { NodeProtocol } from './contract.js';
 import type { DesiredRecords, Seen } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
@@ -36,6 +38,7 @@ export class Comparison {
   readonly #nodes: NodesApi;
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
+  readonly #protocols: OtherProtocols;
 
   readonly #adoptions: Pick<AdoptionStore, 'held'>;
 
@@ -44,16 +47,38 @@ export class Comparison {
     identity: PanelIdentityApi,
     records: DesiredRecords,
     adoptions: Pick<AdoptionStore, 'held'>,
+    protocols: OtherProtocols,
   ) {
     this.#adoptions = adoptions;
     this.#nodes = nodes;
     this.#identity = identity;
     this.#records = records;
+    this.#protocols = protocols;
   }
 
   /** Resolves with the number of records that are sent again, and with the digest of what the node offers. Call it while nothing waits to be sent. Rejects with a NodeCallError. */
   async run(nodeId: number): Promise<Compared> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return { differing: 0, offers: undefined };
     const buckets = await this.#own(nodeId);
+    return this.#protocols.call(
+      node,
+      () => this.#byDigests(nodeId, buckets),
+      (protocol) => this.#byProtocol(protocol, node, buckets),
+    );
+  }
+
+  async #byProtocol(protocol: NodeProtocol, node: NodeEntry, buckets: readonly Bucket[]): Promise<Compared> {
+    const desired = buckets.flatMap((bucket) => [...bucket.values()]);
+    const differing = await protocol.compare(node, desired);
+    await this.#records.overtake(
+      node.id,
+      differing.map(({ kind, id }) => ({ kind, id, version: 0 })),
+    );
+    return { differing: differing.length, offers: undefined };
+  }
+
+  async #byDigests(nodeId: number, buckets: readonly Bucket[]): Promise<Compared> {
     const digests = buckets.map(digest);
     let offers: string | undefined;
     try {
