@@ -63,7 +63,11 @@ export default definePlugin({
     contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
   ],
   taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds }) => [
-    tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
+    tap(afterNodeSave, async ({ changes: saved }) => {
+      await places.nodesSaved(saved);
+      // It may be enabled again, or at another address.
+      senders.wake(saved.flatMap(({ before, after }) => (before && after?.enable ? [after.id] : [])));
+    }),
     tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
     tap(duringClientSave, async ({ changes: saved }, tx) => {
       await changes.clientsSaved(saved, tx);

@@ -94,7 +94,7 @@ export class NodeSender {
     const changes = fitting(rows.map((row) => values.of(row)));
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
-      json: { central: guid, changes },
+      json: { central: guid, node: node.guid, changes },
       timeoutMs: CALL_MS,
       signal,
     });

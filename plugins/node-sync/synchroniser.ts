@@ -33,7 +33,10 @@ export class Synchroniser {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #comparison: Comparison;
-  readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
+  readonly #compared = new Map<
+    number,
+    { readonly at: number; readonly guid: string; readonly problem: string }
+  >();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
 
@@ -60,6 +63,7 @@ export class Synchroniser {
     return this.#queue.run(nodeId, async () => {
       let differing = 0;
       let problem = '';
+      const guid = this.#nodes.get(nodeId)?.guid ?? '';
       try {
         await this.#senders.settled(nodeId);
         differing = await this.#comparison.run(nodeId);
@@ -73,20 +77,18 @@ export class Synchroniser {
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
-      this.#compared.set(nodeId, { at: this.#clock.now(), problem });
+      this.#compared.set(nodeId, { at: this.#clock.now(), guid, problem });
       return differing;
     });
   }
 
   /** Compares nodes that were not compared for ten minutes, a few at a time. */
   async compareDue(signal: AbortSignal): Promise<void> {
-    const due = this.#nodes
-      .list()
-      .filter(
-        (node) =>
-          isReachable(node) &&
-          this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS,
-      );
+    const due = this.#nodes.list().filter((node) => {
+      const { at = 0, guid = '' } = this.#compared.get(node.id) ?? {};
+      // Another panel may have taken its place.
+      return isReachable(node) && (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS);
+    });
     for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
       await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
   }
