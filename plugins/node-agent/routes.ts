@@ -5,7 +5,9 @@ import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
+import type { Offers } from './offers.js';
 import type { Records } from './records.js';
+import { presenceSince } from './presence-routes.js';
 import {
   Acknowledge,
   Applied,
@@ -22,6 +24,8 @@ import {
   Usage,
 } from './schemas.js';
 import type { AgentState } from './state.js';
+import type { AddressesOfHere } from './told-addresses.js';
+import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
 const PREFIX = '/panel/api/x/node';
@@ -35,6 +39,9 @@ interface Needs {
   readonly state: AgentState;
   readonly totals: UsageTotals;
   readonly elsewhere: ElsewhereUsage;
+  readonly presence: PresenceOfHere;
+  readonly addressesOfHere: AddressesOfHere;
+  readonly offers: Offers;
 }
 
 export const routes = ({
@@ -46,6 +53,9 @@ export const routes = ({
   state,
   totals,
   elsewhere,
+  presence,
+  addressesOfHere,
+  offers,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -70,7 +80,11 @@ export const routes = ({
     query: OfCentral,
     reply: payload(Summary),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ query }) => ({ guid: identity.guid, ...(await state.summary(query.central)) }),
+    handle: async ({ query }) => ({
+      guid: identity.guid,
+      ...(await state.summary(query.central)),
+      offers: await offers.digest(query.central),
+    }),
   }),
   route({
     method: 'GET',
@@ -106,6 +120,9 @@ export const routes = ({
     handle: async ({ query }) => ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
+      ...(query.presence !== undefined && {
+        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+      }),
     }),
   }),
   route({

@@ -31,6 +31,8 @@ interface Needs {
   readonly guid: string;
   readonly records: DesiredRecords;
   readonly values: RecordValues;
+  /** nothing is sent for now; who holds it wakes this sender */
+  readonly isHeld: (nodeId: number) => boolean;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -83,15 +85,16 @@ export class NodeSender {
 
   /** Sends one portion; false when nothing waits. */
   async #portion(): Promise<boolean> {
-    const { nodes, guid, records, values, now, signal } = this.#needs;
+    const { nodes, guid, records, values, isHeld, now, signal } = this.#needs;
     const node = nodes.get(this.#nodeId);
     if (!node) return false;
     const rows = await records.pending(this.#nodeId, PORTION);
     if (rows.length === 0) return false;
+    if (isHeld(this.#nodeId)) throw new Error('its clients are being adopted');
     if (!node.enable) throw new Error('it is disabled');
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
-    const changes = fitting(rows.map((row) => values.of(row)));
+    const changes = fitting(await values.all(this.#nodeId, rows));
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
       json: { central: guid, node: node.guid, changes },

@@ -29,7 +29,7 @@ export const ApplyReply = open(
     ).max(10_000),
   }),
 );
-export const SummaryReply = open(shape({ digest: text().max(64) }));
+export const SummaryReply = open(shape({ digest: text().max(64), offers: optional(text().max(64)) }));
 export const BucketsReply = open(shape({ digests: list(text().max(64)).max(1024) }));
 export const RecordsReply = open(
   shape({

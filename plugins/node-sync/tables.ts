@@ -1,8 +1,10 @@
+import { adoptionMigrations, adoptionTables } from './adoption/tables.js';
 import { column, type Migration, type Row, table, type TableModels } from '../../kernel/index.js';
 
 export type RecordKind = 'inbound' | 'client';
 
 export const tables = {
+  ...adoptionTables,
   /** What each node should have, by our ids. A row of a deleted record goes when the node has deleted it. */
   records: table('node_sync_records', {
     nodeId: column.key<number>('integer'),
@@ -17,6 +19,8 @@ export const tables = {
     isPending: column.bool(),
     /** why the node does not have it in force; blank when it has, or is not known to */
     refused: column.text(),
+    /** of a record that is gone: what it stands for stays on the node, without a central */
+    isReleased: column.bool(),
   }),
   /** How far the usage of a node is counted. */
   positions: table('node_sync_positions', {
@@ -64,4 +68,5 @@ export const migrations: readonly Migration[] = [
     name: '0002-past-epochs',
     up: () => ["ALTER TABLE node_sync_positions ADD COLUMN past VARCHAR(8192) NOT NULL DEFAULT '[]'"],
   },
+  ...adoptionMigrations,
 ];

@@ -3,7 +3,9 @@ import { type Log, messageOf, type Projection, type Database, type Tx } from '..
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
+import type { AddressReports } from './address-reports.js';
 import type { OnceThere } from './once-there.js';
+import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
 
@@ -36,6 +38,8 @@ export class UsageOfNodes implements CounterSource {
   readonly #guid: () => string;
   readonly #log: Log;
   readonly #onceThere: OnceThere;
+  readonly #presence: PresenceOfNodes;
+  readonly #addressReports: AddressReports;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
@@ -52,11 +56,15 @@ export class UsageOfNodes implements CounterSource {
     identity: PanelIdentityApi;
     log: Log;
     onceThere: OnceThere;
+    presence: PresenceOfNodes;
+    addressReports: AddressReports;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
     this.#onceThere = needs.onceThere;
+    this.#presence = needs.presence;
+    this.#addressReports = needs.addressReports;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
@@ -111,20 +119,28 @@ export class UsageOfNodes implements CounterSource {
   }
 
   async #ask(
-    { id, guid }: NodeEntry,
+    node: NodeEntry,
     signal: AbortSignal,
   ): Promise<{ readings: CounterReading[]; position: PositionRow }> {
+    const { id, guid } = node;
     const known = this.projection.state.get(id);
     const before = known?.guid === guid ? known : { epoch: '', seq: 0, past: '[]' };
     const { epoch, seq } = before;
-    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq) });
+    const presence = this.#presence.position(node);
+    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq), presence });
     const { obj } = await this.#nodes.call(id, `${USAGE}?${query}`, {
       timeoutMs: CALL_MS,
       maxBytes: MOST_BYTES,
       signal,
     });
-    const { guid: answered, epochs } = checked<{ guid: string; epochs: ToldEpoch[] }>(UsageReply, obj);
+    const {
+      guid: answered,
+      epochs,
+      presence: told,
+    } = checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
     if (answered !== guid) throw new Error('another panel answers there');
+    await this.#presence.take(node, told);
+    void this.#addressReports.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),
