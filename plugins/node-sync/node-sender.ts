@@ -99,7 +99,7 @@ export class NodeSender {
     const changes = fitting(await values.all(this.#nodeId, rows));
     const told = await protocols.call<readonly Told[]>(
       node,
-      () => this.#apply(changes),
+      () => this.#apply(node.guid, changes),
       (protocol) => protocol.apply(node, changes, signal),
     );
     const isNewer = ({ newest = 0, version }: Told): boolean => newest > version;
@@ -127,11 +127,11 @@ export class NodeSender {
     );
   }
 
-  async #apply(changes: readonly SentChange[]): Promise<Told[]> {
+  async #apply(node: string, changes: readonly SentChange[]): Promise<Told[]> {
     const { nodes, guid, signal } = this.#needs;
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
-      json: { central: guid, changes },
+      json: { central: guid, node, changes },
       timeoutMs: CALL_MS,
       signal,
     });

@@ -40,7 +40,10 @@ export class Synchroniser implements NodeRecordsApi {
   readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
   readonly #adopter: Adopter;
-  readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
+  readonly #compared = new Map<
+    number,
+    { readonly at: number; readonly guid: string; readonly problem: string }
+  >();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
 
@@ -78,6 +81,7 @@ export class Synchroniser implements NodeRecordsApi {
     return this.#queue.run(nodeId, async () => {
       let differing = 0;
       let problem = '';
+      const guid = this.#nodes.get(nodeId)?.guid ?? '';
       try {
         // The panel there may have become another one.
         this.#protocols.forget(nodeId);
@@ -97,7 +101,7 @@ export class Synchroniser implements NodeRecordsApi {
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
-      this.#compared.set(nodeId, { at: this.#clock.now(), problem });
+      this.#compared.set(nodeId, { at: this.#clock.now(), guid, problem });
       return differing;
     });
   }
@@ -157,13 +161,11 @@ export class Synchroniser implements NodeRecordsApi {
 
   /** Compares nodes that were not compared for ten minutes, a few at a time. */
   async compareDue(signal: AbortSignal): Promise<void> {
-    const due = this.#nodes
-      .list()
-      .filter(
-        (node) =>
-          isReachable(node) &&
-          this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS,
-      );
+    const due = this.#nodes.list().filter((node) => {
+      const { at = 0, guid = '' } = this.#compared.get(node.id) ?? {};
+      // Another panel may have taken its place.
+      return isReachable(node) && (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS);
+    });
     for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
       await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
   }
