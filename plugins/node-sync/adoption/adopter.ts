@@ -8,6 +8,7 @@ import type { AllSenders } from '../all-senders.js';
 import type { ChangesOfNodes } from '../changes-of-nodes.js';
 import type { DesiredRecords } from '../desired-records.js';
 import type { PlacesOfNodes } from '../places-of-nodes.js';
+import { UnreadableReply } from '../replies.js';
 import type { UsageByMachine } from '../usage-by-machine.js';
 import type { AdoptionStore } from './adoption-store.js';
 import type { ClientsToAdopt } from './clients-to-adopt.js';
@@ -149,7 +150,7 @@ export class Adopter {
     const ours = this.#ours(node.id, all);
     for (let after = from, pages = 0; ; pages++) {
       signal.throwIfAborted();
-      if (pages >= MOST_PAGES) throw new Error('it has more clients than it can have');
+      if (pages >= MOST_PAGES) throw new UnreadableReply('it has more clients than it can have');
       const { clients, next } = await offers.clients(node.id, remoteId, after);
       const left = await clientsToAdopt.add(node.id, clients, ours, self);
       await adoptions.forgetLeft(
