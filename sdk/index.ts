@@ -5736,6 +5736,24 @@ export type MsgBotWebhookInput = {
   body: unknown;
 };
 
+export type NodeAddressesInput = {
+  body: {
+    /** guid of the central */
+    central: string;
+    seen: {
+      /** id of the client at the central */
+      id: number;
+      ip: string;
+      /** of the panel that saw it */
+      guid: string;
+      /** ms before this message: the beginning of its present use */
+      since: number;
+      /** ms before this message: the beginning of its last connection */
+      seen: number;
+    }[];
+  };
+};
+
 export type NodeApplyInput = {
   body: {
     /** guid of the central: the panel that manages this one */
@@ -5771,6 +5789,8 @@ export type NodeApplyReply = {
     version: number;
     ok: boolean;
     reason?: string;
+    /** the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one */
+    newest?: number;
   }[];
 };
 
@@ -5946,6 +5966,8 @@ export type NodeUsageInput = {
     epoch?: string;
     /** the last seq of this epoch that the central has */
     after?: number;
+    /** tell who is connected too: what changed since this `position`, or all for a blank one */
+    presence?: string;
   };
 };
 
@@ -5965,6 +5987,34 @@ export type NodeUsageReply = {
       down: number;
     }[];
   }[];
+  presence?: {
+    /** send it as `presence` with the next call */
+    position: string;
+    /** it replaces what was told before */
+    isFull: boolean;
+    machines: {
+      /** this panel, or one below it */
+      guid: string;
+      /** clients that are online since `presence` */
+      online: number[];
+      /** clients that are no longer */
+      gone: number[];
+      /** inbounds that move bytes since then */
+      active: number[];
+      /** inbounds that no longer do */
+      idle: number[];
+    }[];
+    /** from where clients connected within half an hour: new ones, and those that are still in use. More than 5,000 come with the next calls */
+    addresses: {
+      id: number;
+      ip: string;
+      guid: string;
+      /** ms before this message: its first use */
+      since: number;
+      /** ms before this message: its last */
+      seen: number;
+    }[];
+  };
 };
 
 export type NodeAcknowledgeInput = {
@@ -7268,6 +7318,11 @@ export class Weir extends Transport {
   } as const;
 
   readonly node = {
+    /** From where clients of the central connected to all other machines: for two minutes, they count for limitIp like those seen here. Unknown clients are skipped. — POST /panel/api/x/node/addresses */
+    addresses: (input: NodeAddressesInput): Promise<{
+      taken: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/addresses', gives: 'obj' }, input),
     /** Takes what the central wants: whole states of inbounds and clients by its ids. A version that is not newer than the stored one changes nothing, except where the record is refused or was changed here. Repeating a call is harmless, and so is any order. A record that is refused does not stop others, and is tried again once a minute. — POST /panel/api/x/node/apply */
     apply: (input: NodeApplyInput): Promise<NodeApplyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/apply', gives: 'obj' }, input),

@@ -3,7 +3,7 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
 //   @weir-panel/weir/plugins/access: 11 names
-//   @weir-panel/weir/plugins/addresses: 9 names
+//   @weir-panel/weir/plugins/addresses: 11 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
@@ -26,7 +26,7 @@
 //   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/node-agent: 4 names
+//   @weir-panel/weir/plugins/node-agent: 5 names
 //   @weir-panel/weir/plugins/node-sync: 1 names
 //   @weir-panel/weir/plugins/nodes: 19 names
 //   @weir-panel/weir/plugins/notifications: 18 names
@@ -1693,6 +1693,12 @@ declare module '@weir-panel/weir/plugins/addresses' {
     isSpared(address: string): boolean;
     /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
     endUse(clientId: number, address: string, at: number): void;
+    /**
+     * Addresses, here or at other panels, that are new since the position `after`, or whose time moved on: by half a minute
+     * for a client with a `limitIp`, else by five minutes. 0 is the beginning: all of the last half hour. Positions are of
+     * this process. At most `most` in a reply. What is not asked for costs nothing.
+     */
+    changes(after: number, most: number): AddressChanges;
   }
   export const ClientAddresses: Token<ClientAddressesApi>;
   /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
@@ -1714,6 +1720,26 @@ declare module '@weir-panel/weir/plugins/addresses' {
     }[];
   }>;
 
+  // What changed among the addresses since a position, for plugins that tell other machines. Nothing is kept before the first
+  // of them asks.
+  export interface SeenAddress {
+    readonly clientId: number;
+    /** guid of the panel that saw it; blank for this one */
+    readonly panel: string;
+    readonly address: string;
+    /** Unix ms */
+    readonly lastSeen: number;
+    /** Unix ms of the beginning of its present use */
+    readonly since: number;
+  }
+  export interface AddressChanges {
+    /** the next `after` */
+    readonly seq: number;
+    readonly seen: readonly SeenAddress[];
+    /** there is more after `seq` */
+    readonly more: boolean;
+  }
+
   // From where clients connected to other machines: what their panels post here, and what plugins bring that talk to them.
   /** A client that connected to another machine. */
   export interface SeenElsewhere {
@@ -1722,6 +1748,8 @@ declare module '@weir-panel/weir/plugins/addresses' {
     readonly address: string;
     /** Unix ms of the beginning of its last connection; a time in the future counts as now */
     readonly at: number;
+    /** Unix ms of the beginning of its present use: who came first keeps a place of `limitIp`. Without it, that is when the first report names it. */
+    readonly since?: number | undefined;
   }
   export interface AddressOutput {
     /** Takes in what the panel with this guid saw; resolves when it is in memory. Rejects anything but a guid of another panel and a list. */
@@ -5329,7 +5357,7 @@ declare module '@weir-panel/weir/plugins/metrics' {
 }
 
 declare module '@weir-panel/weir/plugins/node-agent' {
-  import type { Column, Row, Table } from '@weir-panel/weir/kernel';
+  import type { Column, Event, Row, Table } from '@weir-panel/weir/kernel';
 
   // Digests of records: a central that computes the same ones need not ask for the records.
   /** Records are compared in so many groups, by their id. */
@@ -5339,6 +5367,12 @@ declare module '@weir-panel/weir/plugins/node-agent' {
   export function digestOf(records: readonly Pick<RecordRow, 'kind' | 'id' | 'version' | 'refused' | 'isDrifted'>[]): string;
   /** The digest of all buckets, in their order, joined by line feeds. */
   export const digestOfAll: (buckets: readonly string[]) => string;
+
+  // What a central needs to compare records with this plugin at its nodes, and what this one learns from panels above it.
+  /** A central told what these clients used on other machines (`elsewhereUp`, `elsewhereDown` of their rows): nodes of this panel have to know it too. */
+  export const elsewhereChanged: Event<{
+    readonly clientIds: readonly number[];
+  }>;
 
   type RecordKind = 'inbound' | 'client';
   const tables: {
@@ -5506,6 +5540,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
     get(id: number): NodeEntry | undefined;
     /** The node with this guid; undefined when several have it. */
     byGuid(guid: string): NodeEntry | undefined;
+    /** Guids of the panels below a node, as it publishes them; without this panel and its own nodes. */
+    below(id: number): readonly string[];
     /**
      * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
      * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
@@ -5563,6 +5599,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
   /** Knows these figures. Called for each node of a list: answer from memory. */
   export interface NodeFigureSource {
     of(node: NodeEntry): Partial<NodeFigures>;
+    /** Of a panel below a node. */
+    below?(guid: string): Partial<NodeFigures>;
   }
   /** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
   export const NodeFigureSources: ExtensionPoint<NodeFigureSource>;
@@ -7345,6 +7383,8 @@ declare module '@weir-panel/weir/plugins/traffic' {
     }[];
     /** Counters that are missing in `users` have gone: when they come back, they begin at zero. */
     readonly isComplete?: boolean;
+    /** Counters only grow within this epoch, also over restarts: a lower one is an older state, which counts nothing. */
+    readonly neverFalls?: boolean;
     /** Bytes that one counter can have moved since the last reading. What exceeds it is not counted, and logged. */
     readonly most?: number;
   }

@@ -22,6 +22,8 @@ export interface Change {
 export interface Outcome {
   readonly ok: boolean;
   readonly reason?: string;
+  /** the version that is here, where it is newer than the one that was sent */
+  readonly newest?: number;
 }
 export const OK: Outcome = { ok: true };
 
@@ -29,6 +31,10 @@ export const OK: Outcome = { ok: true };
 export const isDue = (record: RecordRow, { version }: Change): boolean =>
   version > record.version ||
   (version === record.version && !record.isGone && (record.refused !== '' || record.isDrifted));
+
+/** What a central is told of a change that has nothing to do: one that was restored from a backup, or has forgotten a deletion, learns how far it must go. */
+export const alreadyThere = (record: RecordRow, { version }: Change): Outcome =>
+  record.version > version ? { ok: true, newest: record.version } : OK;
 
 /** JSON of one record; a longer one is refused. */
 const MOST_WANTED = 1_048_576;

@@ -4,6 +4,7 @@ import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../cli
 import type { Centrals } from './centrals.js';
 import {
   accepted,
+  alreadyThere,
   type Change,
   isDue,
   isTooLong,
@@ -62,6 +63,17 @@ export class ClientChanges {
     this.#centrals = needs.centrals;
   }
 
+  /** Whether one of these is a client here now. */
+  async areHere(central: CentralRow, changes: readonly Change[]): Promise<boolean> {
+    if (changes.length === 0) return false;
+    const ids = changes.map(({ id }) => id);
+    const records = await this.#records.find(central.id, 'client', ids);
+    return changes.some((change) => {
+      const record = records.get(change.id);
+      return record && isDue(record, change) && this.#clients.byId(record.localId) !== undefined;
+    });
+  }
+
   /** At most a thousand. `inbounds` are those of the central that are here: its ids to ours. Returns the outcomes by id. */
   async make(
     central: CentralRow,
@@ -84,7 +96,7 @@ export class ClientChanges {
     };
     for (const change of changes) {
       const record = known.get(change.id) ?? newRecord(central.id, 'client', change.id);
-      if (!isDue(record, change)) outcomes.set(change.id, OK);
+      if (!isDue(record, change)) outcomes.set(change.id, alreadyThere(record, change));
       else if (isFull && !known.has(change.id))
         outcomes.set(change.id, {
           ok: false,

@@ -10,6 +10,7 @@ import {
 import type { Centrals } from './centrals.js';
 import {
   accepted,
+  alreadyThere,
   type Change,
   isDue,
   isTooLong,
@@ -60,7 +61,7 @@ export class InboundChanges {
   async make(central: CentralRow, change: Change): Promise<Outcome> {
     const found = await this.#records.find(central.id, 'inbound', [change.id]);
     const record = found.get(change.id) ?? newRecord(central.id, 'inbound', change.id);
-    if (!isDue(record, change)) return OK;
+    if (!isDue(record, change)) return alreadyThere(record, change);
     if (change.value === null) return this.#delete(central, record, change);
     if (isTooLong(change)) return this.#refuse(record, change, TOO_LONG);
     const fields = fieldsOf(change.value);

@@ -1,4 +1,5 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers, UsageSources } from '../clients/contract.js';
 import { Engine } from '../engine/contract.js';
@@ -6,10 +7,11 @@ import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
 import { Nodes } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
-import { duringTrafficCount } from '../traffic/contract.js';
+import { Counting, duringTrafficCount, Presence } from '../traffic/contract.js';
 import { Centrals } from './centrals.js';
 import { Changes } from './changes.js';
 import { ClientChanges } from './client-changes.js';
+import { elsewhereChanged } from './contract.js';
 import { clientsChanged, inboundsChanged } from './drift.js';
 import { ElsewhereUsage } from './elsewhere.js';
 import { Epochs } from './epochs.js';
@@ -17,11 +19,14 @@ import { FallbackChanges } from './fallback-changes.js';
 import { InboundChanges } from './inbound-changes.js';
 import { offerRoutes } from './offer-routes.js';
 import { Offers } from './offers.js';
+import { presenceRoutes } from './presence-routes.js';
 import { isCentral } from './principal.js';
 import { Records } from './records.js';
 import { routes } from './routes.js';
 import { AgentState } from './state.js';
 import { migrations, tables } from './tables.js';
+import { AddressesOfHere } from './told-addresses.js';
+import { PresenceOfHere } from './told-presence.js';
 import { UsageJournal } from './usage-journal.js';
 import { UsageSeeds } from './usage-seeds.js';
 import { UsageTotals } from './usage-totals.js';
@@ -40,10 +45,14 @@ export default definePlugin({
     inbounds: Inbounds,
     inboundEdits: InboundEdits,
     identity: PanelIdentity,
+    online: Presence,
+    addresses: maybe(ClientAddresses),
+    nodes: maybe(Nodes),
+    counting: Counting,
     audit: maybe(AuditTrail),
     fallbacks: maybe(Fallbacks),
-    nodes: maybe(Nodes),
   },
+  hooks: [elsewhereChanged],
   tables,
   migrations,
   services: {
@@ -60,8 +69,13 @@ export default definePlugin({
     seeds: singleton(UsageSeeds),
     offers: singleton(Offers),
     elsewhere: singleton(ElsewhereUsage),
+    presence: singleton(PresenceOfHere),
+    addressesOfHere: singleton(AddressesOfHere),
   },
-  contributes: ({ elsewhere }) => [contribute(UsageSources, elsewhere)],
+  contributes: ({ elsewhere, addressesOfHere }) => [
+    contribute(UsageSources, elsewhere),
+    contribute(AddressReporters, addressesOfHere),
+  ],
   taps: ({ centrals, epochs, journal, records }) => [
     tap(duringTrafficCount, async ({ usage }, tx) => {
       if (!centrals.isEmpty || epochs.current.skipsPoll) await journal.append(tx, usage);
@@ -78,7 +92,7 @@ export default definePlugin({
       await records.drifted(tx, 'inbound', masters);
     }),
   ],
-  routes: (scope) => [...routes(scope), ...offerRoutes(scope)],
+  routes: (scope) => [...routes(scope), ...presenceRoutes(scope), ...offerRoutes(scope)],
   jobs: ({ changes, journal, totals }) => [
     job('retry', '1m', (signal) => changes.retry(signal)),
     job('move', '1m', (signal) => journal.move(signal)),

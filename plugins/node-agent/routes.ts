@@ -7,6 +7,7 @@ import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
 import type { Offers } from './offers.js';
 import type { Records } from './records.js';
+import { presenceSince } from './presence-routes.js';
 import {
   Acknowledge,
   Applied,
@@ -23,6 +24,8 @@ import {
   Usage,
 } from './schemas.js';
 import type { AgentState } from './state.js';
+import type { AddressesOfHere } from './told-addresses.js';
+import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
 const PREFIX = '/panel/api/x/node';
@@ -36,6 +39,8 @@ interface Needs {
   readonly state: AgentState;
   readonly totals: UsageTotals;
   readonly elsewhere: ElsewhereUsage;
+  readonly presence: PresenceOfHere;
+  readonly addressesOfHere: AddressesOfHere;
   readonly offers: Offers;
 }
 
@@ -48,6 +53,8 @@ export const routes = ({
   state,
   totals,
   elsewhere,
+  presence,
+  addressesOfHere,
   offers,
 }: Needs): Route[] => [
   route({
@@ -111,6 +118,9 @@ export const routes = ({
     handle: async ({ query }) => ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
+      ...(query.presence !== undefined && {
+        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+      }),
     }),
   }),
   route({

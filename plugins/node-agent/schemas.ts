@@ -11,6 +11,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { Presence } from './presence-schemas.js';
 import { BUCKETS } from './record-digest.js';
 
 /** Changes of one call; a central with more sends several. A body has room for about so many: 10 MiB, and 200,000 of `,` `:` `[` `{`. */
@@ -70,7 +71,18 @@ export const Apply = shape({
   ],
 });
 export const Applied = shape({
-  results: list(shape({ kind: text(), id: int(), version: int(), ok: bool(), reason: optional(text()) })),
+  results: list(
+    shape({
+      kind: text(),
+      id: int(),
+      version: int(),
+      ok: bool(),
+      reason: optional(text()),
+      newest: optional(int()).description(
+        'the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one',
+      ),
+    }),
+  ),
 });
 
 export const OfCentral = shape({ central: guid() }).example({
@@ -94,6 +106,9 @@ export const OfUsage = shape({
   central: guid(),
   epoch: withDefault(text().max(64), '').description('the epoch that `after` belongs to'),
   after: withDefault(seq(), 0).description('the last seq of this epoch that the central has'),
+  presence: optional(text().max(64)).description(
+    'tell who is connected too: what changed since this `position`, or all for a blank one',
+  ),
 });
 
 export const Summary = shape({
@@ -135,6 +150,7 @@ export const Usage = shape({
       users: list(shape({ clientId: int(), inboundId: int(), up: bytes(), down: bytes() })),
     }),
   ),
+  presence: optional(Presence),
 });
 export const Acknowledge = shape({ central: guid(), epoch: word().max(64), seq: seq() }).example({
   central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10',

@@ -25,9 +25,11 @@ export interface Told {
   readonly version: number;
   /** blank when it is in force */
   readonly refused: string;
+  /** the version that the node has, where it is newer than this one */
+  readonly newest?: number | undefined;
 }
 /** Versions that a node has, where ours must be newer. */
-export type Seen = Omit<Told, 'refused'>;
+export type Seen = Omit<Told, 'refused' | 'newest'>;
 
 const AT_ONCE = 2_500;
 const LONGEST_REASON = 1_000;
@@ -170,43 +172,39 @@ export class DesiredRecords {
     return rows.map(read);
   }
 
-  /** Stores the answer of a node. A record that has changed since stays pending. */
+  /** Stores the answer of a node. A record that has changed since stays pending. Costs what is told, not what there is. */
   async told(nodeId: number, told: readonly Told[]): Promise<void> {
-    const columns = {
-      kind: 'text',
-      id: 'integer',
-      version: 'integer',
-      refused: 'text',
-      kept: 'integer',
-    } as const;
+    const columns = { kind: 'text', id: 'integer', version: 'integer', refused: 'text' } as const;
     for (let from = 0; from < told.length; from += AT_ONCE) {
+      const some = told.slice(from, from + AT_ONCE);
       const rows = JSON.stringify(
-        told
-          .slice(from, from + AT_ONCE)
-          .map(({ kind, id, version, refused }) => [
-            kind,
-            id,
-            version,
-            refused.slice(0, LONGEST_REASON),
-            Number(this.#isHere(kind, id)),
-          ]),
+        some.map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
       );
       await this.#db.write(async (tx) => {
-        const among = `FROM ${tx.sql.rows(columns)} AS j WHERE j.kind = node_sync_records.kind AND j.id = node_sync_records.id AND j.version = node_sync_records.version`;
+        const { onConflict, incoming, dialect } = tx.sql;
+        // From what is told to the records: the other way round would compare all records with all that is told.
+        const join = dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
         await tx.run(
-          `DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1 AND EXISTS (SELECT 1 ${among} AND j.refused = '' AND j.kept = 0)`,
+          `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, is_released, period, is_pending, refused)
+           SELECT r.node_id, r.kind, r.id, r.version, r.is_gone, r.is_released, r.period, 0, j.refused FROM ${tx.sql.rows(columns)} AS j
+           ${join} node_sync_records r ON r.node_id = :nodeId AND r.kind = j.kind AND r.id = j.id AND r.version = j.version
+           WHERE true ${onConflict('node_id, kind, id', `is_pending = ${incoming('is_pending')}, refused = ${incoming('refused')}`)}`,
           { nodeId, rows },
         );
-        await tx.run(
-          `DELETE FROM node_sync_taken WHERE node_id = :nodeId AND client_id IN (
-            SELECT j.id FROM ${tx.sql.rows(columns)} AS j WHERE j.kind = 'client' AND j.refused = '')`,
-          { nodeId, rows },
-        );
-        await tx.run(
-          `UPDATE node_sync_records SET is_pending = 0, refused = (SELECT j.refused ${among})
-           WHERE node_id = :nodeId AND EXISTS (SELECT 1 ${among})`,
-          { nodeId, rows },
-        );
+        for (const kind of ['inbound', 'client'] as const) {
+          const ids = some.flatMap((one) => (one.kind === kind && one.refused === '' ? [one.id] : []));
+          const gone = ids.filter((id) => !this.#isHere(kind, id));
+          if (gone.length > 0)
+            await tx.run(
+              `DELETE FROM node_sync_records WHERE node_id = :nodeId AND kind = :kind AND id IN (:gone) AND is_gone = 1 AND is_pending = 0 AND refused = ''`,
+              { nodeId, kind, gone },
+            );
+          if (kind === 'client' && ids.length > 0)
+            await tx.run('DELETE FROM node_sync_taken WHERE node_id = :nodeId AND client_id IN (:ids)', {
+              nodeId,
+              ids,
+            });
+        }
       });
     }
   }

@@ -1,8 +1,10 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { elsewhereChanged } from '../node-agent/contract.js';
 import {
   afterNodeSave,
   beforeNodeDelete,
@@ -13,7 +15,8 @@ import {
 } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
-import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
+import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
+import { AddressReports } from './address-reports.js';
 import { Adopter } from './adoption/adopter.js';
 import { adoptionRoutes } from './adoption/adoption-routes.js';
 import { AdoptionStore } from './adoption/adoption-store.js';
@@ -26,7 +29,9 @@ import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { OnceThere } from './once-there.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
+import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
 import { Synchroniser } from './synchroniser.js';
@@ -46,6 +51,8 @@ export default definePlugin({
     clients: Clients,
     users: ProgramUsers,
     identity: PanelIdentity,
+    online: Presence,
+    addresses: maybe(ClientAddresses),
     inboundEdits: InboundEdits,
     clientEdits: ClientEdits,
     fallbacks: maybe(Fallbacks),
@@ -63,19 +70,27 @@ export default definePlugin({
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
+    onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
+    presence: singleton(PresenceOfNodes),
+    addressReports: singleton(AddressReports),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
-  contributes: ({ places, senders, usage, records }) => [
+  contributes: ({ places, senders, usage, records, presence }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),
     contribute(UserServers, senders),
     contribute(CounterSources, usage),
-    contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
+    contribute(PresenceReporters, presence.presenceReporter),
+    contribute(AddressReporters, presence.addressReporter),
+    contribute(NodeFigureSources, {
+      of: ({ id, guid }) => ({ ...records.waiting(id), onlineCount: presence.countOf(guid) }),
+      below: (guid) => ({ onlineCount: presence.countOf(guid) }),
+    }),
   ],
   taps: ({
     places,
@@ -86,10 +101,17 @@ export default definePlugin({
     byMachine,
     synchroniser,
     inbounds,
+    presence,
+    addressReports,
     adoptions,
     selectedTags,
   }) => [
     tap(afterNodeSave, async ({ changes: saved }) => {
+      for (const { before, after } of saved)
+        if (before && !after?.enable) {
+          presence.left(before.id);
+          addressReports.forget(before.id);
+        }
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);
     }),
@@ -111,10 +133,13 @@ export default definePlugin({
       await usage.counted(tx);
       byMachine.counted(counted, tx);
     }),
+    tap(elsewhereChanged, ({ clientIds }) => byMachine.toldAbove(clientIds)),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(desiredStateChanged, ({ nodeIds }) => selectedTags.follow(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
-      for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
+      for (const { id, to } of flips)
+        if (to === 'online') void synchroniser.reconcile(id);
+        else presence.left(id);
     }),
     tap(
       beforeNodeDelete,

@@ -29,6 +29,8 @@ export const tables = {
     guid: column.text(),
     epoch: column.text(),
     seq: column.integer(),
+    /** epochs before it, which are over and counted, as JSON: the node tells them until it knows that */
+    past: column.text(),
   }),
   /** What a client used on a machine since its period began; node 0 is this one. */
   usage: table('node_sync_usage', {
@@ -61,6 +63,10 @@ export const migrations: readonly Migration[] = [
           PRIMARY KEY (client_id, node_id))${clustered}`,
       ];
     },
+  },
+  {
+    name: '0002-past-epochs',
+    up: () => ["ALTER TABLE node_sync_positions ADD COLUMN past VARCHAR(8192) NOT NULL DEFAULT '[]'"],
   },
   ...adoptionMigrations,
 ];

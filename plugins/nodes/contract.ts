@@ -62,6 +62,8 @@ export interface NodesApi {
   get(id: number): NodeEntry | undefined;
   /** The node with this guid; undefined when several have it. */
   byGuid(guid: string): NodeEntry | undefined;
+  /** Guids of the panels below a node, as it publishes them; without this panel and its own nodes. */
+  below(id: number): readonly string[];
   /**
    * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
    * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
@@ -125,6 +127,8 @@ export interface NodeFigures {
 /** Knows these figures. Called for each node of a list: answer from memory. */
 export interface NodeFigureSource {
   of(node: NodeEntry): Partial<NodeFigures>;
+  /** Of a panel below a node. */
+  below?(guid: string): Partial<NodeFigures>;
 }
 /** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
 export const NodeFigureSources = extensionPoint<NodeFigureSource>(

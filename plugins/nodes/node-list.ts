@@ -44,6 +44,14 @@ export class NodeList implements NodesApi {
     return found.length === 1 ? found[0] : undefined;
   }
 
+  below(id: number): readonly string[] {
+    const { states, store, identity, descendants } = this.#needs;
+    const below = descendants.below(id);
+    if (below.length === 0) return [];
+    const direct = new Set([identity.guid, ...store.list().map((row) => states.of(row.id).answeredGuid)]);
+    return below.map(({ guid }) => guid).filter((guid) => !direct.has(guid));
+  }
+
   async call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply> {
     const { store, caller } = this.#needs;
     const row = store.find(id);
@@ -92,10 +100,12 @@ export class NodeList implements NodesApi {
 
   /** Direct nodes, then those below them, each panel once. */
   shown() {
+    const { figures } = this.#needs;
     const names = this.#namesByGuid();
     const direct = this.#needs.store.list().map((row) => this.#shown(row, names));
     const below = this.#below().map(({ address, ...entry }) => ({
       ...TRANSITIVE,
+      ...figures.below(entry.guid),
       ...entry,
       address,
     }));

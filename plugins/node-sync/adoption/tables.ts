@@ -48,7 +48,7 @@ export type LeftRow = Row<typeof adoptionTables.left>;
 
 export const adoptionMigrations: readonly Migration[] = [
   {
-    name: '0002-adoption',
+    name: '0003-adoption',
     up: ({ integer, bool, dialect }) => {
       const clustered = dialect === 'sqlite' ? ' WITHOUT ROWID' : '';
       return [

@@ -1,11 +1,12 @@
 // A central and nodes, each a whole panel in this process; their cores are stand-ins.
 import type { ExecutionContext } from 'ava';
-import { FakeEngine, freePort, TestPanel, until } from '../../../test/harness/index.js';
+import { freePort, TestPanel, until } from '../../../test/harness/index.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
+import { ConnectingEngine } from './connecting-engine.js';
 
 export interface Site {
   panel: TestPanel;
-  readonly engine: FakeEngine;
+  readonly engine: ConnectingEngine;
   readonly port: number;
   readonly dataDirectory: string;
 }
@@ -53,15 +54,20 @@ export class SyncWorld {
     return new SyncWorld(t, await SyncWorld.#site(t));
   }
 
+  /** A node as the central of others. */
+  static over(t: ExecutionContext, site: Site): SyncWorld {
+    return new SyncWorld(t, site);
+  }
+
   static async #site(t: ExecutionContext): Promise<Site> {
-    const engine = new FakeEngine();
+    const engine = new ConnectingEngine();
     const [dataDirectory, port] = [await folderFor(t), await freePort()];
     const site: Site = {
       engine,
       port,
       dataDirectory,
       panel: await TestPanel.boot({
-        plugins: [engine.plugin],
+        plugins: [engine.plugin, engine.listener],
         dataDirectory,
         env: { WEIR_PANEL_PORT: String(port) },
       }),
@@ -108,7 +114,7 @@ export class SyncWorld {
     await site.panel.stop();
     await meanwhile();
     site.panel = await TestPanel.boot({
-      plugins: [site.engine.plugin],
+      plugins: [site.engine.plugin, site.engine.listener],
       dataDirectory: site.dataDirectory,
       env: { WEIR_PANEL_PORT: String(site.port) },
     });
