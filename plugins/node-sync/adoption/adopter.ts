@@ -47,7 +47,8 @@ export class Adopter {
   readonly #problems = new Map<number, string>();
 
   constructor(needs: Needs) {
-    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine } = needs;
+    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine } =
+      needs;
     const { adoptions, offers, inboundsToAdopt, clientsToAdopt, log, self, signal } = needs;
     this.#needs = {
       ...{ db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine },
