@@ -2,7 +2,7 @@ import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('node-sync', {
   HAS_INBOUNDS: [409, 'inbounds run on this node; move or delete them first'],
-  NO_ANSWER: [422, 'the node does not answer'],
+  NO_ANSWER: [422, 'the node does not answer as a node does'],
   NOT_THERE: [409, 'an inbound does not run on this node'],
   ALL_MODE: [
     409,

@@ -58,10 +58,13 @@ export const UsageReply = open(
   }),
 );
 
+/** A reply that is no reply of a node. */
+export class UnreadableReply extends Error {}
+
 /** Throws a sentence that says what is wrong with the reply. */
 export function checked<T>(schema: unknown, obj: unknown): T {
   const result = inspect(schema as Schema, obj);
   if ('value' in result) return result.value as T;
   const problems = result.issues.map(({ message }) => message).join('; ');
-  throw new Error(`its reply cannot be read: ${problems}`.slice(0, 300));
+  throw new UnreadableReply(`its reply cannot be read: ${problems}`.slice(0, 300));
 }

@@ -14,6 +14,7 @@ type Usage = Map<number, Map<number, Bytes>>;
 interface Change {
   readonly added?: readonly MachineUsageRow[];
   readonly cleared?: readonly number[];
+  readonly moved?: { readonly from: number; readonly to: number };
 }
 const HERE = 0;
 const AT_ONCE = 2_500;
@@ -41,7 +42,8 @@ export class UsageByMachine {
           add(state, row);
         return state;
       },
-      apply: (state, { added = [], cleared = [] }) => {
+      apply: (state, { added = [], cleared = [], moved }) => {
+        if (moved) moveIn(state, moved);
         for (const id of cleared) state.delete(id);
         for (const row of added) add(state, row);
       },
@@ -87,6 +89,13 @@ export class UsageByMachine {
     tx.apply(this.projection, { added });
     await addTo(tx, added);
     for (const { clientId, nodeId } of added) this.#mayTell(clientId, nodeId);
+  }
+
+  /** The panel of a node that is gone is another node now. Call `save` before. */
+  async moved(tx: Tx, from: number, to: number): Promise<void> {
+    await tx.run('DELETE FROM node_sync_usage WHERE node_id = :to', { to });
+    await tx.run('UPDATE node_sync_usage SET node_id = :to WHERE node_id = :from', { from, to });
+    tx.apply(this.projection, { moved: { from, to } });
   }
 
   of(clientId: number, nodeId: number): Bytes {
@@ -167,6 +176,15 @@ async function addTo(tx: Tx, added: readonly MachineUsageRow[]): Promise<void> {
      ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
     { rows: JSON.stringify(added.map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down])) },
   );
+}
+
+function moveIn(state: Usage, { from, to }: { readonly from: number; readonly to: number }): void {
+  for (const machines of state.values()) {
+    const bytes = machines.get(from);
+    machines.delete(to);
+    if (bytes) machines.set(to, bytes);
+    machines.delete(from);
+  }
 }
 
 function add(state: Usage, { clientId, nodeId, up, down }: MachineUsageRow): void {

@@ -8,6 +8,8 @@ import type { AllSenders } from '../all-senders.js';
 import type { ChangesOfNodes } from '../changes-of-nodes.js';
 import type { DesiredRecords } from '../desired-records.js';
 import type { PlacesOfNodes } from '../places-of-nodes.js';
+import { UnreadableReply } from '../replies.js';
+import type { UsageByMachine } from '../usage-by-machine.js';
 import type { AdoptionStore } from './adoption-store.js';
 import type { ClientsToAdopt } from './clients-to-adopt.js';
 import { type InboundsToAdopt, isSelected, refusalOf } from './inbounds-to-adopt.js';
@@ -28,6 +30,7 @@ interface Needs {
   readonly changes: ChangesOfNodes;
   readonly records: DesiredRecords;
   readonly places: PlacesOfNodes;
+  readonly byMachine: UsageByMachine;
   readonly adoptions: AdoptionStore;
   readonly offers: OffersOfNodes;
   readonly inboundsToAdopt: InboundsToAdopt;
@@ -44,10 +47,11 @@ export class Adopter {
   readonly #problems = new Map<number, string>();
 
   constructor(needs: Needs) {
-    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places } = needs;
+    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine } =
+      needs;
     const { adoptions, offers, inboundsToAdopt, clientsToAdopt, log, self, signal } = needs;
     this.#needs = {
-      ...{ db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places },
+      ...{ db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine },
       ...{ adoptions, offers, inboundsToAdopt, clientsToAdopt, log, self, signal },
     };
   }
@@ -72,7 +76,7 @@ export class Adopter {
 
   /** A record of a node that is new knows nothing: what the panel there has of an earlier one is given back to it first, so that nothing is deleted. */
   async meet(nodeId: number): Promise<void> {
-    const { nodes, adoptions, records, offers } = this.#needs;
+    const { db, nodes, adoptions, records, offers, byMachine: usage } = this.#needs;
     const guid = nodes.get(nodeId)?.guid ?? '';
     if (await adoptions.hasMet(nodeId)) return;
     if (!(await records.hasAny(nodeId)))
@@ -80,7 +84,12 @@ export class Adopter {
         const isNew = error instanceof NodeCallError && error.remoteCode === 'NODE_AGENT_UNKNOWN_CENTRAL';
         if (!isNew) throw error;
       });
-    await adoptions.meet(nodeId, guid);
+    await usage.save();
+    await db.write(async (tx) => {
+      const former = guid === '' ? [] : await adoptions.metAs(tx, nodeId, guid);
+      for (const id of former) if (!nodes.get(id)) await usage.moved(tx, id, nodeId);
+      await adoptions.meet(tx, nodeId, guid);
+    });
   }
 
   /** Rejects with a NodeCallError when the node does not answer. Returns how many inbounds are new here. */
@@ -142,7 +151,7 @@ export class Adopter {
     const ours = this.#ours(node.id, all);
     for (let after = from, pages = 0; ; pages++) {
       signal.throwIfAborted();
-      if (pages >= MOST_PAGES) throw new Error('it has more clients than it can have');
+      if (pages >= MOST_PAGES) throw new UnreadableReply('it has more clients than it can have');
       const { clients, next } = await offers.clients(node.id, remoteId, after);
       const left = await clientsToAdopt.add(node.id, clients, ours, self);
       await adoptions.forgetLeft(

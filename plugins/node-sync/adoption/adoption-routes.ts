@@ -13,6 +13,7 @@ import {
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { NodeCallError, type NodesApi } from '../../nodes/contract.js';
 import { errors } from '../errors.js';
+import { UnreadableReply } from '../replies.js';
 import type { Synchroniser } from '../synchroniser.js';
 import type { Adopter } from './adopter.js';
 import type { AdoptionStore } from './adoption-store.js';
@@ -99,7 +100,8 @@ export const adoptionRoutes = ({
       handle: async ({ params }) => {
         const { id } = required(params.id);
         await synchroniser.adopt(id).catch((error: unknown) => {
-          throw error instanceof NodeCallError ? errors.NO_ANSWER(error.message) : error;
+          const isOfNode = error instanceof NodeCallError || error instanceof UnreadableReply;
+          throw isOfNode ? errors.NO_ANSWER(error.message) : error;
         });
         const problem = adopter.problem(id);
         const left = (await adoptions.left(id, MOST_LEFT)).filter(({ reason }) => reason !== 'not selected');

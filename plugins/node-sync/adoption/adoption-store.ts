@@ -143,21 +143,21 @@ export class AdoptionStore {
     );
   }
 
-  /** Returns false when this panel has talked to the node before. */
-  async meet(nodeId: number, guid: string): Promise<boolean> {
-    return this.#db.write(async (tx) => {
-      const known = await this.#tables.met.findOne({ where: { nodeId }, transaction: tx.t });
-      if (known) return false;
-      await this.#tables.met.create({ nodeId, guid }, { transaction: tx.t });
-      return true;
-    });
+  /** Ids of other nodes under which the panel with this guid was known. */
+  async metAs(tx: Tx, nodeId: number, guid: string): Promise<number[]> {
+    const rows = await this.#tables.met.findAll({ where: { guid }, transaction: tx.t });
+    return rows.map((row) => row.get().nodeId).filter((id) => id !== nodeId);
+  }
+  async meet(tx: Tx, nodeId: number, guid: string): Promise<void> {
+    await this.#tables.met.create({ nodeId, guid }, { transaction: tx.t });
   }
   async hasMet(nodeId: number): Promise<boolean> {
     return (await this.#tables.met.findOne({ where: { nodeId } })) !== null;
   }
 
   async forgetNode(tx: Tx, nodeId: number): Promise<void> {
-    for (const table of ['node_sync_left', 'node_sync_taken', 'node_sync_met'])
+    // That it was met stays: its panel may come back as another node, with what its clients used.
+    for (const table of ['node_sync_left', 'node_sync_taken'])
       await tx.run(`DELETE FROM ${table} WHERE node_id = :nodeId`, { nodeId });
   }
 }

@@ -1,6 +1,7 @@
 // Clients of a node become clients of this panel, with their credentials, limits and counters: a page in a few transactions.
 import type { Principal, Tx } from '../../../kernel/index.js';
 import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../../clients/contract.js';
+import type { InboundsApi } from '../../inbounds/contract.js';
 import type { UsageByMachine } from '../usage-by-machine.js';
 import type { AdoptionStore, Taken } from './adoption-store.js';
 import type { OfferedClient } from './offers.js';
@@ -27,8 +28,10 @@ export class ClientsToAdopt {
   readonly #edits: ClientEditsApi;
   readonly #adoptions: AdoptionStore;
   readonly #usage: UsageByMachine;
+  readonly #inbounds: Pick<InboundsApi, 'get'>;
 
   constructor(needs: {
+    inbounds: InboundsApi;
     clients: ClientsApi;
     clientEdits: ClientEditsApi;
     adoptions: AdoptionStore;
@@ -38,6 +41,7 @@ export class ClientsToAdopt {
     this.#edits = needs.clientEdits;
     this.#adoptions = needs.adoptions;
     this.#usage = needs.byMachine;
+    this.#inbounds = needs.inbounds;
   }
 
   /** `inbounds`: ids at the node to ours. Returns those that stay with the node. A page that is taken again changes nothing more. */
@@ -87,8 +91,9 @@ export class ClientsToAdopt {
     if (managedBy !== '') return `another panel manages it: ${managedBy}`;
     const email = textOf(value['email']);
     const row = recordId > 0 ? this.#clients.byId(recordId) : this.#clients.byEmail(email);
-    // It was deleted here, and the node does not have that yet.
-    if (!row && recordId > 0) return undefined;
+    // It was deleted here, and the node does not have that yet; or the node was never sent this client.
+    if (recordId > 0 && !row?.inboundIds.some((id) => this.#inbounds.get(id)?.nodeId === nodeId))
+      return undefined;
     if (row && recordId === 0 && !isSame(row, value))
       return `a client ${row.email} with another subId and UUID is here already; change the email of one of them`;
     if (row) {

@@ -90,6 +90,8 @@ export class SyncWorld {
     const site = await SyncWorld.#site(this.#t, this.#clock);
     const id = await addNode(this.central.panel, name, site);
     await this.online(id);
+    // After the comparison that its coming has begun.
+    await this.reconcile(id);
     return Object.assign(site, { id });
   }
 
@@ -142,6 +144,7 @@ export const client = (panel: TestPanel, email: string) =>
     subId: string;
     enable: boolean;
     totalGB: number;
+    comment: string;
     inboundIds: number[];
   }>(`/panel/api/clients/get/${email}`);
 export const downOf = async (panel: TestPanel, email: string): Promise<number> =>

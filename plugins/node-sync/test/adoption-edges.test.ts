@@ -1,0 +1,214 @@
+// Adoption when something is in its way: a stop in the middle, another central, a node that is removed and comes back, a node that lies.
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { type TestPanel, until } from '../../../test/harness/index.js';
+import { server, STATUS } from '../../nodes/test/world.js';
+import { adopt, adoption, addSite, compare, inboundOf, move } from './adoption-world.js';
+import { addNode, client, downOf, emails, inbounds, poll, SyncWorld } from './world.js';
+
+const done = async (world: SyncWorld, id: number, count: number): Promise<void> => {
+  const { central } = world;
+  await until(
+    async () => (await adoption(central.panel, id)).adopted.length === count,
+    `${count} are adopted`,
+  );
+  await until(
+    async () => (await adoption(central.panel, id)).adopted.every(({ isDone }) => isDone),
+    'they are done',
+  );
+  await until(async () => (await world.pending(id)) === 0, 'the node knows');
+};
+const countOf = async (panel: TestPanel): Promise<number> => (await emails(panel)).length;
+
+test.serial('stopped in the middle, it goes on where it was; bytes of meanwhile count once', async (t) => {
+  const world = await SyncWorld.start(t);
+  const site = await world.site();
+  const inbound = await site.panel.addInbound({ tag: 'big' });
+  const all = Array.from({ length: 1_700 }, (_, i) => `c${String(i).padStart(4, '0')}`);
+  await site.panel.get('/panel/api/clients/bulkCreate', {
+    body: all.map((email) => ({ client: { email }, inboundIds: [inbound] })),
+  });
+  const [first, last] = ['c0000', 'c1699'];
+  for (const email of [first, last]) await move(site, 'big', email, 100);
+  const id = await addSite(world.central.panel, 'fra', site);
+  await until(async () => (await countOf(world.central.panel)) > 0, 'it has begun');
+  await world.restart(world.central, async () => {
+    for (const email of [first, last]) await move(site, 'big', email, 10);
+  });
+  const begun = await countOf(world.central.panel);
+  t.true(begun >= 500, `${begun} before it was stopped`);
+  for (const email of [first, last]) await move(site, 'big', email, 1);
+  await world.online(id);
+  await compare(world.central.panel, id);
+  await done(world, id, 1);
+  t.deepEqual(await emails(world.central.panel), all);
+  await poll(site.panel);
+  await poll(world.central.panel);
+  await poll(world.central.panel);
+  for (const email of [first, last]) t.is(await downOf(world.central.panel, email), 111, email);
+  t.deepEqual((await adoption(world.central.panel, id)).left, []);
+  t.is(await countOf(site.panel), 1_700);
+  t.deepEqual([...world.central.panel.faults, ...site.panel.faults], []);
+});
+
+test.serial(
+  'a client that leaves a node and comes back is there; what another panel manages is left to it',
+  async (t) => {
+    const world = await SyncWorld.start(t);
+    const node = await world.node('fra');
+    const { panel } = world.central;
+    const [a, b] = [await panel.addInbound({ nodeId: node.id, tag: 'a' }), await panel.addInbound()];
+    await panel.addClient('ann', [a, b]);
+    for (let i = 0; i < 2; i++) {
+      await panel.get('/panel/api/clients/ann/detach', { body: { inboundIds: [a] } });
+      await until(async () => (await countOf(node.panel)) === 0, 'the client has left');
+      await panel.get('/panel/api/clients/ann/attach', { body: { inboundIds: [a] } });
+      await until(async () => (await countOf(node.panel)) === 1, 'the client is back');
+    }
+    await panel.get(`/panel/api/inbounds/update/${a}`, { body: { nodeId: null } });
+    await until(async () => (await inbounds(node.panel)).length === 0, 'the inbound is here');
+    await panel.get(`/panel/api/inbounds/update/${a}`, { body: { nodeId: node.id } });
+    await until(async () => (await inbounds(node.panel)).length === 1, 'and there again');
+    await until(async () => (await countOf(node.panel)) === 1, 'with its client');
+
+    const second = await world.site();
+    const id = await addSite(second.panel, 'paris', node);
+    const own = await node.panel.addInbound({ tag: 'own' });
+    await node.panel.addClient('bob', [own, (await inboundOf(node.panel, 'a')).id]);
+    await adopt(second.panel, id);
+    const { left, adopted } = await adoption(second.panel, id);
+    t.deepEqual(
+      adopted.map(({ remoteTag }) => remoteTag),
+      ['own'],
+    );
+    t.is(left.length, 1);
+    t.regex(left[0]?.reason ?? '', /another panel manages it: [\w-]{36}/);
+    t.deepEqual(await emails(second.panel), ['bob']);
+  },
+);
+
+test.serial(
+  'a node that is removed goes on, and comes back with what it has; nothing is deleted or counted again',
+  async (t) => {
+    const world = await SyncWorld.start(t);
+    const site = await world.site();
+    const { panel } = world.central;
+    const one = await site.panel.addInbound({ tag: 'one' });
+    await site.panel.addClient('ann', [one]);
+    await move(site, 'one', 'ann', 300);
+    const id = await addSite(panel, 'fra', site);
+    await done(world, id, 1);
+    t.regex(
+      (await panel.call(`/panel/api/x/node-sync/${id}/release`, { body: { inboundIds: [1] } })).body.msg,
+      /mode all/,
+    );
+    // Given back while the node is away: it does not learn of it before its record goes.
+    await world.restart(site, async () => {
+      await world.offline(id);
+      await panel.get(`/panel/api/nodes/update/${id}`, { body: { inboundSyncMode: 'selected' } });
+      const [{ id: here } = { id: 0 }] = await inbounds(panel);
+      await panel.get(`/panel/api/x/node-sync/${id}/release`, { body: { inboundIds: [here] } });
+      t.deepEqual(await inbounds(panel), []);
+      await panel.get(`/panel/api/nodes/del/${id}`, { method: 'POST' });
+    });
+    await move(site, 'one', 'ann', 40);
+    const again = await addSite(panel, 'fra again', site);
+    await done(world, again, 1);
+    t.deepEqual(await emails(site.panel), ['ann']);
+    t.deepEqual(
+      (await inbounds(site.panel)).map(({ tag }) => tag),
+      ['one'],
+    );
+    await poll(panel);
+    t.is(await downOf(panel, 'ann'), 340);
+    await panel.get('/panel/api/clients/update/ann', { body: { comment: 'managed again' } });
+    await until(async () => (await client(site.panel, 'ann')).comment === 'managed again', 'it is managed');
+    await compare(panel, again);
+    t.deepEqual([...panel.faults, ...site.panel.faults], []);
+  },
+);
+
+test.serial('what a lying node offers is refused with reasons, and harms nothing', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const own = await panel.addInbound({ tag: 'own' });
+  await panel.addClient('ann', [own]);
+  const inbound = (id: number, value: object, more: object = {}) => ({
+    ...{ id, tag: `t${id}`, originGuid: STATUS.panelGuid, originAddress: '', fallbacks: [], up: 0, down: 0 },
+    ...{ managedBy: '', value: { protocol: 'vless', port: 20_000 + id, ...value } },
+    ...more,
+  });
+  const offered = [
+    inbound(1, { protocol: 'nothing' }),
+    inbound(2, { port: -5 }),
+    inbound(3, { settings: 'no JSON' }),
+    inbound(4, { nodeId: null, id: own, tag: 'own' }),
+    inbound(5, { remark: 'x'.repeat(9_000) }),
+    inbound(6, {}, { tag: 'own' }),
+  ];
+  const person = (id: number, value: object, more: object = {}) => ({
+    ...{ id, recordId: 0, inboundIds: [4], credentials: [], up: 5, down: 5, lastOnline: 0, lastSubFetch: 0 },
+    ...{ resetCount: 0, managedBy: '', value: { email: `p${id}`, ...value } },
+    ...more,
+  });
+  const clients = [
+    person(1, { email: 'ann' }),
+    person(2, { uuid: 'no uuid' }),
+    person(3, { email: 5 }),
+    person(4, {}, { inboundIds: [4, 77, own] }),
+    person(5, {}, { recordId: 1 }),
+    person(6, {}, { credentials: [{ inboundId: 4, allowedIPs: { a: 1 } }, { inboundId: 'x' }] }),
+  ];
+  let offers: unknown = {
+    loop: false,
+    digest: 'd',
+    offered,
+    own: [{ id: own, localId: 9, originAddress: '' }],
+  };
+  const liar = await server(t, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://liar');
+    const answers: Record<string, unknown> = {
+      '/panel/api/server/status': STATUS,
+      '/panel/api/server/descendants': [],
+      '/panel/api/x/node/offers': offers,
+      // The next page is this one, for ever.
+      '/panel/api/x/node/offers/clients': { clients, next: 3 },
+      '/panel/api/x/node/apply': { results: [] },
+    };
+    response.setHeader('content-type', 'application/json');
+    const isState = pathname.startsWith('/panel/api/x/node/state');
+    if (isState) response.statusCode = 404;
+    const code = isState ? { success: false, code: 'NODE_AGENT_UNKNOWN_CENTRAL' } : { success: true };
+    response.end(JSON.stringify({ ...code, msg: '', obj: answers[pathname] ?? {} }));
+  });
+  const honest = await world.site();
+  const id = await addNode(panel, 'liar', { panel: honest.panel, port: liar.port });
+  await until(
+    async () => (await adoption(panel, id)).adopted.some(({ isDone }) => isDone),
+    'it has been asked',
+  );
+  const { left, adopted } = await adoption(panel, id);
+  t.deepEqual(adopted.map(({ tag }) => tag).sort(), [`n${id}-own`, 't4']);
+  t.deepEqual(
+    left
+      .filter(({ kind }) => kind === 'inbound')
+      .map(({ name }) => name)
+      .sort(),
+    ['t1', 't2', 't3', 't5'],
+  );
+  t.deepEqual((await client(panel, 'ann')).inboundIds, [own], 'somebody else with this name');
+  t.like(await inboundOf(panel, 'own'), { id: own, nodeId: null });
+  t.deepEqual((await client(panel, 'p4')).inboundIds.includes(own), false);
+  for (const bad of [
+    null,
+    'x',
+    { loop: 1 },
+    { loop: false, digest: 'd', offered: [inbound(8, {}, { up: -1 })], own: [] },
+  ]) {
+    offers = bad;
+    const { status } = await panel.call(`/panel/api/x/node-sync/${id}/adopt`, { method: 'POST' });
+    t.is(status, 422);
+    await sleep(1);
+  }
+  t.deepEqual(panel.faults, []);
+});
