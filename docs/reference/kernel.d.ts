@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 41 names
+//   @weir-panel/weir/plugins/clients: 42 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
@@ -17,7 +17,7 @@
 //   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
-//   @weir-panel/weir/plugins/fallbacks: 3 names
+//   @weir-panel/weir/plugins/fallbacks: 6 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 111 names
@@ -2381,6 +2381,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
   }
   export const ClientPeriods: Token<ClientPeriodsApi>;
+  /** What a client brings from the panel that has it. */
+  export type WantedUsage = Pick<ClientRow, 'up' | 'down' | 'lastOnline' | 'lastSubFetch' | 'resetCount'>;
   /** A client as another panel that manages it wants it to be. */
   export interface WantedClient {
     /** the client that it is here; undefined for a new one */
@@ -2393,6 +2395,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly managed: ReadonlySet<number>;
     /** its usage starts again at zero */
     readonly isNewPeriod?: boolean | undefined;
+    /** of a new client: what it used at the panel that has it already, bytes and times in Unix ms */
+    readonly used?: WantedUsage | undefined;
     /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
     readonly startedFrom?: number | undefined;
   }
@@ -3863,10 +3867,21 @@ declare module '@weir-panel/weir/plugins/external-links' {
 }
 
 declare module '@weir-panel/weir/plugins/fallbacks' {
-  import type { During, Principal, Static, Typed } from '@weir-panel/weir/kernel';
+  import type { During, Principal, Static, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { Applied } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
 
   // Bodies and replies. Source of the fields: xtls.github.io, FallbackObject.
+  const FallbackBody: Joi.ObjectSchema<any> & Typed<{
+    alpn?: "" | "h2" | "http/1.1" | null;
+    childId?: number | null;
+    dest?: string | number | null;
+    name?: string | null;
+    path?: string | null;
+    sortOrder?: number | null;
+    xver?: number | null;
+  }>;
+  export type SentFallback = Static<typeof FallbackBody>;
   const FallbackReply: Joi.ObjectSchema<any> & Typed<{
     alpn: string;
     childId: number;
@@ -3881,6 +3896,20 @@ declare module '@weir-panel/weir/plugins/fallbacks' {
   export type Fallback = Static<typeof FallbackReply>;
 
   // Fallbacks of inbounds, for plugins that follow their changes.
+  /** Fallbacks, for plugins that bring them to the machine of their inbounds. */
+  export interface FallbacksApi {
+    /** Whether inbounds of this protocol can have fallbacks. */
+    isMaster(protocol: string): boolean;
+    /** Those of an inbound, in order; from memory. */
+    of(masterId: number): readonly Fallback[];
+    /** Where another program of its machine reaches this inbound, as `dest`; empty for an unknown one. */
+    destinationOf(inboundId: number): string;
+    /** Ids of the inbounds with a fallback that leads to this one. */
+    mastersOf(childId: number): readonly number[];
+    /** Replaces all fallbacks of an inbound, with the checks of the API. Do not call it inside a write. */
+    replace(masterId: number, fallbacks: readonly SentFallback[], who: Principal): Promise<Applied>;
+  }
+  export const Fallbacks: Token<FallbacksApi>;
   export interface FallbackChange {
     /** the inbound that has them */
     readonly masterId: number;
@@ -4242,6 +4271,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly initial: null;
       readonly option: true;
     };
+    originGuid: {
+      readonly column: Column<string>;
+      readonly value: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly hidden: true;
+    };
     countedSince: {
       readonly column: Column<number>;
       readonly value: Joi.NumberSchema<number> & Typed<number>;
@@ -4272,6 +4307,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     lastTrafficResetTime: number;
     listen: string;
     nodeId: number | null;
+    originGuid: string;
     port: number;
     protocol: string;
     remark: string;
@@ -4895,6 +4931,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly ignored?: Set<string>;
     /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
     readonly keepDestinations?: boolean;
+    /** guid of the panel below the node of `nodeId` that runs it; without it the node itself does */
+    readonly originGuid?: string;
   }
   export interface Added {
     readonly id: number;
@@ -4938,6 +4976,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export interface InboundPlacesApi {
     /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
     place(nodeId: number): InboundPlace | undefined;
+    /** Returns the machine with this guid below the node; undefined when it is not known. From memory as well. */
+    below?(nodeId: number, guid: string): InboundPlace | undefined;
   }
   /** Who knows other machines that run inbounds. The first that knows a node answers. */
   export const InboundPlaces: ExtensionPoint<InboundPlacesApi>;
@@ -4953,7 +4993,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export const LocalInbounds: Token<LocalInboundsApi>;
 
   // Where inbounds run. A plugin that knows nodes may fail: its nodes are unknown then, and nothing of theirs runs here.
-  type Placed = Pick<Inbound, 'nodeId'>;
+  type Placed = Pick<Inbound, 'nodeId'> & {
+    readonly originGuid?: string;
+  };
   /** Whether one machine runs both. */
   export const isSamePlace: (a: Placed, b: Placed) => boolean;
 
@@ -5043,12 +5085,15 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Returns the machine that runs the inbound. */
-    placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
+    placeOf(inbound: Pick<Inbound, 'nodeId'> & {
+      readonly originGuid?: string;
+    }): InboundPlace;
     /** Returns the node with this id; undefined when no plugin knows it. */
     node(nodeId: number): InboundPlace | undefined;
     /** Returns the other inbounds of the same machine, ordered by id. */
     beside(inbound: Pick<Inbound, 'nodeId'> & {
       readonly id?: number;
+      readonly originGuid?: string;
     }): readonly Inbound[];
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
@@ -5445,7 +5490,7 @@ declare module '@weir-panel/weir/plugins/node-sync' {
 }
 
 declare module '@weir-panel/weir/plugins/nodes' {
-  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token, Tx } from '@weir-panel/weir/kernel';
 
   // A call of a node that failed, in a sentence that says what to do.
   /**
@@ -5511,6 +5556,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
     readonly guid: string;
     /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
     readonly isSure: boolean;
+    /** Whether this panel is among the nodes below it. */
+    readonly isLoop: boolean;
   }
   export interface NodesApi {
     /** All nodes, by id; disabled ones too. */
@@ -5525,6 +5572,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
      * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
      */
     call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+    /** Sets the tags of a node in the mode `selected`, inside a write. An unknown node has none. */
+    selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal): Promise<void>;
   }
   export const Nodes: Token<NodesApi>;
   export interface NodeChange {
@@ -7359,6 +7408,8 @@ declare module '@weir-panel/weir/plugins/traffic' {
     }[];
     /** Counters that are missing in `users` have gone: when they come back, they begin at zero. */
     readonly isComplete?: boolean;
+    /** Counters only grow within this epoch, also over restarts: a lower one is an older state, which counts nothing. */
+    readonly neverFalls?: boolean;
     /** Bytes that one counter can have moved since the last reading. What exceeds it is not counted, and logged. */
     readonly most?: number;
   }

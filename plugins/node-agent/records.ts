@@ -119,6 +119,17 @@ export class Records {
     return row && read(row);
   }
 
+  /** The live records of any central, by local id: of all inbounds, or of these clients. */
+  async owners(kind: RecordKind, localIds?: readonly number[]): Promise<Map<number, RecordRow>> {
+    const which = localIds === undefined ? 'local_id > 0' : 'local_id IN (:localIds)';
+    if (localIds?.length === 0) return new Map();
+    const rows = await this.#db.query<RecordRow>(
+      `${SELECT} WHERE kind = :kind AND is_gone = 0 AND ${which}`,
+      { kind, localIds: localIds ?? [] },
+    );
+    return new Map(rows.map((row) => [Number(row.localId), read(row)]));
+  }
+
   /** Inbounds of a central that are here, by its ids. */
   async inbounds(central: number): Promise<Map<number, number>> {
     const rows = await this.#db.query<{ id: number; localId: number }>(

@@ -5,6 +5,7 @@ import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
+import type { Offers } from './offers.js';
 import type { Records } from './records.js';
 import { presenceSince } from './presence-routes.js';
 import {
@@ -42,6 +43,7 @@ interface Needs {
   readonly presence: PresenceOfHere;
   readonly addressesOfHere: AddressesOfHere;
   readonly devicesOfHere: DevicesOfHere;
+  readonly offers: Offers;
 }
 
 export const routes = ({
@@ -56,6 +58,7 @@ export const routes = ({
   presence,
   addressesOfHere,
   devicesOfHere,
+  offers,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -78,7 +81,11 @@ export const routes = ({
     query: OfCentral,
     reply: payload(Summary),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ query }) => ({ guid: identity.guid, ...(await state.summary(query.central)) }),
+    handle: async ({ query }) => ({
+      guid: identity.guid,
+      ...(await state.summary(query.central)),
+      offers: await offers.digest(query.central),
+    }),
   }),
   route({
     method: 'GET',

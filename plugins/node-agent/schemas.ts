@@ -18,7 +18,7 @@ import { BUCKETS } from './record-digest.js';
 const MOST_CHANGES = 5_000;
 const MOST_ELSEWHERE = 25_000;
 
-const guid = () =>
+export const guid = () =>
   word()
     .max(64)
     .pattern(/^[\w:-]+$/, 'letters, digits, -, _ and :')
@@ -41,6 +41,15 @@ export const Apply = shape({
       inboundIds: optional(list(id()).max(1000)).description(
         'of a client: where it is attached, by the ids of the central',
       ),
+      adopts: optional(id()).description(
+        'of an inbound: the id that it has here already, from `offers`. Only while the record is new',
+      ),
+      taken: optional(shape({ up: bytes(), down: bytes() })).description(
+        'of a client that is adopted: what the central has counted of its usage here. What it used since is told',
+      ),
+      release: optional(bool()).description(
+        'with the value null: the record is forgotten, and what it stands for stays as it is, without a central',
+      ),
     }),
   ).max(MOST_CHANGES),
 }).example({
@@ -62,7 +71,18 @@ export const Apply = shape({
   ],
 });
 export const Applied = shape({
-  results: list(shape({ kind: text(), id: int(), version: int(), ok: bool(), reason: optional(text()) })),
+  results: list(
+    shape({
+      kind: text(),
+      id: int(),
+      version: int(),
+      ok: bool(),
+      reason: optional(text()),
+      newest: optional(int()).description(
+        'the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one',
+      ),
+    }),
+  ),
 });
 
 export const OfCentral = shape({ central: guid() }).example({
@@ -95,6 +115,7 @@ export const Summary = shape({
   guid: text().description('of this panel'),
   epoch: text().description('the current epoch of usage'),
   digest: text().description('digest of the digests of all buckets, in their order, joined by line feeds'),
+  offers: text().description('changes when this panel has something else to adopt'),
 });
 export const Buckets = shape({
   guid: text(),

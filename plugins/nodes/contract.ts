@@ -1,5 +1,14 @@
 // Nodes: other panels that this one manages.
-import { after, during, event, extensionPoint, guard, type Principal, token } from '../../kernel/index.js';
+import {
+  after,
+  during,
+  event,
+  extensionPoint,
+  guard,
+  type Principal,
+  token,
+  type Tx,
+} from '../../kernel/index.js';
 import type { NodeCallOptions as CallOptions } from './calls/node-caller.js';
 import type { NodeReply } from './calls/reply.js';
 
@@ -43,6 +52,8 @@ export interface NodeEntry extends NodeFacts {
   readonly guid: string;
   /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
   readonly isSure: boolean;
+  /** Whether this panel is among the nodes below it. */
+  readonly isLoop: boolean;
 }
 
 export interface NodesApi {
@@ -58,6 +69,13 @@ export interface NodesApi {
    * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
    */
   call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+  /** Sets the tags of a node in the mode `selected`, inside a write. An unknown node has none. */
+  selectTags(
+    tx: Tx,
+    id: number,
+    tags: (before: readonly string[]) => readonly string[],
+    who: Principal,
+  ): Promise<void>;
 }
 export const Nodes = token<NodesApi>('nodes', 'Nodes');
 

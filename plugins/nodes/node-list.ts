@@ -1,4 +1,5 @@
 // Nodes as others see them: their records with states, problems and figures, and the tree below them.
+import type { Principal, Tx } from '../../kernel/index.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { NodeCaller, NodeCallOptions } from './calls/node-caller.js';
 import { NodeCallError } from './calls/call-error.js';
@@ -59,9 +60,21 @@ export class NodeList implements NodesApi {
     return caller.call(store.target(row), path, options);
   }
 
+  selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal) {
+    return this.#needs.store.selectTags(tx, id, tags, who);
+  }
+
   #entry(row: NodeRow, problems: readonly NodeProblem[]): NodeEntry {
     const { status, guid } = this.#needs.states.of(row.id);
-    return { ...factsOf(row), status, guid, isSure: guid !== '' && !problems.some(isAboutIdentity) };
+    return {
+      ...factsOf(row),
+      status,
+      guid,
+      ...{
+        isSure: guid !== '' && !problems.some(isAboutIdentity),
+        isLoop: problems.some(({ code }) => code === 'loop'),
+      },
+    };
   }
 
   /** Names of nodes by the guid that answers there. */

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Every endpoint that changes something, or hands out secrets, leaves an entry in the record of changes, or stands here with the reason why not.
 import test from 'ava';
 import nock from 'nock';
@@ -35,6 +35,8 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
+  [`POST ${API}x/node-sync/{id}/adopt`, 'the inbounds and clients that it adds are recorded'],
+  [`POST ${API}x/node-sync/{id}/release`, 'the inbounds that it deletes here are recorded'],
   ...[
     'inbounds/pushClientTraffics',
     'server/clientIps',

@@ -18,9 +18,10 @@ export async function addNode(
   central: Pick<TestPanel, 'get'>,
   name: string,
   site: { readonly panel: Pick<TestPanel, 'get'>; readonly port: number },
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<number> {
   const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-    body: { name: 'central' },
+    body: { name: `central-of-${name}` },
   });
   await central.get('/panel/api/nodes/add', {
     body: {
@@ -33,6 +34,7 @@ export async function addNode(
       apiToken: token,
       enable: true,
       allowPrivateAddress: true,
+      ...fields,
     },
   });
   const nodes = await central.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
@@ -76,6 +78,11 @@ export class SyncWorld {
     };
     t.teardown(() => site.panel[Symbol.asyncDispose]());
     return site;
+  }
+
+  /** A panel of its own, which nobody manages. */
+  site(): Promise<Site> {
+    return SyncWorld.#site(this.#t, this.#clock);
   }
 
   /** A node, and its record at the central; resolves when it is online. */
@@ -129,9 +136,14 @@ export class SyncWorld {
 export const emails = async (panel: TestPanel): Promise<string[]> =>
   (await panel.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email).sort();
 export const client = (panel: TestPanel, email: string) =>
-  panel.get<{ id: number; uuid: string; enable: boolean; totalGB: number; inboundIds: number[] }>(
-    `/panel/api/clients/get/${email}`,
-  );
+  panel.get<{
+    id: number;
+    uuid: string;
+    subId: string;
+    enable: boolean;
+    totalGB: number;
+    inboundIds: number[];
+  }>(`/panel/api/clients/get/${email}`);
 export const downOf = async (panel: TestPanel, email: string): Promise<number> =>
   (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
 export const inbounds = (panel: TestPanel) =>
