@@ -1,4 +1,4 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
 import { Devices } from '../devices/contract.js';
@@ -26,11 +26,12 @@ import { OffersOfNodes } from './adoption/offers.js';
 import { SelectedTags } from './adoption/selected-tags.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
-import { desiredStateChanged } from './contract.js';
+import { desiredStateChanged, NodeRecords } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
 import { NewsOfClients } from './news-of-clients.js';
 import { OnceThere } from './once-there.js';
+import { OtherProtocols } from './other-protocols.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
@@ -54,10 +55,10 @@ export default definePlugin({
     identity: PanelIdentity,
     online: Presence,
     addresses: maybe(ClientAddresses),
-    devices: maybe(Devices),
     inboundEdits: InboundEdits,
     clientEdits: ClientEdits,
     fallbacks: maybe(Fallbacks),
+    devices: maybe(Devices),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -74,6 +75,7 @@ export default definePlugin({
     changes: singleton(ChangesOfNodes),
     onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
+    protocols: singleton(OtherProtocols),
     senders: singleton(AllSenders),
     presence: singleton(PresenceOfNodes),
     news: singleton(NewsOfClients),
@@ -82,6 +84,7 @@ export default definePlugin({
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
+  provides: ({ synchroniser }) => [provide(NodeRecords, synchroniser)],
   contributes: ({ places, senders, usage, records, presence }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),
@@ -116,6 +119,8 @@ export default definePlugin({
         }
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);
+      // It may be enabled again, or at another address.
+      senders.wake(saved.flatMap(({ before, after }) => (before && after?.enable ? [after.id] : [])));
     }),
     tap(duringInboundSave, async ({ changes: saved }, tx) => {
       await changes.inboundsSaved(saved, tx);

@@ -5,6 +5,7 @@ import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
 import type { NewsOfClients } from './news-of-clients.js';
 import type { OnceThere } from './once-there.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
@@ -40,6 +41,7 @@ export class UsageOfNodes implements CounterSource {
   readonly #onceThere: OnceThere;
   readonly #presence: PresenceOfNodes;
   readonly #news: NewsOfClients;
+  readonly #protocols: OtherProtocols;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
@@ -58,6 +60,7 @@ export class UsageOfNodes implements CounterSource {
     onceThere: OnceThere;
     presence: PresenceOfNodes;
     news: NewsOfClients;
+    protocols: OtherProtocols;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
@@ -65,6 +68,7 @@ export class UsageOfNodes implements CounterSource {
     this.#onceThere = needs.onceThere;
     this.#presence = needs.presence;
     this.#news = needs.news;
+    this.#protocols = needs.protocols;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
@@ -96,10 +100,15 @@ export class UsageOfNodes implements CounterSource {
       for (const node of next) {
         if (signal.aborted) return;
         try {
-          const read = await this.#ask(node, signal);
+          // Of a node that speaks another protocol, its plugin counts the usage.
+          const read = await this.#protocols.call(
+            node,
+            () => this.#ask(node, signal),
+            async () => undefined,
+          );
           if (signal.aborted) return;
-          readings.push(...read.readings);
-          positions.push(read.position);
+          readings.push(...(read?.readings ?? []));
+          if (read) positions.push(read.position);
           this.#problems.delete(node.id);
         } catch (error) {
           const problem = messageOf(error);
