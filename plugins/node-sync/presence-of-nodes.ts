@@ -12,6 +12,11 @@ import { presenceIn, type PresenceReply, type ToldAddress, type ToldDevice } fro
 
 /** A report counts for 20 s, so an unchanged one is not made with every poll. */
 const REPORTED_EVERY_MS = 9_000;
+/** Panels below a node that are shown by themselves; further ones count as the node. */
+const MOST_BELOW = 100;
+/** What is kept of one node: it may tell each client at each panel below it. */
+const MOST_KNOWN = 300_000;
+const MOST_MACHINES = 2_000;
 /** Counts are asked for each node of a list. */
 const COUNTED_EVERY_MS = 1_000;
 
@@ -23,7 +28,31 @@ interface OfNode {
   /** of the panel that answered */
   readonly guid: string;
   position: string;
+  /** by the guid that the node tells */
   machines: Map<string, Machine>;
+  /** under which guid each is shown; undefined for those that are not */
+  places: Map<string, string | undefined>;
+}
+
+/** Takes in where machines are shown now, because the tree below a node may change; returns the places of those that moved. */
+function moved(known: OfNode, placeOf: (guid: string) => string | undefined): (string | undefined)[] {
+  const places = new Map<string, string | undefined>();
+  const changed: (string | undefined)[] = [];
+  let size = 0;
+  for (const [told, { clients, inbounds }] of known.machines) {
+    size += clients.size + inbounds.size;
+    if (clients.size + inbounds.size === 0) {
+      known.machines.delete(told);
+      continue;
+    }
+    const place = placeOf(told);
+    places.set(told, place);
+    if (known.places.get(told) !== place) changed.push(known.places.get(told), place);
+  }
+  if (size > MOST_KNOWN || places.size > MOST_MACHINES)
+    throw new Error(`it tells more than ${MOST_KNOWN} clients and inbounds, or ${MOST_MACHINES} panels`);
+  known.places = places;
+  return changed;
 }
 
 export class PresenceOfNodes {
@@ -92,29 +121,33 @@ export class PresenceOfNodes {
   async #take(node: NodeEntry, reply: PresenceReply): Promise<void> {
     const before = this.#known.get(node.id);
     const known: OfNode =
-      before?.guid === node.guid ? before : { guid: node.guid, position: '', machines: new Map() };
+      before?.guid === node.guid
+        ? before
+        : { guid: node.guid, position: '', machines: new Map(), places: new Map() };
     this.#known.set(node.id, known);
     known.position = reply.position;
-    const changed = new Set<string>(before === known ? [] : before?.machines.keys());
+    const changed = new Set<string | undefined>(before === known ? [] : before?.places.values());
     if (reply.isFull) {
-      for (const guid of known.machines.keys()) changed.add(guid);
+      for (const place of known.places.values()) changed.add(place);
       known.machines = new Map();
+      known.places = new Map();
     }
     const placeOf = this.#placesBelow(node);
     const slice = new TimeSlice();
     for (const told of reply.machines) {
       if (slice.isOver) await slice.next();
-      const guid = placeOf(told.guid);
-      if (guid === undefined) continue;
-      const machine = known.machines.get(guid) ?? { clients: new Set(), inbounds: new Set() };
-      known.machines.set(guid, machine);
-      changed.add(guid);
+      changed.add(placeOf(told.guid));
+      const machine = known.machines.get(told.guid) ?? { clients: new Set(), inbounds: new Set() };
+      known.machines.set(told.guid, machine);
       for (const id of told.gone) machine.clients.delete(id);
       for (const id of told.idle) machine.inbounds.delete(id);
       for (const id of told.online) if (this.#isClientOn(id, node.id)) machine.clients.add(id);
       for (const id of told.active) if (this.#isInboundOn(id, node.id)) machine.inbounds.add(id);
     }
-    await this.#tell(new Set([...changed, ...this.#due(known)]));
+    for (const place of moved(known, placeOf)) changed.add(place);
+    for (const place of this.#due(known)) changed.add(place);
+    changed.delete(undefined);
+    await this.#tell(changed as Set<string>);
     await this.#takeAddresses(node, reply.addresses, placeOf);
     await this.#takeDevices(node, reply.devices);
   }
@@ -136,7 +169,7 @@ export class PresenceOfNodes {
 
   /** The guid under which something is shown: that of a panel below the node, and the node's own for those that are not known yet. Undefined for what others tell themselves. */
   #placesBelow(node: NodeEntry): (guid: string) => string | undefined {
-    const below = new Set(this.#nodes.below(node.id));
+    const below = new Set(this.#nodes.below(node.id).slice(0, MOST_BELOW));
     const direct = new Set([this.#identity.guid, ...this.#nodes.list().map(({ guid }) => guid)]);
     return (guid) => {
       if (guid === node.guid || below.has(guid)) return guid;
@@ -153,9 +186,9 @@ export class PresenceOfNodes {
     return this.#inbounds.get(inboundId)?.nodeId === nodeId;
   }
 
-  #due({ machines }: OfNode): string[] {
+  #due({ places }: OfNode): (string | undefined)[] {
     const until = this.#clock.now() - REPORTED_EVERY_MS;
-    return [...machines.keys()].filter((guid) => !((this.#reported.get(guid) ?? 0) > until));
+    return [...places.values()].filter((guid) => !((this.#reported.get(guid ?? '') ?? 0) > until));
   }
 
   /** A panel may be below several nodes: it is what all of them tell. */
@@ -165,15 +198,16 @@ export class PresenceOfNodes {
     for (const guid of guids) {
       const clients = new Set<number>();
       const inbounds = new Set<number>();
-      for (const [nodeId, { machines }] of this.#known) {
-        const machine = machines.get(guid);
-        for (const id of [...(machine?.clients ?? [])]) {
-          if (slice.isOver) await slice.next();
-          if (this.#isClientOn(id, nodeId)) clients.add(id);
-          else machine?.clients.delete(id);
+      for (const [nodeId, { machines, places }] of this.#known)
+        for (const [told, machine] of machines) {
+          if (places.get(told) !== guid) continue;
+          for (const id of [...machine.clients]) {
+            if (slice.isOver) await slice.next();
+            if (this.#isClientOn(id, nodeId)) clients.add(id);
+            else machine.clients.delete(id);
+          }
+          for (const id of machine.inbounds) if (this.#isInboundOn(id, nodeId)) inbounds.add(id);
         }
-        for (const id of machine?.inbounds ?? []) if (this.#isInboundOn(id, nodeId)) inbounds.add(id);
-      }
       this.#report(guid, { clients: [...clients], inbounds: [...inbounds] });
       if (clients.size + inbounds.size > 0) this.#reported.set(guid, this.#clock.now());
       else this.#reported.delete(guid);
@@ -202,7 +236,9 @@ export class PresenceOfNodes {
     const known = this.#known.get(nodeId);
     if (!known) return;
     this.#known.delete(nodeId);
-    void this.#tell(new Set(known.machines.keys()));
+    const places = new Set([...known.places.values()].filter((place) => place !== undefined));
+    // What cannot be reported ends by itself.
+    void this.#tell(places).catch(() => undefined);
   }
 
   /** How many clients are online under a guid. */

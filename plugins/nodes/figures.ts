@@ -34,15 +34,28 @@ export class Figures {
     return all.filter((inbound) => inbound.nodeId === nodeId).map(({ id }) => id);
   }
 
+  /** Without what runs on panels below the node. */
   of(node: NodeEntry): NodeFigures {
-    return this.#with(this.#counted(this.inboundsOn(node.id)), (source) => source.of(node));
+    const { inbounds } = this.#needs;
+    const here = this.inboundsOn(node.id).filter((id) => {
+      const inbound = inbounds?.get(id);
+      return inbound && inbounds?.placeOf(inbound).guid === node.guid;
+    });
+    return this.#with(this.#counted(here), (source) => source.of(node));
   }
 
-  /** Of a panel below a node: what this panel knows of inbounds that run there. */
-  below(guid: string): NodeFigures {
+  /** Tells the figures of panels below nodes, by guid: what this panel knows of inbounds that run there. The inbounds are looked at once. */
+  below(): (guid: string) => NodeFigures {
     const { inbounds } = this.#needs;
-    const there = (inbounds?.list() ?? []).filter((inbound) => inbounds?.placeOf(inbound).guid === guid);
-    return this.#with(this.#counted(there.map(({ id }) => id)), (source) => source.below?.(guid) ?? {});
+    const byGuid = new Map<string, number[]>();
+    for (const inbound of inbounds?.list() ?? []) {
+      const guid = inbounds?.placeOf(inbound).guid ?? '';
+      const there = byGuid.get(guid);
+      if (there) there.push(inbound.id);
+      else byGuid.set(guid, [inbound.id]);
+    }
+    return (guid) =>
+      this.#with(this.#counted(byGuid.get(guid) ?? []), (source) => source.below?.(guid) ?? {});
   }
 
   #with(counted: NodeFigures, figures: (source: NodeFigureSource) => Partial<NodeFigures>): NodeFigures {

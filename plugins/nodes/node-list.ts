@@ -103,9 +103,11 @@ export class NodeList implements NodesApi {
     const { figures } = this.#needs;
     const names = this.#namesByGuid();
     const direct = this.#needs.store.list().map((row) => this.#shown(row, names));
-    const below = this.#below().map(({ address, ...entry }) => ({
+    const found = this.#below();
+    const figuresOf = found.length > 0 ? figures.below() : () => NO_FIGURES;
+    const below = found.map(({ address, ...entry }) => ({
       ...TRANSITIVE,
-      ...figures.below(entry.guid),
+      ...figuresOf(entry.guid),
       ...entry,
       address,
     }));

@@ -4,6 +4,7 @@ import { FakeClock } from '../../../test/harness/index.js';
 import { PresenceOfNodes } from '../presence-of-nodes.js';
 
 const OWN = 'own-guid';
+const many = Array.from({ length: 150 }, (_, i) => `many-${i}`);
 /** Clients 1 and 2 are on node 7, through inbound 71; client 3 is on node 8, through inbound 81. */
 const PLACES: Record<number, number[]> = { 1: [71], 2: [71, 10], 3: [81], 4: [10] };
 const NODE_OF: Record<number, number | null> = { 71: 7, 81: 8, 10: null };
@@ -15,6 +16,7 @@ function made() {
     [];
   const problems: string[] = [];
   const devices: { readonly clientId: number }[] = [];
+  const tree = ['below-7'];
   const nodes = [
     { id: 7, guid: 'g7', name: 'seven' },
     { id: 8, guid: 'g8', name: 'eight' },
@@ -22,7 +24,10 @@ function made() {
   const presence = new PresenceOfNodes({
     clock,
     log: { warn: (_: string, { problem }: { problem: string }) => problems.push(problem) } as never,
-    nodes: { list: () => nodes as never, below: (id) => (id === 7 ? ['below-7', 'shared'] : ['shared']) },
+    nodes: {
+      list: () => nodes as never,
+      below: (id) => (id === 7 ? [...tree, 'shared', ...many] : ['shared']),
+    },
     clients: { byId: (id) => PLACES[id] && ({ id, inboundIds: PLACES[id] } as never) },
     inbounds: { get: (id) => (id in NODE_OF ? ({ id, nodeId: NODE_OF[id] } as never) : undefined) },
     identity: { guid: OWN } as never,
@@ -39,7 +44,7 @@ function made() {
     seen: async (guid, list) => void seen.push(...list.map((one) => ({ guid, ...one }))),
   });
   const [seven, eight] = nodes as never[] as [never, never];
-  return { clock, presence, reports, seen, devices, problems, seven, eight };
+  return { clock, presence, reports, tree, seen, devices, problems, seven, eight };
 }
 const machine = (guid: string, lists: object = {}) => ({
   guid,
@@ -170,4 +175,39 @@ test('a panel below two nodes is what both tell; changes add up, and one that go
   t.deepEqual(reports.get('shared')?.clients, [3]);
   await presence.take(eight, told([]));
   t.deepEqual(reports.get('shared')?.clients, []);
+});
+
+test('a node that tells very many panels below it, and each client at each of them', async (t) => {
+  const { presence, reports, seven, problems } = made();
+  await presence.take(seven, told(many.map((guid) => machine(guid, { online: [1] }))));
+  t.is([...reports.keys()].filter((guid) => guid.startsWith('many-')).length, 98);
+  t.deepEqual(reports.get('g7')?.clients, [1]);
+  // Its clients are the ids from 1000 on.
+  for (let id = 1000; id < 6000; id++) PLACES[id] = [71];
+  const online = Array.from({ length: 5000 }, (_, i) => 1000 + i);
+  for (let from = 0; from < 90 && problems.length === 0; from += 30)
+    await presence.take(
+      seven,
+      told(
+        many.slice(from, from + 30).map((guid) => machine(guid, { online })),
+        [],
+        { isFull: false },
+      ),
+    );
+  t.regex(problems[0] ?? '', /more than 300000/);
+  t.deepEqual(reports.get('g7')?.clients, []);
+});
+
+test('a panel that turns out to be below a node is shown there from then on, and leaves nothing behind', async (t) => {
+  const { presence, reports, seven, tree } = made();
+  await presence.take(seven, told([machine('late', { online: [1] }), machine('g7', { online: [2] })]));
+  t.deepEqual(reports.get('g7')?.clients, [1, 2]);
+  tree.push('late');
+  await presence.take(seven, told([], [], { isFull: false }));
+  t.deepEqual([reports.get('g7')?.clients, reports.get('late')?.clients], [[2], [1]]);
+  await presence.take(seven, told([machine('late', { gone: [1] })], [], { isFull: false }));
+  t.deepEqual(reports.get('late')?.clients, []);
+  tree.splice(0);
+  await presence.take(seven, told([], [], { isFull: false }));
+  t.deepEqual(reports.get('g7')?.clients, [2]);
 });

@@ -89,6 +89,19 @@ test.serial(
     }, 'it is counted at the top');
     await upwards();
     t.is(await downOf(panel, 'anna'), 50);
+    // Each machine is shown with what runs there.
+    await world.online(id);
+    const nodes =
+      await panel.get<{ guid: string; name: string; inboundCount: number; clientCount: number }[]>(
+        '/panel/api/nodes/list',
+      );
+    t.deepEqual(
+      nodes.map(({ name, inboundCount, clientCount }) => [name, inboundCount, clientCount]),
+      [
+        ['middle', 1, 0],
+        ['low', 1, 2],
+      ],
+    );
 
     // Deleted while the one between is off: a tombstone through both.
     await world.restart(middle, async () => {
