@@ -5758,6 +5758,8 @@ export type NodeApplyInput = {
   body: {
     /** guid of the central: the panel that manages this one */
     central: string;
+    /** guid of the panel that is meant: another one refuses the call. An address may have become that of another panel */
+    node?: string;
     changes: {
       /** inbound or client */
       kind: string;
@@ -5805,6 +5807,26 @@ export type NodeReleaseInput = {
   body: {
     /** guid of the central: the panel that manages this one */
     central: string;
+  };
+};
+
+export type NodeDevicesInput = {
+  body: {
+    /** guid of the central */
+    central: string;
+    seen: {
+      id: number;
+      /** SHA-256 of the device id, in hex */
+      hash: string;
+      /** ms before this message: its last fetch */
+      seen: number;
+      userAgent: string;
+      deviceOs: string;
+      osVersion: string;
+      deviceModel: string;
+      /** it was removed */
+      isGone: boolean;
+    }[];
   };
 };
 
@@ -6013,6 +6035,18 @@ export type NodeUsageReply = {
       since: number;
       /** ms before this message: its last */
       seen: number;
+    }[];
+    /** devices that fetched a subscription here */
+    devices: {
+      id: number;
+      /** SHA-256 of the device id, in hex */
+      hash: string;
+      /** ms before this message: its last fetch */
+      seen: number;
+      userAgent: string;
+      deviceOs: string;
+      osVersion: string;
+      deviceModel: string;
     }[];
   };
 };
@@ -7332,6 +7366,11 @@ export class Weir extends Transport {
     /** Forgets a central, with its records and the usage kept for it. Its inbounds and clients stay as they are, and nobody manages them. — POST /panel/api/x/node/centrals/release */
     release: (input: NodeReleaseInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/centrals/release', gives: 'msg' }, input),
+    /** Devices of clients of the central that fetched a subscription at other machines: they take places of limitHwid here too, while there are any. And those that were removed. Unknown clients are skipped. — POST /panel/api/x/node/devices */
+    devices: (input: NodeDevicesInput): Promise<{
+      taken: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/devices', gives: 'obj' }, input),
     /** What clients of the central used on all other machines, in place of what it reported before. Their quota counts it together with what they used here, until the next report. — POST /panel/api/x/node/elsewhere */
     elsewhere: (input: NodeElsewhereInput): Promise<NodeElsewhereReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/elsewhere', gives: 'obj' }, input),

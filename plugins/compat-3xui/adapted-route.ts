@@ -15,6 +15,8 @@ import {
   validateInSlices,
   withMessage,
 } from '../../kernel/index.js';
+import type { BodyHashes } from './body-hashes.js';
+import { isCentral } from './centrals.js';
 import type { OldPrograms } from './old-program.js';
 import { repaired } from './repair.js';
 
@@ -30,6 +32,7 @@ export interface Change {
 
 /** Later is another answer, with the same call. */
 const TOO_MANY = 429;
+const NOT_FOUND = 404;
 /** These tell a program to log in again, so they keep their status. */
 const KEEPS_STATUS: readonly string[] = [
   kernelErrors.UNAUTHORIZED.code,
@@ -103,7 +106,12 @@ function refuseUnfit(schema: Schema | undefined, value: unknown): void {
 }
 
 /** `programs` recognises callers; `all` where only older programs call it. */
-export function adapted(route: Route, { read, shape }: Change, programs: OldPrograms | 'all'): Route {
+export function adapted(
+  route: Route,
+  { read, shape }: Change,
+  programs: OldPrograms | 'all',
+  hashes: BodyHashes,
+): Route {
   const { reply } = route;
   if (reply.kind !== 'payload' && reply.kind !== 'message') return route;
   const handle = handlerOf(route);
@@ -121,7 +129,10 @@ export function adapted(route: Route, { read, shape }: Change, programs: OldProg
     return new Answer<unknown>(await shape(obj, input), msg, false);
   };
   const refuse = (error: unknown, input: Input): Answer<unknown> => {
-    if (programs !== 'all' && !programs.isOne(input)) throw error;
+    const isOld = programs === 'all' || programs.isOne(input);
+    // A central reads the sentence, and looks at its list again after a 404.
+    const isForCentral = isCentral(input) && (error as { readonly status?: unknown }).status !== NOT_FOUND;
+    if (!isOld && !isForCentral) throw error;
     return refusal(error, input);
   };
   return {
@@ -129,7 +140,9 @@ export function adapted(route: Route, { read, shape }: Change, programs: OldProg
     ...(!route.beforeBody && { params: params && orUnfit(params), query: query && orUnfit(query) }),
     ...(reads && { body: anything(), form: true }),
     ...(reply.kind === 'message' && { reply: payload(anything()) }),
-    handle: ((input: Input) =>
-      answer(input).catch((error: unknown) => refuse(error, input))) as unknown as Route['handle'],
+    handle: (async (input: Input) => {
+      await hashes.require(input);
+      return answer(input).catch((error: unknown) => refuse(error, input));
+    }) as unknown as Route['handle'],
   };
 }

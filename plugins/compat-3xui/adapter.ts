@@ -22,6 +22,9 @@ import {
   type Values,
 } from './adapted-route.js';
 import { reads } from './bodies.js';
+import type { BodyHashes } from './body-hashes.js';
+import { addedAgain, isCentral, leftBehind } from './centrals.js';
+import { recordOf } from './bodies.js';
 import { type LoginTokens, requireProgram } from './login-tokens.js';
 import { type Call, NAMES } from './names.js';
 import { OLD_ENDPOINTS, type OldEndpoint, type Step } from './old-endpoints.js';
@@ -42,6 +45,16 @@ const formOf = (call: Call): string => call.replaceAll(/\{\w+(\*?)\}/g, '{$1}');
 const isSafe = (call: Call): boolean => call.startsWith('GET ');
 const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name = '']) => name);
 
+const ADD: Call = 'POST /panel/api/clients/add';
+const UPDATE: Call = 'POST /panel/api/clients/update/{email}';
+const DELETE: Call = 'POST /panel/api/clients/del/{email}';
+const TAKE_CLIENTS: ReadonlySet<Call> = new Set([
+  ADD,
+  'POST /panel/api/inbounds/add',
+  'POST /panel/api/inbounds/update/{id}',
+]);
+const ATTACH: Call = 'POST /panel/api/clients/{email}/attach';
+
 /** The same caller with another call. */
 const withCall = (input: Input, call: Partial<Input>): Input => ({
   ...input,
@@ -61,6 +74,7 @@ export class Adapter {
   readonly #clients: ClientsApi;
   readonly #clock: Clock;
   readonly #replays: Replays | undefined;
+  readonly #hashes: BodyHashes;
 
   constructor(parts: {
     tokens: LoginTokens;
@@ -69,6 +83,7 @@ export class Adapter {
     clients: ClientsApi;
     clock: Clock;
     replays: Replays | undefined;
+    hashes: BodyHashes;
   }) {
     this.#tokens = parts.tokens;
     this.#programs = parts.programs;
@@ -76,6 +91,7 @@ export class Adapter {
     this.#clients = parts.clients;
     this.#clock = parts.clock;
     this.#replays = parts.replays;
+    this.#hashes = parts.hashes;
   }
 
   /** Everything that older programs can call. A route of ours always wins over another name. */
@@ -119,13 +135,59 @@ export class Adapter {
   #own(mounted: Mounted, routes: Routes): Route {
     const call = callOf(mounted);
     if (call === 'GET /csrf-token') return this.#tokens.issuing(mounted.route);
-    return adapted(mounted.route, this.#changeOf(call, routes), this.#programs);
+    const own = adapted(mounted.route, this.#changeOf(call, routes), this.#programs, this.#hashes);
+    if (!TAKE_CLIENTS.has(call) || ![UPDATE, ATTACH, DELETE].every((one) => routes.has(one))) return own;
+    return this.#ofCentrals(own, routes);
+  }
+
+  /** A central adds a client once for each inbound; here it is attached to the others. */
+  #ofCentrals(route: Route, routes: Routes): Route {
+    const handle = async (input: Input): Promise<unknown> => {
+      if (!isCentral(input)) return handlerOf(route)(input);
+      const found = addedAgain(input.body, this.#clients);
+      if (!found) {
+        await this.#clear(input, routes);
+        return handlerOf(route)(input);
+      }
+      const { email, client, lacking } = found;
+      try {
+        await this.#hashes.require(input);
+        const steps: Step[] = [{ call: UPDATE, params: { email }, body: client }];
+        if (lacking.length > 0)
+          steps.push({ call: ATTACH, params: { email }, body: { inboundIds: lacking } });
+        let said = '';
+        for (const step of steps) said = (await (await this.#prepared(step, input, routes))()).msg;
+        return withMessage(said, null);
+      } catch (error) {
+        return refusal(error, input);
+      }
+    };
+    return { ...route, handle: handle as unknown as Route['handle'] };
+  }
+
+  /** Deletes what a central has left behind, where it stands in the way of a client that is valid. */
+  async #clear(input: Input, routes: Routes): Promise<void> {
+    const { client, settings } = (recordOf(input.body) ?? {}) as Values;
+    const { clients = [] } = recordOf(settings) ?? {};
+    const sent = [client, ...(Array.isArray(clients) ? (clients as unknown[]) : [])];
+    const left = leftBehind(sent, this.#clients);
+    if (left.length === 0) return;
+    await this.#hashes.require(input);
+    for (const { email, instead } of left) {
+      const add = { call: ADD, body: { client: instead, inboundIds: [1] } };
+      const isValid = await this.#prepared(add, input, routes).then(
+        () => true,
+        () => false,
+      );
+      // Else the route says what is wrong.
+      if (isValid) await (await this.#prepared({ call: DELETE, params: { email } }, input, routes))();
+    }
   }
 
   /** The same route under another method and path. */
   #named(call: Call, target: Call, { route, path }: Mounted, routes: Routes): Route {
     const wanted = namesIn(path);
-    const same = adapted(route, this.#changeOf(target, routes, call), 'all');
+    const same = adapted(route, this.#changeOf(target, routes, call), 'all', this.#hashes);
     const handle = handlerOf(same);
     return {
       ...same,

@@ -1,6 +1,7 @@
 // Bodies of older programs in the form that our routes take.
 import { jsonObject } from '../../kernel/index.js';
 import type { Change, Input, Values } from './adapted-route.js';
+import { isCentral, WHOLE_CLIENT } from './centrals.js';
 import type { Call } from './names.js';
 import { OLD_COOKIE } from './old-program.js';
 import type { Ask } from './replies.js';
@@ -62,6 +63,7 @@ const isPy3xui = (body: Values, { headers }: Input): boolean | undefined =>
 function clientPatch(body: unknown, input: Input): unknown {
   if (!isRecord(body)) return body;
   const sent = clientOf(body) as Values;
+  if (isCentral(input)) return { ...WHOLE_CLIENT, ...sent };
   return isPy3xui(sent, input) ? { ...PY3XUI_DEFAULTS, ...sent } : sent;
 }
 

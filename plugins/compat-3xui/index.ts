@@ -1,4 +1,5 @@
 import {
+  authenticate,
   contribute,
   definePlugin,
   maybe,
@@ -7,11 +8,14 @@ import {
   SessionCookies,
   Sessions,
   singleton,
+  stage,
   tap,
 } from '../../kernel/index.js';
 import { sessionToken } from '../access/contract.js';
 import { Clients } from '../clients/contract.js';
+import { CentralRoutes } from '../nodes/contract.js';
 import { Adapter } from './adapter.js';
+import { BodyHashes } from './body-hashes.js';
 import { LoginTokens } from './login-tokens.js';
 import { OLD_COOKIE, OldPrograms } from './old-program.js';
 
@@ -21,10 +25,26 @@ export default definePlugin({
   api: 1,
   about: 'Serves programs that were written for 3x-ui: its names, its cookie, its bodies and replies.',
   uses: { sessions: Sessions, clients: Clients, replays: maybe(Replays) },
-  services: { tokens: singleton(LoginTokens), programs: singleton(OldPrograms), adapter: singleton(Adapter) },
+  services: {
+    tokens: singleton(LoginTokens),
+    programs: singleton(OldPrograms),
+    hashes: singleton(BodyHashes),
+    adapter: singleton(Adapter),
+  },
   contributes: ({ adapter }) => [
     contribute(SessionCookies, OLD_COOKIE),
     contribute(RouteAdapters, (routes) => adapter.serve(routes)),
+    contribute(CentralRoutes, { method: 'POST', path: '/panel/api/server/restartXrayService' }),
   ],
-  taps: ({ tokens }) => [tap(sessionToken, (caller) => tokens.take(caller))],
+  taps: ({ tokens, hashes }) => [
+    tap(sessionToken, (caller) => tokens.take(caller)),
+    tap(
+      authenticate,
+      ({ request }) => {
+        hashes.watch(request);
+        return undefined;
+      },
+      { stage: stage.FIRST },
+    ),
+  ],
 });

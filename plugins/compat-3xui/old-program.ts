@@ -1,5 +1,6 @@
 // Tells older programs from browsers and from programs of our own API.
 import { type RequestInfo, SESSION_COOKIE, type SessionsApi } from '../../kernel/index.js';
+import { mayBeCentral } from './centrals.js';
 
 /** The name of the session cookie that older programs look for. */
 export const OLD_COOKIE = '3x-ui';
@@ -8,7 +9,7 @@ export const OLD_COOKIE = '3x-ui';
 export const LOGIN_TOKEN_LENGTH = 56;
 
 type Headers = RequestInfo['headers'];
-type Caller = Pick<RequestInfo, 'headers' | 'cookies'>;
+type Caller = Pick<RequestInfo, 'headers' | 'cookies' | 'who'>;
 
 /** A browser sends its origin with every POST and, under TLS, `Sec-Fetch-Site` with every request; no page can prevent it. `fetch` of Node sends only `Sec-Fetch-Mode`. */
 export const isBrowser = (headers: Headers): boolean =>
@@ -35,11 +36,13 @@ export class OldPrograms {
     );
   }
 
-  /** An older program, or what may be py3xui with an API token: it sends no name of its own. */
+  /** An older program or a central, or what may be one with an API token: py3xui sends no name of its own. */
   mayBeOne(caller: Caller): boolean {
     const { accept, 'user-agent': agent = '' } = caller.headers;
     return (
-      (accept === 'application/json' && /^python-(?:requests|httpx)\//.test(agent)) || this.isOne(caller)
+      (accept === 'application/json' && /^python-(?:requests|httpx)\//.test(agent)) ||
+      this.isOne(caller) ||
+      mayBeCentral(caller)
     );
   }
 }

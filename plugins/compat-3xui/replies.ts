@@ -1,5 +1,6 @@
 // What older programs look for in replies, beside what is there.
 import type { Input, Values } from './adapted-route.js';
+import { mayBeCentral } from './centrals.js';
 import type { Call } from './names.js';
 import { withOldNames } from './setting-names.js';
 
@@ -115,13 +116,24 @@ export const shapes: Readonly<Partial<Record<Call, Shape>>> = {
   'GET /panel/api/inbounds/get/{id}': inbound,
   'POST /panel/api/inbounds/add': inbound,
   'POST /panel/api/inbounds/update/{id}': inbound,
-  // Theirs has the settings and all clients of every inbound.
+  // Theirs has the settings and all clients of every inbound. Counters stay those of this panel alone: a central takes
+  // differences of them.
   'GET /panel/api/inbounds/list': async (shown, input, ask) => {
     const whole: Values[] = [];
-    for (const { id } of list(shown) as { readonly id: number }[])
-      whole.push(inbound(await ask('GET /panel/api/inbounds/get/{id}', input, { id })));
+    for (const { id, clientStats } of list(shown) as {
+      readonly id: number;
+      readonly clientStats: unknown;
+    }[]) {
+      const got = inbound(await ask('GET /panel/api/inbounds/get/{id}', input, { id }));
+      whole.push({ ...got, clientStats });
+    }
     return whole;
   },
+  // Theirs has milliseconds; other programs of that kind do not ask.
+  'POST /panel/api/clients/lastOnline': (shown, input) =>
+    mayBeCentral(input)
+      ? Object.fromEntries(Object.entries(record(shown)).map(([email, at]) => [email, Number(at) * 1000]))
+      : shown,
   'POST /panel/api/clients/ips/{email}': addresses,
   'GET /panel/api/clients/get/{email}': (shown) => ({ ...record(shown), client: shown }),
 };

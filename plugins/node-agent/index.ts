@@ -2,6 +2,7 @@ import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kern
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers, UsageSources } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { Engine } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, Inbounds } from '../inbounds/contract.js';
@@ -26,6 +27,7 @@ import { routes } from './routes.js';
 import { AgentState } from './state.js';
 import { migrations, tables } from './tables.js';
 import { AddressesOfHere } from './told-addresses.js';
+import { DevicesOfHere } from './told-devices.js';
 import { PresenceOfHere } from './told-presence.js';
 import { UsageJournal } from './usage-journal.js';
 import { UsageSeeds } from './usage-seeds.js';
@@ -47,6 +49,7 @@ export default definePlugin({
     identity: PanelIdentity,
     online: Presence,
     addresses: maybe(ClientAddresses),
+    devices: maybe(Devices),
     nodes: maybe(Nodes),
     counting: Counting,
     audit: maybe(AuditTrail),
@@ -71,6 +74,7 @@ export default definePlugin({
     elsewhere: singleton(ElsewhereUsage),
     presence: singleton(PresenceOfHere),
     addressesOfHere: singleton(AddressesOfHere),
+    devicesOfHere: singleton(DevicesOfHere),
   },
   contributes: ({ elsewhere, addressesOfHere }) => [
     contribute(UsageSources, elsewhere),

@@ -25,6 +25,7 @@ import {
 } from './schemas.js';
 import type { AgentState } from './state.js';
 import type { AddressesOfHere } from './told-addresses.js';
+import type { DevicesOfHere } from './told-devices.js';
 import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
@@ -42,6 +43,7 @@ interface Needs {
   readonly presence: PresenceOfHere;
   readonly addressesOfHere: AddressesOfHere;
   readonly offers: Offers;
+  readonly devicesOfHere: DevicesOfHere;
 }
 
 export const routes = ({
@@ -56,6 +58,7 @@ export const routes = ({
   presence,
   addressesOfHere,
   offers,
+  devicesOfHere,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -65,10 +68,12 @@ export const routes = ({
     body: Apply,
     bodyLimit: LARGE_BODY,
     reply: payload(Applied),
-    errors: [errors.OWN_GUID, errors.TOO_MANY_CENTRALS],
-    handle: async ({ body, reply }) => ({
-      results: await changes.make(body.central, body.changes, () => reply.progressed()),
-    }),
+    errors: [errors.OWN_GUID, errors.OTHER_PANEL, errors.TOO_MANY_CENTRALS],
+    handle: async ({ body, reply }) => {
+      if ((body.node ?? identity.guid) !== identity.guid)
+        throw errors.OTHER_PANEL(undefined, { path: 'node' });
+      return { results: await changes.make(body.central, body.changes, () => reply.progressed()) };
+    },
   }),
   route({
     method: 'GET',
@@ -119,7 +124,11 @@ export const routes = ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
       ...(query.presence !== undefined && {
-        presence: await presenceSince({ centrals, presence, addressesOfHere }, query.central, query.presence),
+        presence: await presenceSince(
+          { centrals, presence, addressesOfHere, devicesOfHere },
+          query.central,
+          query.presence,
+        ),
       }),
     }),
   }),

@@ -7,6 +7,7 @@ import type { NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { DesiredRecords } from './desired-records.js';
 import { NodeSender, type SenderState } from './node-sender.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { RecordValues } from './record-values.js';
 
 /** An edit waits as long for its nodes. */
@@ -18,6 +19,7 @@ interface Needs {
   readonly identity: PanelIdentityApi;
   readonly records: DesiredRecords;
   readonly values: RecordValues;
+  readonly protocols: OtherProtocols;
   readonly log: Log;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -28,8 +30,8 @@ export class AllSenders implements UserServer {
   readonly #byNode = new Map<number, NodeSender>();
   readonly #held = new Set<number>();
 
-  constructor({ nodes, inbounds, identity, records, values, log, clock, signal }: Needs) {
-    this.#needs = { nodes, inbounds, identity, records, values, log, clock, signal };
+  constructor({ nodes, inbounds, identity, records, values, protocols, log, clock, signal }: Needs) {
+    this.#needs = { nodes, inbounds, identity, records, values, protocols, log, clock, signal };
   }
 
   /** Nothing is sent to the node while `work` runs. */
@@ -98,13 +100,14 @@ export class AllSenders implements UserServer {
   #of(nodeId: number): NodeSender {
     const known = this.#byNode.get(nodeId);
     if (known) return known;
-    const { nodes, identity, records, values, log, clock, signal } = this.#needs;
+    const { nodes, identity, records, values, protocols, log, clock, signal } = this.#needs;
     const sender = new NodeSender(nodeId, {
       nodes,
       guid: identity.guid,
       records,
       values,
       isHeld: (id) => this.#held.has(id),
+      protocols,
       log,
       now: () => clock.now(),
       signal,

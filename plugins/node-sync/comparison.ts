@@ -1,10 +1,12 @@
 // Compares what a node has with what it should have, by digests, and sends what differs again.
 import { TimeSlice } from '../../kernel/index.js';
 import { bucketOf, BUCKETS, digestOf, digestOfAll } from '../node-agent/contract.js';
-import { NodeCallError, type NodesApi } from '../nodes/contract.js';
+import { NodeCallError, type NodeEntry, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
+import type { NodeProtocol } from './contract.js';
 import type { DesiredRecords, Seen } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
@@ -12,6 +14,10 @@ const PAGE = 5_000;
 const STATE = 'panel/api/x/node/state';
 /** Pages of one bucket: no node has more. */
 const MOST_PAGES = 50;
+/** Records that are not known here: after a backup of this panel those that came since. */
+const MOST_UNKNOWN = 100_000;
+
+const TOO_MANY = 'it has more records than it was ever sent';
 
 interface Remote {
   readonly kind: string;
@@ -36,6 +42,9 @@ export class Comparison {
   readonly #nodes: NodesApi;
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
+  readonly #protocols: OtherProtocols;
+  /** in the comparison that runs, by node */
+  readonly #unknown = new Map<number, number>();
 
   readonly #adoptions: Pick<AdoptionStore, 'held'>;
 
@@ -44,16 +53,38 @@ export class Comparison {
     identity: PanelIdentityApi,
     records: DesiredRecords,
     adoptions: Pick<AdoptionStore, 'held'>,
+    protocols: OtherProtocols,
   ) {
     this.#adoptions = adoptions;
     this.#nodes = nodes;
     this.#identity = identity;
     this.#records = records;
+    this.#protocols = protocols;
   }
 
   /** Resolves with the number of records that are sent again, and with the digest of what the node offers. Call it while nothing waits to be sent. Rejects with a NodeCallError. */
   async run(nodeId: number): Promise<Compared> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return { differing: 0, offers: undefined };
     const buckets = await this.#own(nodeId);
+    return this.#protocols.call(
+      node,
+      () => this.#byDigests(nodeId, buckets),
+      (protocol) => this.#byProtocol(protocol, node, buckets),
+    );
+  }
+
+  async #byProtocol(protocol: NodeProtocol, node: NodeEntry, buckets: readonly Bucket[]): Promise<Compared> {
+    const desired = buckets.flatMap((bucket) => [...bucket.values()]);
+    const differing = await protocol.compare(node, desired);
+    await this.#records.overtake(
+      node.id,
+      differing.map(({ kind, id }) => ({ kind, id, version: 0 })),
+    );
+    return { differing: differing.length, offers: undefined };
+  }
+
+  async #byDigests(nodeId: number, buckets: readonly Bucket[]): Promise<Compared> {
     const digests = buckets.map(digest);
     let offers: string | undefined;
     try {
@@ -73,6 +104,7 @@ export class Comparison {
       BucketsReply,
       await this.#get(nodeId, `${STATE}/buckets`),
     );
+    this.#unknown.set(nodeId, 0);
     let sent = 0;
     for (const [number, bucket] of buckets.entries())
       if (theirs[number] !== digests[number]) sent += await this.#bucket(nodeId, number, bucket);
@@ -103,10 +135,13 @@ export class Comparison {
         RecordsReply,
         await this.#get(nodeId, `${STATE}/records`, `&bucket=${number}${next && `&after=${next}`}`),
       );
-      for (const record of page.records) remote.set(keyOf(record), record);
+      for (const record of page.records)
+        if (bucketOf(record.id) === number) remote.set(keyOf(record), record);
+        else throw new Error('it tells records of another bucket than it was asked for');
+      if (remote.size > own.size + MOST_UNKNOWN) throw new Error(TOO_MANY);
       next = page.next;
       if (next === '') break;
-      if (pages >= MOST_PAGES) throw new Error('it has more records than it was ever sent');
+      if (pages >= MOST_PAGES) throw new Error(TOO_MANY);
     }
     const differing: Seen[] = [];
     for (const [key, { kind, id, version, refused }] of own) {
@@ -116,6 +151,10 @@ export class Comparison {
     }
     for (const [key, { kind, id, version }] of remote)
       if (!own.has(key) && isKind(kind)) differing.push({ kind, id, version });
+    const unknown =
+      (this.#unknown.get(nodeId) ?? 0) + [...remote.keys()].filter((key) => !own.has(key)).length;
+    if (unknown > MOST_UNKNOWN) throw new Error(TOO_MANY);
+    this.#unknown.set(nodeId, unknown);
     await this.#records.overtake(nodeId, differing);
     return differing.length;
   }

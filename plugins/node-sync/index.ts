@@ -1,6 +1,7 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
 import { duringInboundSave, InboundEdits, InboundPlaces, Inbounds } from '../inbounds/contract.js';
@@ -16,7 +17,6 @@ import {
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
 import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
-import { AddressReports } from './address-reports.js';
 import { Adopter } from './adoption/adopter.js';
 import { adoptionRoutes } from './adoption/adoption-routes.js';
 import { AdoptionStore } from './adoption/adoption-store.js';
@@ -26,10 +26,12 @@ import { OffersOfNodes } from './adoption/offers.js';
 import { SelectedTags } from './adoption/selected-tags.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
-import { desiredStateChanged } from './contract.js';
+import { desiredStateChanged, NodeRecords } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { NewsOfClients } from './news-of-clients.js';
 import { OnceThere } from './once-there.js';
+import { OtherProtocols } from './other-protocols.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
 import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
@@ -56,6 +58,7 @@ export default definePlugin({
     inboundEdits: InboundEdits,
     clientEdits: ClientEdits,
     fallbacks: maybe(Fallbacks),
+    devices: maybe(Devices),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -72,14 +75,16 @@ export default definePlugin({
     changes: singleton(ChangesOfNodes),
     onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
+    protocols: singleton(OtherProtocols),
     senders: singleton(AllSenders),
     presence: singleton(PresenceOfNodes),
-    addressReports: singleton(AddressReports),
+    news: singleton(NewsOfClients),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
+  provides: ({ synchroniser }) => [provide(NodeRecords, synchroniser)],
   contributes: ({ places, senders, usage, records, presence }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),
@@ -102,7 +107,7 @@ export default definePlugin({
     synchroniser,
     inbounds,
     presence,
-    addressReports,
+    news,
     adoptions,
     selectedTags,
   }) => [
@@ -110,10 +115,12 @@ export default definePlugin({
       for (const { before, after } of saved)
         if (before && !after?.enable) {
           presence.left(before.id);
-          addressReports.forget(before.id);
+          news.forget(before.id);
         }
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);
+      // It may be enabled again, or at another address.
+      senders.wake(saved.flatMap(({ before, after }) => (before && after?.enable ? [after.id] : [])));
     }),
     tap(duringInboundSave, async ({ changes: saved }, tx) => {
       await changes.inboundsSaved(saved, tx);

@@ -2,6 +2,7 @@
 import { inspect, type Log, messageOf, type Schema } from '../../kernel/index.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords, Told } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { RecordValues, SentChange } from './record-values.js';
 import { ApplyReply } from './replies.js';
 
@@ -33,6 +34,7 @@ interface Needs {
   readonly values: RecordValues;
   /** nothing is sent for now; who holds it wakes this sender */
   readonly isHeld: (nodeId: number) => boolean;
+  readonly protocols: OtherProtocols;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -85,7 +87,7 @@ export class NodeSender {
 
   /** Sends one portion; false when nothing waits. */
   async #portion(): Promise<boolean> {
-    const { nodes, guid, records, values, isHeld, now, signal } = this.#needs;
+    const { nodes, records, values, protocols, isHeld, now, signal } = this.#needs;
     const node = nodes.get(this.#nodeId);
     if (!node) return false;
     const rows = await records.pending(this.#nodeId, PORTION);
@@ -95,13 +97,11 @@ export class NodeSender {
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
     const changes = fitting(await values.all(this.#nodeId, rows));
-    const { obj } = await nodes.call(this.#nodeId, APPLY, {
-      method: 'POST',
-      json: { central: guid, changes },
-      timeoutMs: CALL_MS,
-      signal,
-    });
-    const told = toldOf(obj, changes);
+    const told = await protocols.call<readonly Told[]>(
+      node,
+      () => this.#apply(node.guid, changes),
+      (protocol) => protocol.apply(node, changes, signal),
+    );
     const isNewer = ({ newest = 0, version }: Told): boolean => newest > version;
     await records.told(
       this.#nodeId,
@@ -125,6 +125,17 @@ export class NodeSender {
       this.#nodeId,
       stale.map(({ kind, id, version, newest = version }) => ({ kind, id, version: newest })),
     );
+  }
+
+  async #apply(node: string, changes: readonly SentChange[]): Promise<Told[]> {
+    const { nodes, guid, signal } = this.#needs;
+    const { obj } = await nodes.call(this.#nodeId, APPLY, {
+      method: 'POST',
+      json: { central: guid, node, changes },
+      timeoutMs: CALL_MS,
+      signal,
+    });
+    return toldOf(obj, changes);
   }
 
   #worked(): void {

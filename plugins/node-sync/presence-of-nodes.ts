@@ -3,11 +3,12 @@
 import { type Clock, type Log, messageOf, TimeSlice } from '../../kernel/index.js';
 import type { AddressOutput } from '../addresses/contract.js';
 import type { ClientsApi } from '../clients/contract.js';
+import type { DevicesApi } from '../devices/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { PresenceApi, PresenceOutput } from '../traffic/contract.js';
-import { presenceIn, type PresenceReply, type ToldAddress } from './presence-reply.js';
+import { presenceIn, type PresenceReply, type ToldAddress, type ToldDevice } from './presence-reply.js';
 
 /** A report counts for 20 s, so an unchanged one is not made with every poll. */
 const REPORTED_EVERY_MS = 9_000;
@@ -33,6 +34,7 @@ export class PresenceOfNodes {
   readonly #inbounds: Pick<InboundsApi, 'get'>;
   readonly #identity: PanelIdentityApi;
   readonly #presence: PresenceApi;
+  readonly #devices: DevicesApi | undefined;
   readonly #known = new Map<number, OfNode>();
   /** Unix ms of the last report, by guid */
   readonly #reported = new Map<string, number>();
@@ -49,6 +51,7 @@ export class PresenceOfNodes {
     inbounds: Pick<InboundsApi, 'get'>;
     identity: PanelIdentityApi;
     online: PresenceApi;
+    devices: DevicesApi | undefined;
   }) {
     this.#clock = needs.clock;
     this.#log = needs.log;
@@ -57,6 +60,7 @@ export class PresenceOfNodes {
     this.#inbounds = needs.inbounds;
     this.#identity = needs.identity;
     this.#presence = needs.online;
+    this.#devices = needs.devices;
   }
 
   readonly presenceReporter = { start: (output: PresenceOutput) => void (this.#report = output.report) };
@@ -112,6 +116,22 @@ export class PresenceOfNodes {
     }
     await this.#tell(new Set([...changed, ...this.#due(known)]));
     await this.#takeAddresses(node, reply.addresses, placeOf);
+    await this.#takeDevices(node, reply.devices);
+  }
+
+  async #takeDevices(node: NodeEntry, told: readonly ToldDevice[]): Promise<void> {
+    const now = this.#clock.now();
+    const devices = told.filter(({ id }) => this.#isClientOn(id, node.id));
+    if (devices.length > 0)
+      await this.#devices?.take(
+        devices.map(({ id: clientId, seen, ...device }) => ({
+          ...device,
+          clientId,
+          at: now - seen,
+          isGone: false,
+        })),
+        node.guid,
+      );
   }
 
   /** The guid under which something is shown: that of a panel below the node, and the node's own for those that are not known yet. Undefined for what others tell themselves. */

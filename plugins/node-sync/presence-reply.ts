@@ -5,6 +5,9 @@ const LONGEST_POSITION = 64;
 const MOST_MACHINES = 2_000;
 const MOST_IDS = 200_000;
 const MOST_ADDRESSES = 10_000;
+const MOST_DEVICES = 1_000;
+const LONGEST_LINE = 512;
+const HASH = /^[0-9a-f]{64}$/;
 const MOST_AGO_MS = 24 * 3_600_000;
 const GUID = /^[\w:.-]{1,64}$/;
 
@@ -23,11 +26,23 @@ export interface ToldAddress {
   readonly since: number;
   readonly seen: number;
 }
+/** A device that fetched a subscription there. */
+export interface ToldDevice {
+  readonly id: number;
+  readonly hash: string;
+  /** ms before the reply */
+  readonly seen: number;
+  readonly userAgent: string;
+  readonly deviceOs: string;
+  readonly osVersion: string;
+  readonly deviceModel: string;
+}
 export interface PresenceReply {
   readonly position: string;
   readonly isFull: boolean;
   readonly machines: readonly ToldMachine[];
   readonly addresses: readonly ToldAddress[];
+  readonly devices: readonly ToldDevice[];
 }
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -49,7 +64,7 @@ const guidOf = (value: unknown): string =>
 
 /** Throws a sentence that says what is wrong. */
 export async function presenceIn(value: unknown): Promise<PresenceReply> {
-  const { position, isFull, machines, addresses } = fieldsOf(value, 'presence');
+  const { position, isFull, machines, addresses, devices = [] } = fieldsOf(value, 'presence');
   if (typeof position !== 'string' || position.length > LONGEST_POSITION)
     return fail(`position must be a text of at most ${LONGEST_POSITION} characters`);
   if (typeof isFull !== 'boolean') return fail('isFull must be true or false');
@@ -81,5 +96,27 @@ export async function presenceIn(value: unknown): Promise<PresenceReply> {
     if (!isAgo(since) || !isAgo(seen)) return fail('since and seen must be ms of the last day');
     seenAt.push({ id, ip, guid: guidOf(guid), since, seen });
   }
-  return { position, isFull, machines: checked, addresses: seenAt };
+  const fetched = listOf(devices, MOST_DEVICES, 'devices').map(deviceIn);
+  return { position, isFull, machines: checked, addresses: seenAt, devices: fetched };
+}
+
+const lineIn = (value: unknown): string =>
+  typeof value === 'string' && value.length <= LONGEST_LINE
+    ? value.replaceAll(/\p{Cc}/gu, ' ')
+    : fail(`what a device says of itself must be texts of at most ${LONGEST_LINE} characters`);
+
+function deviceIn(value: unknown): ToldDevice {
+  const { id, hash, seen, userAgent, deviceOs, osVersion, deviceModel } = fieldsOf(value, 'a device');
+  if (!isId(id)) return fail('id of a device must be that of a client');
+  if (typeof hash !== 'string' || !HASH.test(hash)) return fail('hash of a device must be a SHA-256 in hex');
+  if (!isAgo(seen)) return fail('seen of a device must be ms of the last day');
+  return {
+    id,
+    hash,
+    seen,
+    userAgent: lineIn(userAgent),
+    deviceOs: lineIn(deviceOs),
+    osVersion: lineIn(osVersion),
+    deviceModel: lineIn(deviceModel),
+  };
 }

@@ -12,6 +12,8 @@ export interface SentChange {
   readonly id: number;
   readonly version: number;
   readonly value: { readonly [key: string]: Json | undefined } | null;
+  /** of a client: its inbounds on the node */
+  readonly inboundIds?: readonly number[];
 }
 /** What was counted of an adopted client when it was read. */
 type Bytes = { readonly up: number; readonly down: number };
@@ -35,8 +37,6 @@ const OF_CLIENT_HERE = [
   'elsewhereDown',
   'createdAt',
   'updatedAt',
-  // Devices fetch their subscription here.
-  'limitHwid',
 ] as const;
 
 const without = (record: object, names: readonly string[]): Record<string, Json | undefined> =>

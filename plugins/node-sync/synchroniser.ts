@@ -6,7 +6,10 @@ import type { Adopter } from './adoption/adopter.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
+import type { NodeRecordsApi, RecordKey } from './contract.js';
 import type { DesiredRecords } from './desired-records.js';
+import { errors } from './errors.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { UsageOfNodes } from './usage-of-nodes.js';
 
 const COMPARED_EVERY_MS = 10 * 60_000;
@@ -27,16 +30,20 @@ export interface SyncState {
   readonly problem: string;
 }
 
-export class Synchroniser {
+export class Synchroniser implements NodeRecordsApi {
   readonly #nodes: NodesApi;
   readonly #records: DesiredRecords;
   readonly #senders: AllSenders;
   readonly #usage: UsageOfNodes;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
   readonly #adopter: Adopter;
-  readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
+  readonly #compared = new Map<
+    number,
+    { readonly at: number; readonly guid: string; readonly problem: string }
+  >();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
 
@@ -46,6 +53,7 @@ export class Synchroniser {
     records: DesiredRecords;
     senders: AllSenders;
     usage: UsageOfNodes;
+    protocols: OtherProtocols;
     clock: Clock;
     log: Log;
     adopter: Adopter;
@@ -58,7 +66,14 @@ export class Synchroniser {
     this.#usage = needs.usage;
     this.#clock = needs.clock;
     this.#log = needs.log;
-    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records, needs.adoptions);
+    this.#protocols = needs.protocols;
+    this.#comparison = new Comparison(
+      needs.nodes,
+      needs.identity,
+      needs.records,
+      needs.adoptions,
+      needs.protocols,
+    );
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -66,9 +81,11 @@ export class Synchroniser {
     return this.#queue.run(nodeId, async () => {
       let differing = 0;
       let problem = '';
+      const guid = this.#nodes.get(nodeId)?.guid ?? '';
       try {
-        await this.#adopter.meet(nodeId);
-        if (this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
+        // The panel there may have become another one.
+        this.#protocols.forget(nodeId);
+        await this.#begin(nodeId);
         await this.#senders.settled(nodeId);
         const compared = await this.#comparison.run(nodeId);
         ({ differing } = compared);
@@ -79,13 +96,28 @@ export class Synchroniser {
           });
           await this.#senders.settled(nodeId);
         }
-        if (this.#adopter.isDue(nodeId, compared.offers)) await this.#adopt(nodeId);
+        if (!this.#protocols.of(nodeId) && this.#adopter.isDue(nodeId, compared.offers))
+          await this.#adopt(nodeId);
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
-      this.#compared.set(nodeId, { at: this.#clock.now(), problem });
+      this.#compared.set(nodeId, { at: this.#clock.now(), guid, problem });
       return differing;
     });
+  }
+
+  /** What is to be known before anything is sent. From a panel of another kind nothing is adopted. */
+  async #begin(nodeId: number): Promise<void> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return;
+    await this.#protocols.call(
+      node,
+      async () => {
+        await this.#adopter.meet(nodeId);
+        if (this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
+      },
+      async () => undefined,
+    );
   }
 
   /** Other inbounds of a node are selected: they are adopted, or given back. */
@@ -112,7 +144,8 @@ export class Synchroniser {
   /** Looks now at all that the node has, also at clients. Rejects when it does not answer. */
   adopt(nodeId: number): Promise<void> {
     return this.#queue.run(nodeId, async () => {
-      await this.#adopter.meet(nodeId);
+      await this.#begin(nodeId);
+      if (this.#protocols.of(nodeId)) throw errors.OTHER_KIND();
       await this.#adopter.run(nodeId);
       await this.#adopter.rescan(nodeId);
       await this.#senders.settled(nodeId);
@@ -128,20 +161,32 @@ export class Synchroniser {
 
   /** Compares nodes that were not compared for ten minutes, a few at a time. */
   async compareDue(signal: AbortSignal): Promise<void> {
-    const due = this.#nodes
-      .list()
-      .filter(
-        (node) =>
-          isReachable(node) &&
-          this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS,
-      );
+    const due = this.#nodes.list().filter((node) => {
+      const { at = 0, guid = '' } = this.#compared.get(node.id) ?? {};
+      // Another panel may have taken its place.
+      return isReachable(node) && (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS);
+    });
     for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
       await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
   }
 
   forget(nodeId: number): void {
+    this.#protocols.forget(nodeId);
     this.#compared.delete(nodeId);
     this.#adopter.forget(nodeId);
+  }
+
+  protocolOf(nodeId: number): string {
+    return this.#protocols.of(nodeId)?.name ?? '';
+  }
+
+  async sendAgain(nodeId: number, records: readonly RecordKey[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.#records.overtake(
+      nodeId,
+      records.map(({ kind, id }) => ({ kind, id, version: 0 })),
+    );
+    this.#senders.wake([nodeId]);
   }
 
   async states(): Promise<SyncState[]> {
@@ -157,7 +202,11 @@ export class Synchroniser {
         refused,
         sentAt,
         comparedAt: compared?.at ?? 0,
-        problem: problem || (compared?.problem ?? '') || this.#usage.problem(id) || this.#adopter.problem(id),
+        problem:
+          problem ||
+          (compared?.problem ?? '') ||
+          (this.#protocols.of(id)?.problem(id) ?? this.#usage.problem(id)) ||
+          this.#adopter.problem(id),
       };
     });
   }

@@ -3,8 +3,9 @@ import { type Log, messageOf, type Projection, type Database, type Tx } from '..
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
-import type { AddressReports } from './address-reports.js';
+import type { NewsOfClients } from './news-of-clients.js';
 import type { OnceThere } from './once-there.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
@@ -39,7 +40,8 @@ export class UsageOfNodes implements CounterSource {
   readonly #log: Log;
   readonly #onceThere: OnceThere;
   readonly #presence: PresenceOfNodes;
-  readonly #addressReports: AddressReports;
+  readonly #news: NewsOfClients;
+  readonly #protocols: OtherProtocols;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
@@ -57,14 +59,16 @@ export class UsageOfNodes implements CounterSource {
     log: Log;
     onceThere: OnceThere;
     presence: PresenceOfNodes;
-    addressReports: AddressReports;
+    news: NewsOfClients;
+    protocols: OtherProtocols;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
     this.#onceThere = needs.onceThere;
     this.#presence = needs.presence;
-    this.#addressReports = needs.addressReports;
+    this.#news = needs.news;
+    this.#protocols = needs.protocols;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
@@ -96,10 +100,15 @@ export class UsageOfNodes implements CounterSource {
       for (const node of next) {
         if (signal.aborted) return;
         try {
-          const read = await this.#ask(node, signal);
+          // Of a node that speaks another protocol, its plugin counts the usage.
+          const read = await this.#protocols.call(
+            node,
+            () => this.#ask(node, signal),
+            async () => undefined,
+          );
           if (signal.aborted) return;
-          readings.push(...read.readings);
-          positions.push(read.position);
+          readings.push(...(read?.readings ?? []));
+          if (read) positions.push(read.position);
           this.#problems.delete(node.id);
         } catch (error) {
           const problem = messageOf(error);
@@ -140,7 +149,7 @@ export class UsageOfNodes implements CounterSource {
     } = checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
     if (answered !== guid) throw new Error('another panel answers there');
     await this.#presence.take(node, told);
-    void this.#addressReports.run(node);
+    void this.#news.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),

@@ -3,6 +3,7 @@ import { type Log, messageOf } from '../../kernel/index.js';
 import type { NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { DesiredRecords } from './desired-records.js';
+import type { OtherProtocols } from './other-protocols.js';
 import { isReachable } from './synchroniser.js';
 import type { UsageByMachine } from './usage-by-machine.js';
 
@@ -16,6 +17,7 @@ export class UsageReports {
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
   readonly #usage: UsageByMachine;
+  readonly #protocols: OtherProtocols;
   readonly #log: Log;
   /** nodes whose last report failed */
   readonly #failing = new Set<number>();
@@ -25,12 +27,14 @@ export class UsageReports {
     identity: PanelIdentityApi;
     records: DesiredRecords;
     byMachine: UsageByMachine;
+    protocols: OtherProtocols;
     log: Log;
   }) {
     this.#nodes = needs.nodes;
     this.#identity = needs.identity;
     this.#records = needs.records;
     this.#usage = needs.byMachine;
+    this.#protocols = needs.protocols;
     this.#log = needs.log;
   }
 
@@ -51,17 +55,11 @@ export class UsageReports {
     for (let from = 0; from < clientIds.length; from += PORTION) {
       const ids = clientIds.slice(from, from + PORTION);
       try {
-        const periods = await this.#records.periods(nodeId, ids);
-        const users = ids.flatMap((id) => {
-          const period = periods.get(id);
-          return period === undefined ? [] : [{ id, period, ...this.#usage.elsewhere(id, nodeId) }];
-        });
-        await this.#nodes.call(nodeId, ELSEWHERE, {
-          method: 'POST',
-          json: { central: this.#identity.guid, users },
-          timeoutMs: 30_000,
-          signal,
-        });
+        await this.#protocols.call(
+          node,
+          () => this.#tell(nodeId, ids, signal),
+          (protocol) => protocol.report(node, ids),
+        );
         this.#failing.delete(nodeId);
       } catch (error) {
         this.#usage.giveBack(nodeId, ids);
@@ -73,5 +71,19 @@ export class UsageReports {
         this.#failing.add(nodeId);
       }
     }
+  }
+
+  async #tell(nodeId: number, ids: readonly number[], signal: AbortSignal): Promise<void> {
+    const periods = await this.#records.periods(nodeId, ids);
+    const users = ids.flatMap((id) => {
+      const period = periods.get(id);
+      return period === undefined ? [] : [{ id, period, ...this.#usage.elsewhere(id, nodeId) }];
+    });
+    await this.#nodes.call(nodeId, ELSEWHERE, {
+      method: 'POST',
+      json: { central: this.#identity.guid, users },
+      timeoutMs: 30_000,
+      signal,
+    });
   }
 }

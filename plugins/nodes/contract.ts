@@ -111,6 +111,25 @@ export const nodesFlipped = event<{ readonly at: number; readonly flips: readonl
   'nodes/nodesFlipped',
 );
 
+/** A call that central panels of another kind make. */
+export interface CentralRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: `/${string}`;
+}
+/** Routes that a central panel may call with a certificate, or with an API token of the kind `node`, beside our own. */
+export const CentralRoutes = extensionPoint<CentralRoute>('nodes', 'CentralRoutes', ({ method, path }) =>
+  ['GET', 'POST'].includes(method) && path.startsWith('/panel/api/')
+    ? undefined
+    : 'it must be a method and a path below /panel/api/',
+);
+
+/** Returns `obj` of `server/status` in our form; a panel of another kind has other names in it. */
+export type StatusForm = (status: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+/** Forms of the status of panels. Each heartbeat goes through all of them. */
+export const StatusForms = extensionPoint<StatusForm>('nodes', 'StatusForms', (form) =>
+  typeof form === 'function' ? undefined : 'it must be a function',
+);
+
 /** What the plugin that synchronises nodes knows of one. */
 export interface NodeFigures {
   /** changes wait to be sent */

@@ -27,7 +27,7 @@ import { Figures } from './figures.js';
 import { AuthorityStore, authorityKeys, clientKeys } from './mtls/authority-store.js';
 import { ClientCertificates } from './mtls/client-certificates.js';
 import { mtlsRoutes } from './mtls/mtls-routes.js';
-import { mayCentralCall } from './mtls/node-routes.js';
+import { CentralRights } from './mtls/node-routes.js';
 import { TrustedCentrals } from './mtls/trusted-centrals.js';
 import { NodeList } from './node-list.js';
 import { NodeLive } from './node-live.js';
@@ -70,6 +70,7 @@ export default definePlugin({
     authorities: singleton(AuthorityStore),
     certificates: singleton(ClientCertificates),
     centrals: singleton(TrustedCentrals),
+    rights: singleton(CentralRights),
     caller: singleton(NodeCaller),
     prober: singleton(Prober),
     descendants: singleton(Descendants),
@@ -82,7 +83,7 @@ export default definePlugin({
     tools: singleton(RemoteTools),
   },
   provides: ({ nodes }) => [provide(Nodes, nodes)],
-  contributes: ({ caller, live, nodes }) => [
+  contributes: ({ caller, live, nodes, rights }) => [
     contribute(OutgoingHosts, caller.access),
     contribute(SealedColumns, nodeTokens),
     contribute(SealedColumns, authorityKeys),
@@ -94,10 +95,10 @@ export default definePlugin({
       LiveTypes,
       live.type(() => nodes.shown()),
     ),
-    contribute(TokenKinds, { kind: 'node', mayCall: mayCentralCall }),
+    contribute(TokenKinds, { kind: 'node', mayCall: rights.mayCall }),
     ...declaredSeries(),
   ],
-  taps: ({ centrals }) => [
+  taps: ({ centrals, rights }) => [
     tap(authenticate, ({ authorization, request }) => {
       // A token says more than the certificate of the connection.
       if (/^bearer\b/i.test(authorization ?? '')) return undefined;
@@ -105,7 +106,7 @@ export default definePlugin({
       if (name === undefined) return undefined;
       const { method = '', url = '' } = request;
       const path = url.split('?', 1)[0] ?? '';
-      if (!mayCentralCall(method, path)) throw errors.ROUTE(`a central panel may not call ${method} ${path}`);
+      if (!rights.mayCall(method, path)) throw errors.ROUTE(`a central panel may not call ${method} ${path}`);
       return { name, kind: 'node' };
     }),
   ],

@@ -3,7 +3,7 @@ import test from 'ava';
 import { filesOf } from './source.js';
 
 /** They own the idea, or the nodes. */
-const OWNERS = /^plugins\/(?:inbounds|nodes|node-[a-z-]+)\//;
+const OWNERS = /^plugins\/(?:inbounds|nodes|older-nodes|node-[a-z-]+)\//;
 const CODE = /^plugins\/[^/]+\/(?!test\/).*\.ts$/;
 const DECIDES = /(?<!typeof )\bnodeId\b\s*(?:[!=]==?|&&|\|\||\?(?![?:]))|!\w*\.?nodeId\b/;
 /** What starts something on this machine, or adds to the core's config. */

@@ -42,6 +42,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     'server/clientIps',
     'x/node/elsewhere',
     'x/node/addresses',
+    'x/node/devices',
     'x/node/usage/ack',
   ].map((path) => [`POST ${API}${path}`, MACHINE] as const),
   [

@@ -235,6 +235,7 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   // No central has changed anything here.
   ['POST /panel/api/x/node/elsewhere', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/addresses', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/devices', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   // Nothing here can start a panel in place of this one.

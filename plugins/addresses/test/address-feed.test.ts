@@ -1,4 +1,4 @@
-// What other machines are told of addresses: what changed since a position, in pages, and nothing twice.
+// What changed among the addresses since a position, in pages, and nothing twice.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/index.js';
 import { AddressFeed } from '../address-feed.js';

@@ -15,6 +15,7 @@ const programs = new OldPrograms({ sessions });
 const caller = (headers: RequestInfo['headers'], session?: string) => ({
   headers,
   cookies: session === undefined ? {} : { weir_session: session },
+  who: { name: '', kind: 'anyone' } as const,
 });
 
 for (const [who, headers, session, isOne, mayBeOne] of [

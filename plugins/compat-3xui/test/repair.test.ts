@@ -62,7 +62,8 @@ test('a body with many mistakes is not repaired, and none is changed itself', (t
   t.is(repaired({ size: '1' }, new Error('another failure')), undefined);
 });
 
-const from = (headers: RequestInfo['headers']) => ({ headers, cookies: {} }) as unknown as Input;
+const who = { name: '', kind: 'anyone' };
+const from = (headers: RequestInfo['headers']) => ({ headers, who, cookies: {} }) as unknown as Input;
 const read = (call: Call, body: unknown, headers: RequestInfo['headers'] = {}) =>
   reads[call]?.(body, from(headers), async () => ({}));
 const UPDATE = 'POST /panel/api/clients/update/{email}';

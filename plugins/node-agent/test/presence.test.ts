@@ -7,6 +7,7 @@ import { CENTRAL, client, inbound, OTHER, wire } from './world.js';
 interface Told {
   readonly position: string;
   readonly isFull: boolean;
+  readonly devices: unknown[];
   readonly machines: {
     readonly guid: string;
     readonly online: number[];
@@ -77,6 +78,7 @@ test('only what changed is told, whichever replies are lost; without a position 
     isFull: false,
     machines: [],
     addresses: [],
+    devices: [],
   });
   await world.move('c2', 'c3');
   const lost = await world.told(first.position);
@@ -234,4 +236,38 @@ test('a central that lies: unknown clients, other machines, a million addresses,
   const ips = known.map((seen) => seen.ip);
   t.true(ips.includes('198.51.100.7') && ips.includes('192.0.2.1'));
   t.is(known.length, 34);
+});
+
+test('devices: only those of its clients, within the limit; what cannot be is refused', async (t) => {
+  const world = await open();
+  await using _ = world.panel;
+  await wire(world.panel).apply(client(1, 2, { limitHwid: 2 }));
+  const device = (letter: string, more: object = {}) => ({
+    id: 1,
+    hash: letter.repeat(64),
+    isGone: false,
+    seen: 1_000,
+    userAgent: 'app',
+    deviceOs: '',
+    osVersion: '',
+    deviceModel: '',
+    ...more,
+  });
+  const told = (seen: object[], central = CENTRAL) =>
+    world.panel.call<{ taken: number }>('/panel/api/x/node/devices', { body: { central, seen } });
+  const known = async () =>
+    (await world.panel.get<{ fingerprint: string }[]>('/panel/api/clients/hwids/c1', { method: 'POST' }))
+      .map(({ fingerprint }) => fingerprint[0])
+      .sort();
+  const { position } = await world.told('');
+  t.is((await told([device('a'), device('9', { id: 99 })])).body.obj.taken, 1);
+  await told([device('b'), device('c')]);
+  t.deepEqual(await known(), ['a', 'b'], 'there is no third place');
+  t.deepEqual((await world.told(position)).devices, [], 'not told back');
+  await told([device('a', { isGone: true }), device('f', { isGone: true })]);
+  t.deepEqual(await known(), ['b']);
+  t.is((await told([device('a')], OTHER)).status, 404);
+  for (const bad of [{ hash: 'x' }, { seen: -1 }, { userAgent: 'x'.repeat(513) }, { id: 0 }])
+    t.is((await told([device('a', bad)])).status, 400, JSON.stringify(bad));
+  t.is((await told(Array.from({ length: 501 }, () => device('a')))).status, 400);
 });

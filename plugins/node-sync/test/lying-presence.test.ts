@@ -14,6 +14,7 @@ function made() {
   const seen: { guid: string; clientId: number; address: string; at: number; since?: number | undefined }[] =
     [];
   const problems: string[] = [];
+  const devices: { readonly clientId: number }[] = [];
   const nodes = [
     { id: 7, guid: 'g7', name: 'seven' },
     { id: 8, guid: 'g8', name: 'eight' },
@@ -26,6 +27,9 @@ function made() {
     inbounds: { get: (id) => (id in NODE_OF ? ({ id, nodeId: NODE_OF[id] } as never) : undefined) },
     identity: { guid: OWN } as never,
     online: { onlineByGuid: () => new Map([['g7', [1, 2]]]) } as never,
+    devices: {
+      take: async (changes: readonly { clientId: number }[]) => void devices.push(...changes),
+    } as never,
   });
   presence.presenceReporter.start({
     report: (guid, { clients, inbounds }) =>
@@ -35,7 +39,7 @@ function made() {
     seen: async (guid, list) => void seen.push(...list.map((one) => ({ guid, ...one }))),
   });
   const [seven, eight] = nodes as never[] as [never, never];
-  return { clock, presence, reports, seen, problems, seven, eight };
+  return { clock, presence, reports, seen, devices, problems, seven, eight };
 }
 const machine = (guid: string, lists: object = {}) => ({
   guid,
@@ -87,6 +91,27 @@ test('other people’s clients, inbounds and machines are not believed', async (
     { guid: 'below-7', clientId: 2, address: '192.0.2.2', at: now, since: now },
   ]);
   t.deepEqual(problems, []);
+});
+
+test('devices are believed of its clients only', async (t) => {
+  const { presence, devices, seven, problems } = made();
+  const device = {
+    hash: 'a'.repeat(64),
+    seen: 1_000,
+    userAgent: 'app\u0007',
+    deviceOs: '',
+    osVersion: '',
+    deviceModel: '',
+  };
+  const take = (...list: object[]) => presence.take(seven, told([], [], { devices: list }));
+  await take({ id: 1, ...device }, { id: 3, ...device }, { id: 4, ...device });
+  t.is(devices.length, 1);
+  t.like(devices[0], { clientId: 1, hash: device.hash, isGone: false, userAgent: 'app ' });
+  for (const bad of [{ hash: 'x' }, { seen: -1 }, { userAgent: 'x'.repeat(513) }, { id: 1.5 }])
+    await take({ id: 1, ...device, ...bad });
+  await take(...Array.from({ length: 1_001 }, () => ({ id: 1, ...device })));
+  t.is(problems.length, 1, 'once while it goes on');
+  t.is(devices.length, 1);
 });
 
 test('what cannot be read makes nobody online, and is asked for from the beginning', async (t) => {

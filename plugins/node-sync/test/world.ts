@@ -1,6 +1,6 @@
 // A central and nodes, each a whole panel in this process; their cores are stand-ins.
 import type { ExecutionContext } from 'ava';
-import { freePort, TestPanel, until } from '../../../test/harness/index.js';
+import { type FakeClock, freePort, TestPanel, until } from '../../../test/harness/index.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
 import { ConnectingEngine } from './connecting-engine.js';
 
@@ -44,22 +44,25 @@ export async function addNode(
 export class SyncWorld {
   readonly #t: ExecutionContext;
   readonly central: Site;
+  readonly #clock: FakeClock | undefined;
 
-  private constructor(t: ExecutionContext, central: Site) {
+  private constructor(t: ExecutionContext, central: Site, clock: FakeClock | undefined) {
     this.#t = t;
     this.central = central;
+    this.#clock = clock;
   }
 
-  static async start(t: ExecutionContext): Promise<SyncWorld> {
-    return new SyncWorld(t, await SyncWorld.#site(t));
+  /** With a `clock`, jobs run only where the test calls them. */
+  static async start(t: ExecutionContext, clock?: FakeClock): Promise<SyncWorld> {
+    return new SyncWorld(t, await SyncWorld.#site(t, clock), clock);
   }
 
   /** A node as the central of others. */
-  static over(t: ExecutionContext, site: Site): SyncWorld {
-    return new SyncWorld(t, site);
+  over(site: Site): SyncWorld {
+    return new SyncWorld(this.#t, site, this.#clock);
   }
 
-  static async #site(t: ExecutionContext): Promise<Site> {
+  static async #site(t: ExecutionContext, clock: FakeClock | undefined): Promise<Site> {
     const engine = new ConnectingEngine();
     const [dataDirectory, port] = [await folderFor(t), await freePort()];
     const site: Site = {
@@ -69,6 +72,7 @@ export class SyncWorld {
       panel: await TestPanel.boot({
         plugins: [engine.plugin, engine.listener],
         dataDirectory,
+        ...(clock && { clock }),
         env: { WEIR_PANEL_PORT: String(port) },
       }),
     };
@@ -78,12 +82,12 @@ export class SyncWorld {
 
   /** A panel of its own, which nobody manages. */
   site(): Promise<Site> {
-    return SyncWorld.#site(this.#t);
+    return SyncWorld.#site(this.#t, this.#clock);
   }
 
   /** A node, and its record at the central; resolves when it is online. */
   async node(name: string): Promise<Site & { id: number }> {
-    const site = await SyncWorld.#site(this.#t);
+    const site = await SyncWorld.#site(this.#t, this.#clock);
     const id = await addNode(this.central.panel, name, site);
     await this.online(id);
     // After the comparison that its coming has begun.
@@ -116,6 +120,7 @@ export class SyncWorld {
     site.panel = await TestPanel.boot({
       plugins: [site.engine.plugin, site.engine.listener],
       dataDirectory: site.dataDirectory,
+      ...(this.#clock && { clock: this.#clock }),
       env: { WEIR_PANEL_PORT: String(site.port) },
     });
   }

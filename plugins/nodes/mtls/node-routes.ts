@@ -1,4 +1,6 @@
 // The routes that a central panel may call with a certificate, or with an API token of the kind `node`.
+import type { PluginContext } from '../../../kernel/index.js';
+import { CentralRoutes } from '../contract.js';
 
 /** The router ends a path at `#`, so what follows it may not decide. */
 const SEGMENT = '[^/#;?]+';
@@ -36,9 +38,21 @@ const PATTERNS = ROUTES.map(([method, path]) => [method, new RegExp(`^/panel/api
 /** Of the plugin that takes what a central wants; which centrals there are is a matter of the admin. */
 const OWN = /^\/panel\/api\/x\/node\/(?!centrals(?:\/|$))[\w-]+(?:\/[\w-]+)*$/;
 
-/** `path` has no base path and no query. */
-export function mayCentralCall(method: string, path: string): boolean {
+function mayCentralCall(method: string, path: string): boolean {
   const asked = method === 'HEAD' ? 'GET' : method;
   if (OWN.test(path)) return asked === 'GET' || asked === 'POST';
   return PATTERNS.some(([allowed, pattern]) => allowed === asked && pattern.test(path));
+}
+
+export class CentralRights {
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({ contributions }: Pick<PluginContext, 'contributions'>) {
+    this.#contributions = contributions;
+  }
+
+  /** `path` has no base path and no query. */
+  readonly mayCall = (method: string, path: string): boolean =>
+    mayCentralCall(method, path) ||
+    this.#contributions(CentralRoutes).some(({ value }) => value.method === method && value.path === path);
 }

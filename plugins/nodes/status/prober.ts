@@ -1,6 +1,7 @@
 // One look at a node: its status, the time that took, and the difference of the clocks.
-import type { Clock } from '../../../kernel/index.js';
+import type { Clock, PluginContext } from '../../../kernel/index.js';
 import { NodeCallError } from '../calls/call-error.js';
+import { StatusForms } from '../contract.js';
 import type { NodeCaller } from '../calls/node-caller.js';
 import type { NodeTarget } from '../model.js';
 import type { Beat } from './node-state.js';
@@ -24,9 +25,24 @@ export class Prober {
   readonly #caller: NodeCaller;
   readonly #clock: Clock;
 
-  constructor({ caller, clock }: { caller: NodeCaller; clock: Clock }) {
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({
+    caller,
+    clock,
+    contributions,
+  }: { caller: NodeCaller; clock: Clock } & Pick<PluginContext, 'contributions'>) {
     this.#caller = caller;
     this.#clock = clock;
+    this.#contributions = contributions;
+  }
+
+  #inOurForm(obj: unknown): unknown {
+    if (typeof obj !== 'object' || obj === null || Array.isArray(obj)) return obj;
+    return this.#contributions(StatusForms).reduce(
+      (status, { value: form }) => form(status),
+      obj as Readonly<Record<string, unknown>>,
+    );
   }
 
   /** Never rejects, unless the signal aborts. `explain` spends another connection on why it failed. */
@@ -38,7 +54,7 @@ export class Prober {
       const options = { timeoutMs, maxBytes: MOST_BYTES, ...(signal && { signal }) };
       const { obj, headers, ms } = await this.#caller.call(target, 'panel/api/server/status', options);
       const clockOffset = offsetOf(headers, this.#clock.now(), ms);
-      return { ok: true, report: readStatus(obj), latencyMs: Math.round(ms), clockOffset };
+      return { ok: true, report: readStatus(this.#inOurForm(obj)), latencyMs: Math.round(ms), clockOffset };
     } catch (error) {
       if (!(error instanceof NodeCallError)) throw error;
       const told = explain ? await this.#caller.explained(error, target, timeoutMs) : error;
