@@ -17,6 +17,7 @@ import {
 import { principalOf } from './principal.js';
 import { MOST_RECORDS, newRecord, NO_WAIT, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
+import type { UsageJournal } from './usage-journal.js';
 import type { UsageSeeds } from './usage-seeds.js';
 
 /** A change with its record, and what to do. */
@@ -41,6 +42,7 @@ export class ClientChanges {
   readonly #records: Records;
   readonly #centrals: Centrals;
   readonly #seeds: UsageSeeds;
+  readonly #journal: UsageJournal;
 
   constructor(needs: {
     db: Database;
@@ -50,7 +52,9 @@ export class ClientChanges {
     records: Records;
     centrals: Centrals;
     seeds: UsageSeeds;
+    journal: UsageJournal;
   }) {
+    this.#journal = needs.journal;
     this.#seeds = needs.seeds;
     this.#db = needs.db;
     this.#clock = needs.clock;
@@ -110,6 +114,7 @@ export class ClientChanges {
         } else planned.push(plan);
       }
     }
+    if (planned.some(({ change: { taken } }) => taken !== undefined)) await this.#journal.move();
     const made = await this.#edits.make(
       planned.map(({ wanted }) => wanted),
       principalOf(central.guid),
@@ -210,7 +215,9 @@ export class ClientChanges {
       startedFrom: typeof expiry === 'number' && expiry < 0 ? expiry : 0,
       period,
     };
-    if (missing !== undefined && inboundIds.length === 0 && !same) return { waits: row };
+    // What an adopted one uses through an inbound that is not here yet would be told to nobody.
+    const isAdopted = change.taken !== undefined && record.localId === 0;
+    if (missing !== undefined && (isAdopted || (inboundIds.length === 0 && !same))) return { waits: row };
     return {
       change,
       before: record,

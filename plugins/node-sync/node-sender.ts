@@ -15,7 +15,10 @@ const MOST_SEPARATORS = 150_000;
 const CALL_MS = 60_000;
 /** An edit meanwhile is no lie. */
 const MOST_OVERTAKEN = 3;
-const PAUSES_MS = [1_000, 5_000, 15_000, 60_000];
+/** A node that restarts may never count as offline, and each edit meanwhile is one more failure. */
+const PAUSES_MS = [1_000, 5_000, 10_000];
+/** Where nothing can be sent, what is in the way wakes the sender when it is gone. */
+const IDLE_MS = 60_000;
 export const APPLY = 'panel/api/x/node/apply';
 
 export interface SenderState {
@@ -156,7 +159,7 @@ export class NodeSender {
       });
     this.#state = { ...this.#state, problem };
     const isCall = error instanceof NodeCallError;
-    const pause = PAUSES_MS[isCall ? Math.min(this.#failures, PAUSES_MS.length - 1) : PAUSES_MS.length - 1];
+    const pause = isCall ? PAUSES_MS[Math.min(this.#failures, PAUSES_MS.length - 1)] : IDLE_MS;
     this.#failures += 1;
     // A node that is away wakes us when it comes back; other obstacles may end without a word.
     clearTimeout(this.#retry);

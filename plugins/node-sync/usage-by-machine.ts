@@ -103,12 +103,36 @@ export class UsageByMachine {
   }
 
   #isOnNode(clientId: number): boolean {
-    const ids = this.#clients.byId(clientId)?.inboundIds ?? [];
-    return ids.some((id) => (this.#inbounds.get(id)?.nodeId ?? null) !== null);
+    return this.#areOnNode(this.#clients.byId(clientId)?.inboundIds ?? []);
+  }
+  #areOnNode(inboundIds: readonly number[]): boolean {
+    return inboundIds.some((id) => (this.#inbounds.get(id)?.nodeId ?? null) !== null);
+  }
+
+  /** What a client used here before it came to a node is elsewhere for the node. */
+  async #cameToNodes(changes: readonly ClientChange[], tx: Tx): Promise<void> {
+    const came: MachineUsageRow[] = [];
+    for (const { before, after } of changes) {
+      if (!before || !after || after.up + after.down === 0 || after.inboundIds === before.inboundIds)
+        continue;
+      if (this.projection.state.has(after.id) || this.#areOnNode(before.inboundIds)) continue;
+      const { id: clientId, up, down } = after;
+      if (this.#areOnNode(after.inboundIds)) came.push({ clientId, nodeId: HERE, up, down });
+    }
+    if (came.length === 0) return;
+    tx.apply(this.projection, { added: came });
+    for (let from = 0; from < came.length; from += AT_ONCE) await addTo(tx, came.slice(from, from + AT_ONCE));
+    const ids = new Set(came.map(({ clientId }) => clientId));
+    for (const { after } of changes)
+      for (const inboundId of after && ids.has(after.id) ? after.inboundIds : []) {
+        const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? HERE;
+        if (nodeId !== HERE && after) this.giveBack(nodeId, [after.id]);
+      }
   }
 
   /** A new period begins at zero, on all machines. */
   async clientsSaved(changes: readonly ClientChange[], tx: Tx): Promise<void> {
+    await this.#cameToNodes(changes, tx);
     const cleared = changes.flatMap(({ before, after, setsUsage = false }) => {
       if (!before || !this.projection.state.has(before.id)) return [];
       const isReset = after?.up === 0 && after.down === 0 && (setsUsage || before.up + before.down > 0);

@@ -86,8 +86,8 @@ export class Adopter {
       });
     await usage.save();
     await db.write(async (tx) => {
-      const former = guid === '' ? [] : await adoptions.metAs(tx, nodeId, guid);
-      for (const id of former) if (!nodes.get(id)) await usage.moved(tx, id, nodeId);
+      const previous = guid === '' ? [] : await adoptions.metAs(tx, nodeId, guid);
+      for (const id of previous) if (!nodes.get(id)) await usage.moved(tx, id, nodeId);
       await adoptions.meet(tx, nodeId, guid);
     });
   }

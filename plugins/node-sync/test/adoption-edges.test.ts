@@ -30,17 +30,29 @@ test.serial('stopped in the middle, it goes on where it was; bytes of meanwhile 
   });
   const [first, last] = ['c0000', 'c1699'];
   for (const email of [first, last]) await move(site, 'big', email, 100);
-  const id = await addSite(world.central.panel, 'fra', site);
-  await until(async () => (await countOf(world.central.panel)) > 0, 'it has begun');
+  const small = await site.panel.addInbound({ tag: 'small' });
+  await site.panel.get(`/panel/api/clients/${last}/attach`, { body: { inboundIds: [small] } });
+  const inboundTags = ['small'];
+  const id = await addSite(world.central.panel, 'fra', site, { inboundSyncMode: 'selected', inboundTags });
+  await done(world, id, 1);
+  await world.central.panel.get(`/panel/api/nodes/update/${id}`, { body: { inboundSyncMode: 'all' } });
+  await until(async () => (await countOf(world.central.panel)) > 1, 'it has begun');
   await world.restart(world.central, async () => {
-    for (const email of [first, last]) await move(site, 'big', email, 10);
+    await move(site, 'big', first, 10);
+    await move(site, 'small', last, 10);
   });
   const begun = await countOf(world.central.panel);
   t.true(begun >= 500, `${begun} before it was stopped`);
-  for (const email of [first, last]) await move(site, 'big', email, 1);
+  await move(site, 'big', first, 1);
+  await move(site, 'small', last, 1);
   await world.online(id);
+  // A client that is not read yet keeps both inbounds, though the node is sent it.
+  await world.central.panel.get(`/panel/api/clients/update/${last}`, { body: { comment: 'meanwhile' } });
+  t.is((await client(site.panel, last)).comment, 'meanwhile');
   await compare(world.central.panel, id);
-  await done(world, id, 1);
+  await done(world, id, 2);
+  t.deepEqual((await client(site.panel, last)).inboundIds, [inbound, small]);
+  t.is((await client(world.central.panel, last)).inboundIds.length, 2);
   t.deepEqual(await emails(world.central.panel), all);
   await poll(site.panel);
   await poll(world.central.panel);

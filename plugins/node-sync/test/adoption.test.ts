@@ -177,6 +177,11 @@ test.serial(
     }
     await poll(panel);
     t.is(await downOf(panel, 'ann'), 5_000);
+    await panel.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
+    await until(
+      async () => (await downOf(one.panel, 'ann')) === 5_000,
+      'a node knows what was used elsewhere',
+    );
     await move(two, 'shared', 'ann', 5_000);
     await poll(panel);
     t.is(await downOf(panel, 'ann'), 10_000);
