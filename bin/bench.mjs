@@ -5,6 +5,7 @@
 //   --only text           the scenes that have this in their title
 //   --complete            100,000 clients on both databases: docs/benchmarks.md
 // `hostile` prints how long many hostile requests delay the subscription listener; `--clients`, `--only` as above.
+// `nodes` is another bench: a central with `--nodes` (100) and `--clients` (50,000).
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { core } from './core.mjs';
@@ -15,6 +16,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     clients: { type: 'string' },
+    nodes: { type: 'string', default: '100' },
     database: { type: 'string', default: 'sqlite' },
     only: { type: 'string', default: '' },
     complete: { type: 'boolean', default: false },
@@ -29,6 +31,9 @@ if (clients !== undefined && !(Number.isInteger(clients) && clients >= 1000))
   give(`--clients ${values.clients}: it must be a whole number of at least 1,000`);
 if (!['sqlite', 'mariadb'].includes(values.database))
   give(`--database ${values.database}: it must be sqlite or mariadb`);
+const nodes = Number(values.nodes);
+if (!(Number.isInteger(nodes) && nodes >= 1 && nodes <= 199))
+  give(`--nodes ${values.nodes}: it must be a whole number from 1 to 199`);
 await setUp();
 const found = await core();
 if (!('binary' in found)) give(`the bench needs a core: ${found.missing}`);
@@ -45,6 +50,10 @@ if (values.complete) {
 } else if (positionals[0] === 'hostile') {
   const { benchHostile } = await import('../dist/test/bench/hostile.js');
   await benchHostile(clients ?? 1000, values.only);
+} else if (positionals[0] === 'nodes') {
+  const { nodeBench } = await import('../dist/test/node-bench/node-bench.js');
+  const missed = await nodeBench({ nodes, clients: clients ?? 50_000, seconds: 60, real: true });
+  process.stdout.write(missed === 0 ? '\nall goals are met\n' : `\n${missed} goals are missed\n`);
 } else {
   const server = values.database === 'mariadb' ? await mariadb({ durable: true }) : undefined;
   if (server?.missing) give(`the bench needs MariaDB: ${server.missing}`);

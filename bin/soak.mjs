@@ -2,18 +2,27 @@
 //   --minutes 60          how long
 //   --clients 100000      how many clients, on 5 inbounds
 //   --database mariadb    a private MariaDB in place of SQLite
+// `nodes` in front: a central and three nodes in network namespaces, which are killed while the ways between them break.
+//   --minutes 30          how long
+//   --seed 7              of the faults and edits; printed, and another one each time without it
+//   --loopback            without namespaces
 import { parseArgs } from 'node:util';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { setUp } from './setup.mjs';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    minutes: { type: 'string', default: '60' },
+    minutes: { type: 'string' },
     clients: { type: 'string', default: '100000' },
     database: { type: 'string', default: 'sqlite' },
+    seed: { type: 'string', default: process.env.WEIR_TEST_SEED ?? String((Date.now() % 1_000_000) + 1) },
+    loopback: { type: 'boolean', default: false },
   },
 });
+const ofNodes = positionals[0] === 'nodes';
+values.minutes ??= ofNodes ? '30' : '60';
 const give = (message) => {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -24,7 +33,7 @@ const number = (name, least) => {
     give(`--${name} ${values[name]}: it must be a whole number of at least ${least}`);
   return value;
 };
-const [minutes, clients] = [number('minutes', 1), number('clients', 1000)];
+const [minutes, clients, seed] = [number('minutes', 1), number('clients', 1000), number('seed', 1)];
 if (!['sqlite', 'mariadb'].includes(values.database))
   give(`--database ${values.database}: it must be sqlite or mariadb`);
 await setUp();
@@ -34,21 +43,38 @@ process.env.WEIR_ENGINE_BIN = found.binary;
 const server = values.database === 'mariadb' ? await mariadb({ durable: true }) : undefined;
 if (server?.missing) give(`the soak needs MariaDB: ${server.missing}`);
 process.env.WEIR_TEST_DATABASE_SERVER = server?.server ?? '';
-const { soak } = await import('../dist/test/soak/soak.js');
-try {
-  const verdicts = await soak({
+const say = (text) => process.stdout.write(`${text}\n`);
+const all = async () => {
+  if (!ofNodes) {
+    const { soak } = await import('../dist/test/soak/soak.js');
+    return soak({
+      binary: found.binary,
+      minutes,
+      clients,
+      users: 200,
+      fetchesPerSecond: 100,
+      editsPerSecond: 20,
+      readers: 200,
+      growth: 0.05,
+      held: { times: 1.5, more: 5 },
+      say,
+    });
+  }
+  const { whyNoNamespaces } = await import('../dist/test/node-soak/places.js');
+  const missing = values.loopback ? '' : await whyNoNamespaces();
+  if (missing) give(`the soak of nodes needs namespaces: ${missing}; or take --loopback`);
+  const { nodeSoak } = await import('../dist/test/node-soak/node-soak.js');
+  return nodeSoak({
     binary: found.binary,
-    minutes,
-    clients,
-    users: 200,
-    fetchesPerSecond: 100,
-    editsPerSecond: 20,
-    readers: 200,
-    growth: 0.05,
-    held: { times: 1.5, more: 5 },
-    say: (text) => process.stdout.write(`${text}\n`),
+    seconds: 60 * minutes,
+    namespaces: !values.loopback,
+    seed,
+    say,
+    note: (text) => process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${text}\n`),
   });
-  process.exitCode = verdicts.every(({ isGood }) => isGood) ? 0 : 1;
+};
+try {
+  process.exitCode = (await all()).every(({ isGood }) => isGood) ? 0 : 1;
 } finally {
   await server?.stop();
 }

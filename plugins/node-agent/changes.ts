@@ -1,5 +1,6 @@
 // Takes changes from centrals, one call after the other, in an order in which they can succeed.
 import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import type { CountingApi } from '../traffic/contract.js';
 import type { Centrals } from './centrals.js';
 import { type Change, type Outcome, waitingChange } from './change.js';
 import type { ClientChanges } from './client-changes.js';
@@ -31,6 +32,7 @@ export class Changes {
   readonly #records: Records;
   readonly #inbounds: InboundChanges;
   readonly #clients: ClientChanges;
+  readonly #counting: CountingApi;
   readonly #queue = new SerialQueue();
   /** where the next look at refused clients begins, by central */
   readonly #next = new Map<number, number>();
@@ -41,12 +43,14 @@ export class Changes {
     records: Records;
     inboundChanges: InboundChanges;
     clientChanges: ClientChanges;
+    counting: CountingApi;
   }) {
     this.#log = needs.log;
     this.#centrals = needs.centrals;
     this.#records = needs.records;
     this.#inbounds = needs.inboundChanges;
     this.#clients = needs.clientChanges;
+    this.#counting = needs.counting;
   }
 
   /** Returns what became of each change, in their order. `progressed` is called after each portion. */
@@ -89,9 +93,10 @@ export class Changes {
     };
     // Deletions give names, tags and ports free.
     const gone = clients.filter(({ value }) => value === null);
+    if (await this.#clients.areHere(central, gone)) await this.#count();
     await makeClients(gone);
     const before = inbounds.length > 0 ? await this.#records.inbounds(central.id) : new Map<number, number>();
-    for (const change of inbounds.toSorted((a, b) => Number(b.value === null) - Number(a.value === null))) {
+    for (const change of inbounds.toSorted((a, b) => turnOf(a) - turnOf(b))) {
       outcomes.set(keyOf(change), await this.#inbounds.make(central, change));
       progressed();
     }
@@ -99,6 +104,15 @@ export class Changes {
     if (inbounds.length > 0) await this.#arrived(central, before, progressed);
     if (clients.length > 0) await this.#retryClients(central, RETRIED_AT_ONCE);
     return outcomes;
+  }
+
+  /** A client that goes here may live on at its central: after a time without this panel its bytes are in the core alone. */
+  async #count(): Promise<void> {
+    await this.#counting.count().catch((error: unknown) => {
+      this.#log.warn('the last bytes of clients that are deleted could not be counted', {
+        reason: messageOf(error),
+      });
+    });
   }
 
   /** Clients that waited for inbounds which are here now. */
@@ -162,6 +176,12 @@ export class Changes {
     for (let from = 0; from < changes.length; from += PORTION)
       await this.#clients.make(central, changes.slice(from, from + PORTION), here);
   }
+}
+
+/** Deletions give ports free; those with fallbacks need the inbounds to which they lead. */
+function turnOf({ value }: Change): number {
+  const fallbacks = value?.['fallbacks'];
+  return value === null ? 0 : Array.isArray(fallbacks) && fallbacks.length > 0 ? 2 : 1;
 }
 
 /** The newest of several changes of a record. */

@@ -1,7 +1,9 @@
 // When nodes are compared, and what an admin sees of it.
-import { type Clock, KeyedQueue, type Log, messageOf } from '../../kernel/index.js';
-import type { NodeEntry, NodesApi } from '../nodes/contract.js';
+import { type Clock, KeyedQueue, type Log, messageOf, type Principal } from '../../kernel/index.js';
+import { NodeCallError, type NodeChange, type NodeEntry, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { Adopter } from './adoption/adopter.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
 import type { NodeRecordsApi, RecordKey } from './contract.js';
@@ -36,6 +38,7 @@ export class Synchroniser implements NodeRecordsApi {
   readonly #log: Log;
   readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
+  readonly #adopter: Adopter;
   readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
@@ -49,7 +52,10 @@ export class Synchroniser implements NodeRecordsApi {
     protocols: OtherProtocols;
     clock: Clock;
     log: Log;
+    adopter: Adopter;
+    adoptions: AdoptionStore;
   }) {
+    this.#adopter = needs.adopter;
     this.#nodes = needs.nodes;
     this.#records = needs.records;
     this.#senders = needs.senders;
@@ -57,7 +63,13 @@ export class Synchroniser implements NodeRecordsApi {
     this.#clock = needs.clock;
     this.#log = needs.log;
     this.#protocols = needs.protocols;
-    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records, needs.protocols);
+    this.#comparison = new Comparison(
+      needs.nodes,
+      needs.identity,
+      needs.records,
+      needs.adoptions,
+      needs.protocols,
+    );
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -68,8 +80,10 @@ export class Synchroniser implements NodeRecordsApi {
       try {
         // The panel there may have become another one.
         this.#protocols.forget(nodeId);
+        if ((await this.#meet(nodeId)) && this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
         await this.#senders.settled(nodeId);
-        differing = await this.#comparison.run(nodeId);
+        const compared = await this.#comparison.run(nodeId);
+        ({ differing } = compared);
         if (differing > 0) {
           this.#log.info('a node differs from what it should be; its records are sent again', {
             node: this.#nodes.get(nodeId)?.name,
@@ -77,11 +91,66 @@ export class Synchroniser implements NodeRecordsApi {
           });
           await this.#senders.settled(nodeId);
         }
+        if (this.protocolOf(nodeId) === '' && this.#adopter.isDue(nodeId, compared.offers))
+          await this.#adopt(nodeId);
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
       this.#compared.set(nodeId, { at: this.#clock.now(), problem });
       return differing;
+    });
+  }
+
+  /** Whether the node can be asked what it offers: a panel of another kind cannot. */
+  async #meet(nodeId: number): Promise<boolean> {
+    const node = this.#nodes.get(nodeId);
+    if (!node) return false;
+    const meet = async (): Promise<boolean> => {
+      await this.#adopter.meet(nodeId);
+      return true;
+    };
+    return this.#protocols.call(node, meet, async () => false);
+  }
+
+  /** Other inbounds of a node are selected: they are adopted, or given back. */
+  selectionChanged(changes: readonly NodeChange[]): void {
+    for (const { before, after } of changes) {
+      const isSame =
+        before?.inboundSyncMode === after?.inboundSyncMode &&
+        before?.inboundTags.join('\n') === after?.inboundTags.join('\n');
+      const node = before && after && !isSame ? this.#nodes.get(after.id) : undefined;
+      if (node && isReachable(node)) void this.reconcile(node.id);
+    }
+  }
+
+  /** Adopts what is to be adopted. A failure is told, and tried again with the next comparison. */
+  async #adopt(nodeId: number): Promise<void> {
+    try {
+      await this.#adopter.run(nodeId);
+      await this.#senders.settled(nodeId);
+    } catch (error) {
+      this.#adopter.failed(nodeId, error);
+    }
+  }
+
+  /** Looks now at all that the node has, also at clients. Rejects when it does not answer. */
+  adopt(nodeId: number): Promise<void> {
+    return this.#queue.run(nodeId, async () => {
+      if (!(await this.#meet(nodeId)))
+        throw new NodeCallError(
+          'missing',
+          'a panel of this kind does not offer what it has; nothing can be adopted from it',
+        );
+      await this.#adopter.run(nodeId);
+      await this.#adopter.rescan(nodeId);
+      await this.#senders.settled(nodeId);
+    });
+  }
+  /** Gives inbounds back to the node. */
+  release(nodeId: number, inboundIds: readonly number[], who: Principal): Promise<void> {
+    return this.#queue.run(nodeId, async () => {
+      for (const id of inboundIds) await this.#adopter.release(id, who);
+      await this.#senders.settled(nodeId);
     });
   }
 
@@ -101,6 +170,7 @@ export class Synchroniser implements NodeRecordsApi {
   forget(nodeId: number): void {
     this.#protocols.forget(nodeId);
     this.#compared.delete(nodeId);
+    this.#adopter.forget(nodeId);
   }
 
   protocolOf(nodeId: number): string {
@@ -132,7 +202,8 @@ export class Synchroniser implements NodeRecordsApi {
         problem:
           problem ||
           (compared?.problem ?? '') ||
-          (this.#protocols.of(id)?.problem(id) ?? this.#usage.problem(id)),
+          (this.#protocols.of(id)?.problem(id) ?? this.#usage.problem(id)) ||
+          this.#adopter.problem(id),
       };
     });
   }

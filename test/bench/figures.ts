@@ -9,7 +9,11 @@ export interface Figures {
   readonly calls: number;
   /** longest time in which the event loop did nothing else */
   readonly blockedMs: number;
+  /** the same by CPU time of the main thread, which other work on the machine does not lengthen; 0 unless it was asked for (`HELD`) */
+  readonly heldMs: number;
 }
+/** Name of an environment variable: `on` for a look at the CPU time every few ms. */
+export const HELD = 'WEIR_BENCH_HELD';
 
 /** Milliseconds since the boot of the machine: the same in all its processes. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -2,12 +2,13 @@
 // a line: when calls that change the core, or its own program, were under way, and how long its event loop was blocked, since the last line. At
 // SIGIO it collects its garbage: what a scene takes in memory begins at what is alive.
 import childProcess from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Channel } from '../../plugins/engine/xray/channel.js';
-import { COLLECTED, FIGURES, type Figures, now } from './figures.js';
+import { COLLECTED, FIGURES, type Figures, HELD, now } from './figures.js';
 
 const CHANGES =
   /HandlerService\/(?:AlterInbound|AddInbound|RemoveInbound|AddOutbound|RemoveOutbound|ListOutbounds)$|RoutingService/;
@@ -52,11 +53,25 @@ childProcess.execFile = ((...given: Parameters<typeof execFile>) => {
 }) as typeof execFile;
 syncBuiltinESMExports();
 
+/** Of the main thread, in ms. */
+const cpu = (): number => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ', 1)[0]) / 1e6;
+const LOOK_MS = 10;
+let heldMs = 0;
+if (process.env[HELD] === 'on') {
+  let last = cpu();
+  setInterval(() => {
+    const used = cpu();
+    heldMs = Math.max(heldMs, used - last);
+    last = used;
+  }, LOOK_MS);
+}
+
 process.on('SIGPWR', () => {
-  const figures: Figures = { spans, calls, blockedMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
+  const figures: Figures = { spans, calls, heldMs, blockedMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS) };
   process.stdout.write(`${JSON.stringify({ level: 'info', msg: FIGURES, ...figures })}\n`);
   spans = [];
   calls = 0;
+  heldMs = 0;
   delay.reset();
 });
 

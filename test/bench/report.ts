@@ -9,7 +9,7 @@ export interface Goal {
 export interface Figure {
   readonly what: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | '/s' | 'MiB' | 'MB' | 'µs' | '%' | '×' | '';
+  readonly unit: 'ms' | 's' | '/s' | 'KiB' | 'MiB' | 'MB' | 'µs' | '%' | '×' | '';
   readonly goal?: Goal | undefined;
 }
 
@@ -17,6 +17,7 @@ const DIGITS: Readonly<Record<Figure['unit'], number>> = {
   ms: 1,
   s: 1,
   '/s': 0,
+  KiB: 2,
   MiB: 0,
   MB: 2,
   µs: 1,

@@ -13,8 +13,8 @@ const START_LIMIT_MS = 30_000;
 const nameOf = (n: number): string => `user${n}`;
 
 export interface ManyUsers {
-  /** Resolves with a connection of user `n` to this port of loopback, through the core. */
-  connect(n: number, port: number): Promise<Socket>;
+  /** Resolves with a connection of user `n` to this port, of loopback without `host`, through the core. */
+  connect(n: number, port: number, host?: string): Promise<Socket>;
   stop(): Promise<void>;
 }
 
@@ -47,13 +47,13 @@ export async function startManyUsers(binary: string, links: readonly string[]): 
       throw new Error(`the users' core did not start: ${output}`);
     }
   return {
-    async connect(n, target) {
+    async connect(n, target, host = HOST) {
       const authorization = `Basic ${Buffer.from(`${nameOf(n)}:${nameOf(n)}`).toString('base64')}`;
       const outgoing = request({
         host: HOST,
         port,
         method: 'CONNECT',
-        path: `${HOST}:${target}`,
+        path: `${host}:${target}`,
         headers: { 'proxy-authorization': authorization },
         agent: false,
       });

@@ -38,6 +38,16 @@ test('totals by the ids of the central: those that changed, never smaller, whate
   );
 });
 
+test('the last bytes of a client that is deleted here are told: at its central it may live on', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const c1 = await world.client('c1');
+  // Counted by the core alone: this panel was away.
+  world.engine.move(c1.inboundIds[0] ?? 0, c1.id, 4, 40);
+  await world.apply(client(1, 2, null));
+  t.deepEqual((await world.usage())[0]?.users, [{ clientId: 1, inboundId: 7, up: 4, down: 40 }]);
+});
+
 test('clients and inbounds that the central does not manage are not told, nor those of another central', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;

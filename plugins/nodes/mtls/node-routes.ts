@@ -2,7 +2,8 @@
 import type { PluginContext } from '../../../kernel/index.js';
 import { CentralRoutes } from '../contract.js';
 
-const SEGMENT = '[^/]+';
+/** The router ends a path at `#`, so what follows it may not decide. */
+const SEGMENT = '[^/#;?]+';
 const ROUTES: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
   ['GET', 'server/status'],
   ['GET', 'server/descendants'],
@@ -34,8 +35,8 @@ const ROUTES: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
   ['GET', 'hosts/list'],
 ];
 const PATTERNS = ROUTES.map(([method, path]) => [method, new RegExp(`^/panel/api/${path}$`)] as const);
-/** Of the plugin that takes what a central wants. */
-const OWN = /^\/panel\/api\/x\/node\/[^/]/;
+/** Of the plugin that takes what a central wants; which centrals there are is a matter of the admin. */
+const OWN = /^\/panel\/api\/x\/node\/(?!centrals(?:\/|$))[\w-]+(?:\/[\w-]+)*$/;
 
 function mayCentralCall(method: string, path: string): boolean {
   const asked = method === 'HEAD' ? 'GET' : method;
