@@ -27,8 +27,8 @@
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/node-agent: 5 names
-//   @weir-panel/weir/plugins/node-sync: 1 names
-//   @weir-panel/weir/plugins/nodes: 19 names
+//   @weir-panel/weir/plugins/node-sync: 9 names
+//   @weir-panel/weir/plugins/nodes: 23 names
 //   @weir-panel/weir/plugins/notifications: 18 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 16 names
@@ -5478,13 +5478,68 @@ declare module '@weir-panel/weir/plugins/node-agent' {
 }
 
 declare module '@weir-panel/weir/plugins/node-sync' {
-  import type { Event } from '@weir-panel/weir/kernel';
+  import type { Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { Json, NodeEntry } from '@weir-panel/weir/plugins/nodes';
 
   // Keeps nodes as this panel wants them, and counts what their clients use.
   /** The wished state of these nodes has changed: something waits to be sent. */
   export const desiredStateChanged: Event<{
     readonly nodeIds: readonly number[];
   }>;
+  export type RecordChange = SentChange;
+  /** An inbound or a client of a node, by its id here. */
+  export interface RecordKey {
+    readonly kind: 'inbound' | 'client';
+    readonly id: number;
+  }
+  /** What a node said of a change. */
+  export interface RecordResult extends RecordKey {
+    readonly version: number;
+    /** the node's words; blank when it is in force */
+    readonly refused: string;
+  }
+  /** What a node should have. */
+  export interface DesiredRecord extends RecordKey {
+    readonly version: number;
+    /** what the node said of it; blank when it took it, or has not answered */
+    readonly refused: string;
+  }
+  /** Another way to keep nodes, for panels that lack the endpoints of `node-agent`. Its plugin counts the usage of such nodes by a source of its own (`traffic/CounterSources`). */
+  export interface NodeProtocol {
+    readonly name: string;
+    /** Whether the node speaks it. Called once while the node is online. Rejects with a NodeCallError while that cannot be known. */
+    speaks(node: NodeEntry): Promise<boolean>;
+    /** Brings these records about, in their order. One result for each that the node answered for; others wait. Rejects with a NodeCallError where it answered for none. */
+    apply(node: NodeEntry, changes: readonly RecordChange[], signal: AbortSignal): Promise<readonly RecordResult[]>;
+    /** Returns records that the node does not have as desired: they are sent again, or deleted there if they are not in `desired`. Called while nothing waits to be sent. */
+    compare(node: NodeEntry, desired: readonly DesiredRecord[]): Promise<readonly RecordKey[]>;
+    /** Tells the node what these clients used everywhere. */
+    report(node: NodeEntry, clientIds: readonly number[]): Promise<void>;
+    /** Why the usage of the node is not read; blank when it is. From memory. */
+    problem(nodeId: number): string;
+  }
+  /** Protocols of nodes. Asked in turn when a call of ours shows that a node lacks our endpoints. */
+  export const NodeProtocols: ExtensionPoint<NodeProtocol>;
+  export interface NodeRecordsApi {
+    /** The name of the protocol that the node speaks; blank for that of `node-agent`, and while it is not known. From memory. */
+    protocolOf(nodeId: number): string;
+    /** Sends these records again, as they are now; those that are not desired are deleted there. */
+    sendAgain(nodeId: number, records: readonly RecordKey[]): Promise<void>;
+  }
+  export const NodeRecords: Token<NodeRecordsApi>;
+
+  // Records as a node takes them: what inbounds/add and clients/add take, by our ids.
+  interface SentChange {
+    readonly [key: string]: Json | undefined;
+    readonly kind: string;
+    readonly id: number;
+    readonly version: number;
+    readonly value: {
+      readonly [key: string]: Json | undefined;
+    } | null;
+    /** of a client: its inbounds on the node */
+    readonly inboundIds?: readonly number[];
+  }
 
   export {};
 }
@@ -5608,6 +5663,17 @@ declare module '@weir-panel/weir/plugins/nodes' {
     readonly at: number;
     readonly flips: readonly NodeFlip[];
   }>;
+  /** A call that central panels of another kind make. */
+  export interface CentralRoute {
+    readonly method: 'GET' | 'POST';
+    readonly path: `/${string}`;
+  }
+  /** Routes that a central panel may call with a certificate, or with an API token of the kind `node`, beside our own. */
+  export const CentralRoutes: ExtensionPoint<CentralRoute>;
+  /** Returns `obj` of `server/status` in our form; a panel of another kind has other names in it. */
+  export type StatusForm = (status: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Forms of the status of panels. Each heartbeat goes through all of them. */
+  export const StatusForms: ExtensionPoint<StatusForm>;
   /** What the plugin that synchronises nodes knows of one. */
   export interface NodeFigures {
     /** changes wait to be sent */
