@@ -214,7 +214,7 @@ export class OlderProtocol implements NodeProtocol {
     await names.save(unnamed);
     await inboundChanges.put(node, id, snapshot);
     const known = names.get(node.id, 'inbound', id);
-    if (known) named.set(`inbound.${id}`, { ...known, previous: '', seen: '' });
+    if (known) named.set(`inbound.${id}`, { ...known, previous: '', period: 0, seen: '' });
     for (const [clientId, digest] of digests)
       if (digest === undefined) states.sendAnyway(node.id, clientId);
       else states.took(node.id, clientId, digest);
