@@ -5758,6 +5758,8 @@ export type NodeApplyInput = {
   body: {
     /** guid of the central: the panel that manages this one */
     central: string;
+    /** guid of the panel that is meant: another one refuses the call. An address may have become that of another panel */
+    node?: string;
     changes: {
       /** inbound or client */
       kind: string;

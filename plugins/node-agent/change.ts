@@ -32,7 +32,7 @@ export const isDue = (record: RecordRow, { version }: Change): boolean =>
   version > record.version ||
   (version === record.version && !record.isGone && (record.refused !== '' || record.isDrifted));
 
-/** What a central is told of a change that has nothing to do: one that was restored from a backup, or has forgotten a deletion, learns how far it must go. */
+/** What a central gets for a change that has nothing to do: one that was restored from a backup, or has forgotten a deletion, learns how far it must go. */
 export const alreadyThere = (record: RecordRow, { version }: Change): Outcome =>
   record.version > version ? { ok: true, newest: record.version } : OK;
 

@@ -36,6 +36,8 @@ export class Changes {
   readonly #queue = new SerialQueue();
   /** where the next look at refused clients begins, by central */
   readonly #next = new Map<number, number>();
+  /** the same for inbounds */
+  readonly #nextInbound = new Map<number, number>();
 
   constructor(needs: {
     log: Log;
@@ -158,7 +160,10 @@ export class Changes {
   }
 
   async #retryInbounds(central: CentralRow): Promise<void> {
-    const refused = await this.#records.refused(central.id, 'inbound', { limit: RETRIED_INBOUNDS });
+    const after = this.#nextInbound.get(central.id) ?? 0;
+    const limit = RETRIED_INBOUNDS;
+    const refused = await this.#records.refused(central.id, 'inbound', { after, limit });
+    this.#nextInbound.set(central.id, refused.length < limit ? 0 : (refused.at(-1)?.id ?? 0));
     if (refused.length === 0) return;
     const before = await this.#records.inbounds(central.id);
     for (const record of refused)

@@ -15,12 +15,9 @@ import {
   TOO_LONG,
 } from './change.js';
 import { principalOf } from './principal.js';
-import { newRecord, NO_WAIT, type Records } from './records.js';
+import { MOST_RECORDS, newRecord, NO_WAIT, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
 import type { UsageSeeds } from './usage-seeds.js';
-
-/** More than any panel has; deleted ones count until they are forgotten. */
-const MOST_RECORDS = 500_000;
 
 /** A change with its record, and what to do. */
 interface Planned {

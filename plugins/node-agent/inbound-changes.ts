@@ -22,7 +22,7 @@ import {
 } from './change.js';
 import type { FallbackChanges } from './fallback-changes.js';
 import { principalOf } from './principal.js';
-import { newRecord, type Records } from './records.js';
+import { MOST_INBOUNDS, MOST_RECORDS, newRecord, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
 
 /** What belongs to the panel that sends it. */
@@ -62,6 +62,11 @@ export class InboundChanges {
     const found = await this.#records.find(central.id, 'inbound', [change.id]);
     const record = found.get(change.id) ?? newRecord(central.id, 'inbound', change.id);
     if (!isDue(record, change)) return alreadyThere(record, change);
+    if (found.size === 0 && (await this.#isFull(central.id)))
+      return {
+        ok: false,
+        reason: `this central has ${MOST_INBOUNDS} inbounds or ${MOST_RECORDS} records here already`,
+      };
     if (change.value === null) return this.#delete(central, record, change);
     if (isTooLong(change)) return this.#refuse(record, change, TOO_LONG);
     const fields = fieldsOf(change.value);
@@ -72,6 +77,11 @@ export class InboundChanges {
       await this.#contest(central, fields, record.localId);
       return this.#refuse(record, change, reason);
     }
+  }
+
+  async #isFull(central: number): Promise<boolean> {
+    const inbounds = await this.#records.countInbounds(central);
+    return inbounds >= MOST_INBOUNDS || (await this.#records.count(central)) >= MOST_RECORDS;
   }
 
   /** The inbound first: after a crash between the two the same change finds nothing to delete. */

@@ -27,6 +27,10 @@ const SELECT = `SELECT central, kind, id, version, local_id AS "localId", is_gon
   contested_by AS "contestedBy", inbound_ids AS "inboundIds", waits_for AS "waitsFor", started_from AS "startedFrom",
   period, wanted, bucket, changed_at AS "changedAt" FROM node_agent_records`;
 const MOST_REASON = 1000;
+/** Of a central; more than any panel has. Deleted ones count until they are forgotten. */
+export const MOST_RECORDS = 500_000;
+/** Of a central, without deleted ones. */
+export const MOST_INBOUNDS = 5_000;
 /** `waitsFor` of a record that is refused for another reason. */
 export const NO_WAIT = -1;
 
@@ -161,6 +165,14 @@ export class Records {
   async count(central: number): Promise<number> {
     const [found] = await this.#db.query<{ count: number }>(
       'SELECT count(*) AS count FROM node_agent_records WHERE central = :central',
+      { central },
+    );
+    return Number(found?.count ?? 0);
+  }
+
+  async countInbounds(central: number): Promise<number> {
+    const [found] = await this.#db.query<{ count: number }>(
+      "SELECT count(*) AS count FROM node_agent_records WHERE central = :central AND kind = 'inbound' AND is_gone = 0",
       { central },
     );
     return Number(found?.count ?? 0);

@@ -68,10 +68,12 @@ export const routes = ({
     body: Apply,
     bodyLimit: LARGE_BODY,
     reply: payload(Applied),
-    errors: [errors.OWN_GUID, errors.TOO_MANY_CENTRALS],
-    handle: async ({ body, reply }) => ({
-      results: await changes.make(body.central, body.changes, () => reply.progressed()),
-    }),
+    errors: [errors.OWN_GUID, errors.OTHER_PANEL, errors.TOO_MANY_CENTRALS],
+    handle: async ({ body, reply }) => {
+      if ((body.node ?? identity.guid) !== identity.guid)
+        throw errors.OTHER_PANEL(undefined, { path: 'node' });
+      return { results: await changes.make(body.central, body.changes, () => reply.progressed()) };
+    },
   }),
   route({
     method: 'GET',

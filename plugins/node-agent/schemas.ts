@@ -30,6 +30,9 @@ const seq = () => int().min(0);
 
 export const Apply = shape({
   central: guid(),
+  node: optional(text().max(64)).description(
+    'guid of the panel that is meant: another one refuses the call. An address may have become that of another panel',
+  ),
   changes: list(
     shape({
       kind: word().max(32).description('inbound or client'),

@@ -8,6 +8,8 @@ import { BATCH_SIZE, type UsageJournal } from './usage-journal.js';
 
 /** Totals of one reply; a seq is never divided. */
 const MOST_USERS = 10_000;
+/** New epochs that centrals cause are so far apart: each leaves out a poll, and only sixteen are kept, for all centrals. */
+const REWOUND_EVERY_MS = 10 * 60_000;
 /** Totals of a deleted client stay this long after its deletion: its last bytes come with later polls. */
 const LATE_MS = 24 * 3_600_000;
 /** Deleted records of a central that are kept, so that no late message brings them back. */
@@ -36,6 +38,7 @@ export class UsageTotals {
   readonly #centrals: Centrals;
   readonly #epochs: Epochs;
   readonly #journal: UsageJournal;
+  #rewoundAt = -Infinity;
 
   constructor(needs: {
     db: Database;
@@ -77,6 +80,9 @@ export class UsageTotals {
     if (epoch !== current) return false;
     const now = (await this.#epochs.all()).find((one) => one.number === number);
     if (!now || after <= now.seq) return false;
+    // Such a central is told nothing more of this epoch until then.
+    if (this.#clock.now() - this.#rewoundAt < REWOUND_EVERY_MS) return true;
+    this.#rewoundAt = this.#clock.now();
     this.#log.warn(
       'a central has taken more usage than this database has: it is an older one; a new epoch of usage begins',
       {

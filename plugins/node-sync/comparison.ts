@@ -14,6 +14,10 @@ const PAGE = 5_000;
 const STATE = 'panel/api/x/node/state';
 /** Pages of one bucket: no node has more. */
 const MOST_PAGES = 50;
+/** Records that are not known here: after a backup of this panel those that came since. */
+const MOST_UNKNOWN = 100_000;
+
+const TOO_MANY = 'it has more records than it was ever sent';
 
 interface Remote {
   readonly kind: string;
@@ -39,6 +43,9 @@ export class Comparison {
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
   readonly #protocols: OtherProtocols;
+  /** in the comparison that runs, by node */
+  readonly #unknown = new Map<number, number>();
+
   readonly #adoptions: Pick<AdoptionStore, 'held'>;
 
   constructor(
@@ -97,6 +104,7 @@ export class Comparison {
       BucketsReply,
       await this.#get(nodeId, `${STATE}/buckets`),
     );
+    this.#unknown.set(nodeId, 0);
     let sent = 0;
     for (const [number, bucket] of buckets.entries())
       if (theirs[number] !== digests[number]) sent += await this.#bucket(nodeId, number, bucket);
@@ -127,10 +135,13 @@ export class Comparison {
         RecordsReply,
         await this.#get(nodeId, `${STATE}/records`, `&bucket=${number}${next && `&after=${next}`}`),
       );
-      for (const record of page.records) remote.set(keyOf(record), record);
+      for (const record of page.records)
+        if (bucketOf(record.id) === number) remote.set(keyOf(record), record);
+        else throw new Error('it tells records of another bucket than it was asked for');
+      if (remote.size > own.size + MOST_UNKNOWN) throw new Error(TOO_MANY);
       next = page.next;
       if (next === '') break;
-      if (pages >= MOST_PAGES) throw new Error('it has more records than it was ever sent');
+      if (pages >= MOST_PAGES) throw new Error(TOO_MANY);
     }
     const differing: Seen[] = [];
     for (const [key, { kind, id, version, refused }] of own) {
@@ -140,6 +151,10 @@ export class Comparison {
     }
     for (const [key, { kind, id, version }] of remote)
       if (!own.has(key) && isKind(kind)) differing.push({ kind, id, version });
+    const unknown =
+      (this.#unknown.get(nodeId) ?? 0) + [...remote.keys()].filter((key) => !own.has(key)).length;
+    if (unknown > MOST_UNKNOWN) throw new Error(TOO_MANY);
+    this.#unknown.set(nodeId, unknown);
     await this.#records.overtake(nodeId, differing);
     return differing.length;
   }

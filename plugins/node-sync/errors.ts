@@ -8,5 +8,6 @@ export const errors = defineErrors('node-sync', {
     409,
     'the node has the mode all, which would adopt them again; give it the mode selected with the tags that this panel keeps',
   ],
+  OTHER_KIND: [409, 'the panel there is of another kind; its inbounds cannot be adopted'],
   NO_NODE: [404, 'there is no node with this id'],
 });

@@ -119,6 +119,8 @@ export default definePlugin({
         }
       await places.nodesSaved(saved);
       synchroniser.selectionChanged(saved);
+      // It may be enabled again, or at another address.
+      senders.wake(saved.flatMap(({ before, after }) => (before && after?.enable ? [after.id] : [])));
     }),
     tap(duringInboundSave, async ({ changes: saved }, tx) => {
       await changes.inboundsSaved(saved, tx);

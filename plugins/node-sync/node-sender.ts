@@ -32,9 +32,9 @@ interface Needs {
   readonly guid: string;
   readonly records: DesiredRecords;
   readonly values: RecordValues;
-  readonly protocols: OtherProtocols;
   /** nothing is sent for now; who holds it wakes this sender */
   readonly isHeld: (nodeId: number) => boolean;
+  readonly protocols: OtherProtocols;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -99,7 +99,7 @@ export class NodeSender {
     const changes = fitting(await values.all(this.#nodeId, rows));
     const told = await protocols.call<readonly Told[]>(
       node,
-      () => this.#apply(changes),
+      () => this.#apply(node.guid, changes),
       (protocol) => protocol.apply(node, changes, signal),
     );
     const isNewer = ({ newest = 0, version }: Told): boolean => newest > version;
@@ -115,17 +115,6 @@ export class NodeSender {
     return true;
   }
 
-  async #apply(changes: readonly SentChange[]): Promise<Told[]> {
-    const { nodes, guid, signal } = this.#needs;
-    const { obj } = await nodes.call(this.#nodeId, APPLY, {
-      method: 'POST',
-      json: { central: guid, changes },
-      timeoutMs: CALL_MS,
-      signal,
-    });
-    return toldOf(obj, changes);
-  }
-
   /** A backup of this panel, or a record that left the node and came back: what the node has is newer. */
   async #overtake(stale: readonly Told[], told: number): Promise<void> {
     if (stale.length === 0 || stale.length < told) this.#overtaken = 0;
@@ -136,6 +125,17 @@ export class NodeSender {
       this.#nodeId,
       stale.map(({ kind, id, version, newest = version }) => ({ kind, id, version: newest })),
     );
+  }
+
+  async #apply(node: string, changes: readonly SentChange[]): Promise<Told[]> {
+    const { nodes, guid, signal } = this.#needs;
+    const { obj } = await nodes.call(this.#nodeId, APPLY, {
+      method: 'POST',
+      json: { central: guid, node, changes },
+      timeoutMs: CALL_MS,
+      signal,
+    });
+    return toldOf(obj, changes);
   }
 
   #worked(): void {

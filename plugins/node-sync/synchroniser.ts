@@ -1,6 +1,6 @@
 // When nodes are compared, and what an admin sees of it.
 import { type Clock, KeyedQueue, type Log, messageOf, type Principal } from '../../kernel/index.js';
-import { NodeCallError, type NodeChange, type NodeEntry, type NodesApi } from '../nodes/contract.js';
+import type { NodeChange, NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { Adopter } from './adoption/adopter.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
@@ -8,6 +8,7 @@ import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
 import type { NodeRecordsApi, RecordKey } from './contract.js';
 import type { DesiredRecords } from './desired-records.js';
+import { errors } from './errors.js';
 import type { OtherProtocols } from './other-protocols.js';
 import type { UsageOfNodes } from './usage-of-nodes.js';
 
@@ -39,7 +40,10 @@ export class Synchroniser implements NodeRecordsApi {
   readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
   readonly #adopter: Adopter;
-  readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
+  readonly #compared = new Map<
+    number,
+    { readonly at: number; readonly guid: string; readonly problem: string }
+  >();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
 
@@ -77,10 +81,11 @@ export class Synchroniser implements NodeRecordsApi {
     return this.#queue.run(nodeId, async () => {
       let differing = 0;
       let problem = '';
+      const guid = this.#nodes.get(nodeId)?.guid ?? '';
       try {
         // The panel there may have become another one.
         this.#protocols.forget(nodeId);
-        if ((await this.#meet(nodeId)) && this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
+        await this.#begin(nodeId);
         await this.#senders.settled(nodeId);
         const compared = await this.#comparison.run(nodeId);
         ({ differing } = compared);
@@ -91,25 +96,28 @@ export class Synchroniser implements NodeRecordsApi {
           });
           await this.#senders.settled(nodeId);
         }
-        if (this.protocolOf(nodeId) === '' && this.#adopter.isDue(nodeId, compared.offers))
+        if (!this.#protocols.of(nodeId) && this.#adopter.isDue(nodeId, compared.offers))
           await this.#adopt(nodeId);
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
-      this.#compared.set(nodeId, { at: this.#clock.now(), problem });
+      this.#compared.set(nodeId, { at: this.#clock.now(), guid, problem });
       return differing;
     });
   }
 
-  /** Whether the node can be asked what it offers: a panel of another kind cannot. */
-  async #meet(nodeId: number): Promise<boolean> {
+  /** What is to be known before anything is sent. From a panel of another kind nothing is adopted. */
+  async #begin(nodeId: number): Promise<void> {
     const node = this.#nodes.get(nodeId);
-    if (!node) return false;
-    const meet = async (): Promise<boolean> => {
-      await this.#adopter.meet(nodeId);
-      return true;
-    };
-    return this.#protocols.call(node, meet, async () => false);
+    if (!node) return;
+    await this.#protocols.call(
+      node,
+      async () => {
+        await this.#adopter.meet(nodeId);
+        if (this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
+      },
+      async () => undefined,
+    );
   }
 
   /** Other inbounds of a node are selected: they are adopted, or given back. */
@@ -136,11 +144,8 @@ export class Synchroniser implements NodeRecordsApi {
   /** Looks now at all that the node has, also at clients. Rejects when it does not answer. */
   adopt(nodeId: number): Promise<void> {
     return this.#queue.run(nodeId, async () => {
-      if (!(await this.#meet(nodeId)))
-        throw new NodeCallError(
-          'missing',
-          'a panel of this kind does not offer what it has; nothing can be adopted from it',
-        );
+      await this.#begin(nodeId);
+      if (this.#protocols.of(nodeId)) throw errors.OTHER_KIND();
       await this.#adopter.run(nodeId);
       await this.#adopter.rescan(nodeId);
       await this.#senders.settled(nodeId);
@@ -156,13 +161,11 @@ export class Synchroniser implements NodeRecordsApi {
 
   /** Compares nodes that were not compared for ten minutes, a few at a time. */
   async compareDue(signal: AbortSignal): Promise<void> {
-    const due = this.#nodes
-      .list()
-      .filter(
-        (node) =>
-          isReachable(node) &&
-          this.#clock.now() - (this.#compared.get(node.id)?.at ?? 0) >= COMPARED_EVERY_MS,
-      );
+    const due = this.#nodes.list().filter((node) => {
+      const { at = 0, guid = '' } = this.#compared.get(node.id) ?? {};
+      // Another panel may have taken its place.
+      return isReachable(node) && (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS);
+    });
     for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
       await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
   }

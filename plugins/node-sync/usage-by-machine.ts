@@ -139,7 +139,7 @@ export class UsageByMachine {
     for (const id of clientIds) this.#mayTell(id);
   }
 
-  /** The node is told of them another time. */
+  /** The node gets them another time. */
   giveBack(nodeId: number, clientIds: readonly number[]): void {
     const known = this.#untold.get(nodeId) ?? new Set();
     this.#untold.set(nodeId, known);

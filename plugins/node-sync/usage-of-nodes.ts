@@ -3,9 +3,9 @@ import { type Log, messageOf, type Projection, type Database, type Tx } from '..
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
-import type { OtherProtocols } from './other-protocols.js';
 import type { NewsOfClients } from './news-of-clients.js';
 import type { OnceThere } from './once-there.js';
+import type { OtherProtocols } from './other-protocols.js';
 import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
@@ -38,10 +38,10 @@ export class UsageOfNodes implements CounterSource {
   readonly #nodes: NodesApi;
   readonly #guid: () => string;
   readonly #log: Log;
-  readonly #protocols: OtherProtocols;
   readonly #onceThere: OnceThere;
   readonly #presence: PresenceOfNodes;
   readonly #news: NewsOfClients;
+  readonly #protocols: OtherProtocols;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
@@ -57,18 +57,18 @@ export class UsageOfNodes implements CounterSource {
     nodes: NodesApi;
     identity: PanelIdentityApi;
     log: Log;
-    protocols: OtherProtocols;
     onceThere: OnceThere;
     presence: PresenceOfNodes;
     news: NewsOfClients;
+    protocols: OtherProtocols;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
-    this.#protocols = needs.protocols;
     this.#onceThere = needs.onceThere;
     this.#presence = needs.presence;
     this.#news = needs.news;
+    this.#protocols = needs.protocols;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(

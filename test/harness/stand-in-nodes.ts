@@ -1,5 +1,5 @@
 // Nodes that exist in a test only: a plugin that knows them, takes the changes of their users and counts for them.
-import { contribute, definePlugin, type Plugin } from '../../kernel/index.js';
+import { contribute, definePlugin, type Plugin, provide } from '../../kernel/index.js';
 import { type Applied, DONE, type UserRef, UserServers } from '../../plugins/engine/contract.js';
 import {
   type InboundPlace,
@@ -7,6 +7,7 @@ import {
   Inbounds,
   type InboundsApi,
 } from '../../plugins/inbounds/contract.js';
+import { NodeRecords } from '../../plugins/node-sync/contract.js';
 import { type AddressOutput, AddressReporters } from '../../plugins/addresses/contract.js';
 import {
   type CounterReading,
@@ -42,6 +43,7 @@ export class StandInNodes {
       api: 1,
       about: 'Nodes for tests.',
       uses: { inbounds: Inbounds },
+      provides: () => [provide(NodeRecords, { protocolOf: () => '', sendAgain: async () => undefined })],
       contributes: ({ inbounds }) => {
         this.#inbounds = inbounds;
         return [

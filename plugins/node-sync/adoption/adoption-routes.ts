@@ -95,7 +95,7 @@ export const adoptionRoutes = ({
       doc: 'Looks at all that the node has now, also at clients that were left, and adopts what is selected.',
       params: OfNode,
       reply: message(),
-      errors: [errors.NO_NODE, errors.NO_ANSWER],
+      errors: [errors.NO_NODE, errors.NO_ANSWER, errors.OTHER_KIND],
       handle: async ({ params }) => {
         const { id } = required(params.id);
         await synchroniser.adopt(id).catch((error: unknown) => {

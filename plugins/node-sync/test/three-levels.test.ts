@@ -82,7 +82,7 @@ test.serial(
       t.is(await downOf(site.panel, 'anna'), 0);
     }
     await move(low, 'far', 'anna', 50);
-    // A poll that a busy machine cuts short is made up for by the next.
+    // A busy machine may cut a poll short; the next one reads it.
     await until(async () => {
       await upwards();
       return (await downOf(panel, 'anna')) > 0;

@@ -35,7 +35,7 @@ test('many nodes that go down at once are one event and one notification', async
   const { panel, clock } = await boot(t, {
     plugins: [new FakeEngine().plugin, plugin],
     // Its calls would be among those that are counted.
-    without: ['node-sync'],
+    without: ['node-sync', 'older-nodes'],
   });
   await panel.get('/panel/api/setting/update', { body: { nodeDownThreshold: 1 } });
   const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];

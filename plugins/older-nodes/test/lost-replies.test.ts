@@ -25,6 +25,17 @@ test.serial(
     await world.reconcile();
     await world.sent();
     t.deepEqual([node.emails, [...node.records]], [[], []]);
+
+    await world.panel.addClient('cyd', [id]);
+    await world.sent();
+    node.mood = 'gone';
+    await world.panel.get('/panel/api/clients/update/cyd', { body: { email: 'zyd' } });
+    await until(async () => (await world.sync()).problem !== '', 'it did not get there');
+    await world.panel.get('/panel/api/clients/del/zyd', { body: {} });
+    node.mood = 'well';
+    await world.reconcile();
+    await world.sent();
+    t.deepEqual(node.emails, [], 'the node never knew the later name');
     t.is(node.inbounds.length, 1);
     t.deepEqual(world.panel.faults, []);
   },
