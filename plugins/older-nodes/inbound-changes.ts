@@ -4,7 +4,7 @@ import type { NodeEntry } from '../nodes/contract.js';
 import { isNotFound, type NodeChangeCalls, Refusal } from './calls.js';
 import type { NameStore } from './names.js';
 import type { RemoteStates } from './remote-state.js';
-import { keyOf, type RemoteInbound, type Snapshot } from './snapshot.js';
+import { keyOf, type RemoteClient, type RemoteInbound, type Snapshot } from './snapshot.js';
 import { formCall, isOn, type Wire, wireTag } from './wire.js';
 
 const CALL = { timeoutMs: 30_000 } as const;
@@ -42,6 +42,9 @@ export class InboundChanges {
   async remove({ id: nodeId }: NodeEntry, id: number, snapshot: Snapshot): Promise<void> {
     const found = this.remote(nodeId, id, snapshot);
     if (!found) return;
+    // It never took ours, as far as is known: one of the node's own may have the tag.
+    const isTaken = (this.#names.get(nodeId, 'inbound', id)?.period ?? -1) >= 0;
+    if (!isTaken && !this.#hasOnlyOurs(nodeId, found.id, snapshot)) return;
     await this.#calls.send(nodeId, `inbounds/del/${found.id}`, { method: 'POST', ...CALL }).catch((error) => {
       if (!isNotFound(error)) throw error;
     });
@@ -105,6 +108,24 @@ export class InboundChanges {
     return found[0];
   }
 
+  #hasOnlyOurs(nodeId: number, remoteId: number, snapshot: Snapshot): boolean {
+    const { count, strangers } = this.#clientsIn(nodeId, remoteId, snapshot);
+    return count > 0 && strangers.length === 0;
+  }
+
+  /** Clients of an inbound there, and those that this panel does not know. */
+  #clientsIn(
+    nodeId: number,
+    remoteId: number,
+    snapshot: Snapshot,
+  ): { readonly count: number; readonly strangers: readonly RemoteClient[] } {
+    const ours = new Set<string>();
+    for (const { kind, name, previous } of this.#names.of(nodeId))
+      if (kind === 'client') ours.add(keyOf(name)).add(keyOf(previous));
+    const all = [...snapshot.clients.values()].filter(({ inboundIds }) => inboundIds.has(remoteId));
+    return { count: all.length, strangers: all.filter(({ email }) => !ours.has(keyOf(email))) };
+  }
+
   /** A call replaces all clients of the inbound, so those of the node's own would lose their access. */
   #requireOurs(
     nodeId: number,
@@ -113,12 +134,7 @@ export class InboundChanges {
     snapshot: Snapshot,
   ): void {
     if ((this.#names.get(nodeId, 'inbound', id)?.seen ?? '') !== '') return;
-    const ours = new Set<string>();
-    for (const { kind, name, previous } of this.#names.of(nodeId))
-      if (kind === 'client') ours.add(keyOf(name)).add(keyOf(previous));
-    const strangers = [...snapshot.clients.values()].filter(
-      ({ email, inboundIds }) => inboundIds.has(remoteId) && !ours.has(keyOf(email)),
-    );
+    const { strangers } = this.#clientsIn(nodeId, remoteId, snapshot);
     if (strangers.length > 0)
       throw new Refusal(
         `the inbound ${tag} there has ${strangers.length} clients that this panel does not know, such as ${strangers[0]?.email}; they would be deleted`,

@@ -175,15 +175,16 @@ export class OlderProtocol implements NodeProtocol {
     await Promise.all(Array.from({ length: Math.min(atOnce, changes.length) }, work));
   }
 
-  async #removeInbound({ node, snapshot }: Round, { id }: RecordChange): Promise<void> {
-    await this.#needs.inboundChanges.remove(node, id, snapshot);
+  async #removeInbound({ node, snapshot }: Round, { id, release }: RecordChange): Promise<void> {
+    // What is given back to the node stays there.
+    if (!release) await this.#needs.inboundChanges.remove(node, id, snapshot);
     await this.#needs.names.drop(node.id, 'inbound', [id]);
   }
 
-  async #removeClient({ node, snapshot }: Round, { id }: RecordChange): Promise<void> {
+  async #removeClient({ node, snapshot }: Round, { id, release }: RecordChange): Promise<void> {
     const { names, clientChanges, states } = this.#needs;
     const name = names.get(node.id, 'client', id);
-    if (name) await clientChanges.remove(node, name, snapshot);
+    if (name && !release) await clientChanges.remove(node, name, snapshot);
     states.sendAnyway(node.id, id);
     await names.drop(node.id, 'client', [id]);
   }
@@ -213,7 +214,7 @@ export class OlderProtocol implements NodeProtocol {
     await names.save(unnamed);
     await inboundChanges.put(node, id, snapshot);
     const known = names.get(node.id, 'inbound', id);
-    if (known) named.set(`inbound.${id}`, { ...known, previous: '', seen: '' });
+    if (known) named.set(`inbound.${id}`, { ...known, previous: '', period: 0, seen: '' });
     for (const [clientId, digest] of digests)
       if (digest === undefined) states.sendAnyway(node.id, clientId);
       else states.took(node.id, clientId, digest);

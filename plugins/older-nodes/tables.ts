@@ -11,7 +11,7 @@ export const tables = {
     name: column.text(),
     /** the name before a rename that the node has not confirmed; blank for none */
     previous: column.text(),
-    /** of a client: the last period that the node has begun */
+    /** of a client: the last period that the node has begun; below 0 while it is not known to have taken it */
     period: column.integer(),
     /** digest of how the node showed it after it took it; blank until it was looked at */
     seen: column.text(),

@@ -69,7 +69,7 @@ export class OlderNode {
   readonly pushedTotals: unknown[] = [];
   guid = '';
   /** how it answers: as it should, or not */
-  mood: 'well' | 'html' | 'huge' | 'slow' | 'falls' | 'strange' | 'negative' | 'gone' = 'well';
+  mood: 'well' | 'html' | 'huge' | 'slow' | 'falls' | 'strange' | 'negative' | 'gone' | 'mute' = 'well';
   /** refuses changes whose path matches */
   refuses: { readonly path: RegExp; readonly msg: string } | undefined;
   inbounds: Inbound[] = [];
@@ -151,6 +151,8 @@ export class OlderNode {
     try {
       const obj = this.#do(request.method ?? '', path, body, request.headers['content-type'] ?? '');
       if (obj === undefined) return end(404);
+      // It is done, and the reply is lost.
+      if (this.mood === 'mute' && request.method === 'POST') return void response.destroy();
       end(200, this.#envelope(obj));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
