@@ -98,7 +98,7 @@ export class DesiredRecords {
     const marks = this.#dirty.get(nodeId) ?? 0;
     const rows = await this.#db.query<RecordRow>(
       `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 1
-       ORDER BY is_gone DESC, kind DESC, id LIMIT :limit`,
+       ORDER BY is_gone DESC, kind DESC, id DESC LIMIT :limit`,
       { nodeId, limit },
     );
     if (rows.length > 0) {
@@ -153,15 +153,19 @@ export class DesiredRecords {
           .map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
       );
       await this.#db.write(async (tx) => {
-        const among = `FROM ${tx.sql.rows(columns)} AS j WHERE j.kind = node_sync_records.kind AND j.id = node_sync_records.id AND j.version = node_sync_records.version`;
+        // From the answers to their records: the other way round would look at all answers for each record.
+        const from = `${tx.sql.rows(columns)} AS j`;
+        const same = 'r.node_id = :nodeId AND r.kind = j.kind AND r.id = j.id AND r.version = j.version';
         await tx.run(
-          `DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1 AND EXISTS (SELECT 1 ${among} AND j.refused = '')`,
+          tx.sql.dialect === 'sqlite'
+            ? `UPDATE node_sync_records AS r SET is_pending = 0, refused = j.refused FROM ${from} WHERE ${same}`
+            : `UPDATE ${from} STRAIGHT_JOIN node_sync_records r ON ${same} SET r.is_pending = 0, r.refused = j.refused`,
           { nodeId, rows },
         );
+        // The node has deleted them.
         await tx.run(
-          `UPDATE node_sync_records SET is_pending = 0, refused = (SELECT j.refused ${among})
-           WHERE node_id = :nodeId AND EXISTS (SELECT 1 ${among})`,
-          { nodeId, rows },
+          "DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 0 AND is_gone = 1 AND refused = ''",
+          { nodeId },
         );
       });
     }
