@@ -4,16 +4,15 @@
 // needs is missing.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
 import { chromium } from './chromium.mjs';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { pythonWith } from './python.mjs';
-import { root, run, setUp, spawnWithUs } from './setup.mjs';
+import { runAva, titleOf } from './run-ava.mjs';
+import { root, run, setUp } from './setup.mjs';
 import { installPackage, pathOf } from './system-package.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
 import { authorityPrograms, sidecarPrograms, testPrograms } from './test-programs.mjs';
@@ -31,13 +30,14 @@ const full = process.argv.includes('--full');
 const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;
 const NEEDS_BROWSER = /\.browser\.full\.test\.js$/;
 const FULL = '.full.test.js';
-const EVERY_DATABASE = '// Runs on every database.\n';
+const EVERY_DATABASE = /^\/\/ Runs on every database( in test:full)?\.\n/;
 /** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
 const TIMES = join(root, 'node_modules', '.cache', 'weir', 'test-times.json');
 const SLOWEST = 10;
 const SQLITE = 'SQLite';
 const MARIADB = 'MariaDB';
-const GROUP = /(?:\.groups \S )?[a-z]+-group-\d+ \S (?=\S+ \S )/;
+/** So many files that failed are run again, alone: more is no accident. */
+const MOST_AGAIN = 5;
 
 async function testFiles(folder) {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
@@ -56,39 +56,6 @@ const server = async () =>
   namedServer
     ? { server: namedServer, version: 'of WEIR_TEST_DATABASE_SERVER', stop: async () => {} }
     : mariadb();
-
-/**
- * Shows what ava writes and counts it. Not its TAP: that reporter breaks on a test that hangs or exits, and names no line
- * of ours. `print` gets each line.
- */
-function runAva(files, env, concurrency, print) {
-  return new Promise((resolve, reject) => {
-    const ava = spawnWithUs(
-      process.execPath,
-      [
-        join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs'),
-        '--concurrency',
-        String(concurrency),
-        ...files,
-      ],
-      { env, stdio: ['ignore', 'pipe', 2] },
-    );
-    const count = { passed: 0, failed: 0, skipped: 0 };
-    createInterface({ input: ava.stdout }).on('line', (line) => {
-      // Tests in a group bring the name of their file along.
-      print(line.replace(GROUP, ''));
-      const text = stripVTControlCharacters(line);
-      if (/^ {2}[✔√] /.test(text)) count.passed++;
-      else if (/^ {2}- \[(?:skip|todo)\]/.test(text)) count.skipped++;
-      // A file that crashed counts as well; the tests that it leaves behind are one line of summary.
-      else if (/^ {2}[✘×] (?!\d+ tests? remaining)/.test(text)) count.failed++;
-    });
-    ava.on('error', reject);
-    ava.on('close', (code) =>
-      resolve({ ...count, failed: code !== 0 && count.failed === 0 ? 1 : count.failed }),
-    );
-  });
-}
 
 /** Each test process leaves a note (test/harness/test-process.mjs). */
 async function readNotes(folder) {
@@ -200,8 +167,42 @@ const count = { passed: 0, failed: 0, skipped: 0 };
 const add = (more) => {
   for (const key of Object.keys(count)) count[key] += more[key];
 };
+const passedAlone = [];
+
+/**
+ * Runs the files of a few failed tests again, each alone: tests with real programs can fail on a machine that is busy with
+ * the others. One that passes now is named at the end, and one that fails again stays a failure.
+ */
+async function runAgain(failures, ran, itsEnv, on) {
+  const owners = failures.map((failure) => ran.find((file) => failure.startsWith(`${titleOf(file)} › `)));
+  const some = [...new Set(owners)];
+  if (failures.length === 0 || some.length > MOST_AGAIN || some.includes(undefined) || files.length === 1)
+    return;
+  for (const file of some) {
+    print(`\nagain, alone: ${file} on ${on}`);
+    const { failed } = await runAva([file], itsEnv, 1, print);
+    if (failed > 0) continue;
+    const failedBefore = failures.filter((_, index) => owners[index] === file);
+    count.failed -= failedBefore.length;
+    passedAlone.push(...failedBefore.map((failure) => `${failure} (${on})`));
+  }
+}
+/** ms that the processors worked and rested since the machine started */
+const processorTimes = () =>
+  cpus().reduce(
+    ([busy, idle], { times: { idle: rest, ...work } }) => [
+      busy + Object.values(work).reduce((a, b) => a + b),
+      idle + rest,
+    ],
+    [0, 0],
+  );
 const began = performance.now();
-const again = fast ? [] : files.filter((file) => sources.get(file).startsWith(EVERY_DATABASE));
+const beganTimes = processorTimes();
+function runsOnEveryDatabase(file) {
+  const mark = EVERY_DATABASE.exec(sources.get(file));
+  return mark !== null && (full || mark[1] === undefined || folders.includes(file));
+}
+const again = fast ? [] : files.filter(runsOnEveryDatabase);
 const database = again.length > 0 ? await server() : undefined;
 const lastTimes = await timesOfLastRun();
 const inGroups = (some, on) => groupFiles(on.toLowerCase(), some, sources, lastTimes[on] ?? {});
@@ -217,17 +218,23 @@ const second = database?.server
       (line) => (isFirstDone ? print(line) : held.push(line)),
     )
   : undefined;
-if (files.length > 0)
-  add(await runAva(await inGroups(files, SQLITE), env, availableParallelism() + 1, print));
+const first =
+  files.length > 0
+    ? await runAva(await inGroups(files, SQLITE), env, availableParallelism() + 1, print)
+    : undefined;
+if (first) add(first);
 isFirstDone = true;
 if (database?.missing)
   print(`left out, for they need MariaDB (${database.missing}): ${again.length} files a second time`);
 if (second) {
   print(`\non MariaDB ${database.version}: ${again.length} files`);
   for (const line of held) print(line);
-  add(await second);
+  const last = await second;
+  add(last);
+  await runAgain(last.failures, again, { ...env, WEIR_TEST_DATABASE_SERVER: database.server }, MARIADB);
   await database.stop();
 }
+if (first) await runAgain(first.failures, files, env, SQLITE);
 
 const notes = await readNotes(notesFolder);
 await rm(notesFolder, { recursive: true, force: true });
@@ -245,13 +252,20 @@ if (times.length > SLOWEST) {
     print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on === MARIADB ? ` on ${on}` : ''}`);
 }
 const seconds = (performance.now() - began) / 1000;
-print(`the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+const [busy, idle] = processorTimes().map((ms, index) => ms - beganTimes[index]);
+print(
+  `the tests took ${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s; the processors were busy for ${Math.round((100 * busy) / (busy + idle))} % of it`,
+);
 
+if (passedAlone.length > 0) {
+  print('\nfailed beside the others and passed alone, so look for what depends on speed, or for a rare bug:');
+  for (const failure of passedAlone) print(`  ${failure}`);
+}
 if (count.failed > 0 && !showsSources)
   print('places are those of compiled files; run a failed file alone to see the lines of its source');
 const incomplete = (leftOut > 0 || database?.missing) && (process.env.CI || full) && !fast;
 if (incomplete) print('a test that is left out is a failure where CI is set and with --full');
 print(
-  `\n${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`,
+  `\n${count.passed} passed, ${count.failed} failed${passedAlone.length > 0 ? `, ${passedAlone.length} passed at the second try` : ''}${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`,
 );
 process.exitCode = count.failed > 0 || count.passed === 0 || incomplete ? 1 : 0;

@@ -5736,6 +5736,24 @@ export type MsgBotWebhookInput = {
   body: unknown;
 };
 
+export type NodeAddressesInput = {
+  body: {
+    /** guid of the central */
+    central: string;
+    seen: {
+      /** id of the client at the central */
+      id: number;
+      ip: string;
+      /** of the panel that saw it */
+      guid: string;
+      /** ms before this message: the beginning of its present use */
+      since: number;
+      /** ms before this message: the beginning of its last connection */
+      seen: number;
+    }[];
+  };
+};
+
 export type NodeApplyInput = {
   body: {
     /** guid of the central: the panel that manages this one */
@@ -5751,6 +5769,15 @@ export type NodeApplyInput = {
       value: Record<string, unknown> | null;
       /** of a client: where it is attached, by the ids of the central */
       inboundIds?: number[];
+      /** of an inbound: the id that it has here already, from `offers`. Only while the record is new */
+      adopts?: number;
+      /** of a client that is adopted: what the central has counted of its usage here. What it used since is told */
+      taken?: {
+        up: number;
+        down: number;
+      };
+      /** with the value null: the record is forgotten, and what it stands for stays as it is, without a central */
+      release?: boolean;
     }[];
   };
 };
@@ -5762,6 +5789,8 @@ export type NodeApplyReply = {
     version: number;
     ok: boolean;
     reason?: string;
+    /** the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one */
+    newest?: number;
   }[];
 };
 
@@ -5776,6 +5805,26 @@ export type NodeReleaseInput = {
   body: {
     /** guid of the central: the panel that manages this one */
     central: string;
+  };
+};
+
+export type NodeDevicesInput = {
+  body: {
+    /** guid of the central */
+    central: string;
+    seen: {
+      id: number;
+      /** SHA-256 of the device id, in hex */
+      hash: string;
+      /** ms before this message: its last fetch */
+      seen: number;
+      userAgent: string;
+      deviceOs: string;
+      osVersion: string;
+      deviceModel: string;
+      /** it was removed */
+      isGone: boolean;
+    }[];
   };
 };
 
@@ -5801,6 +5850,77 @@ export type NodeElsewhereReply = {
   skipped: number[];
 };
 
+export type NodeOffersInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
+export type NodeOffersReply = {
+  /** of this panel */
+  guid: string;
+  /** the central is a node of this panel: it must adopt nothing */
+  loop: boolean;
+  /** as in `state` */
+  digest: string;
+  /** inbounds that this central does not have */
+  offered: {
+    id: number;
+    tag: string;
+    /** of the panel on the machine that runs it */
+    originGuid: string;
+    /** host of that machine, where it is below this panel */
+    originAddress: string;
+    /** all fields, as inbounds/add takes them, without clients */
+    value: Record<string, unknown>;
+    /** `childId` is an id of this list */
+    fallbacks: Record<string, unknown>[];
+    up: number;
+    down: number;
+    /** guid of another central that has it; blank for none */
+    managedBy: string;
+  }[];
+  /** those that it has: its ids, and ours */
+  own: {
+    id: number;
+    localId: number;
+    originAddress: string;
+  }[];
+};
+
+export type NodeOfferedClientsInput = {
+  query: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+    /** id of the inbound here */
+    inbound: number;
+    /** `next` of the page before */
+    after?: number;
+  };
+};
+
+export type NodeOfferedClientsReply = {
+  clients: {
+    id: number;
+    /** the id of the central; 0 for one that it does not have */
+    recordId: number;
+    /** all fields; empty for one that the central has */
+    value: Record<string, unknown>;
+    inboundIds: number[];
+    /** what it has in one inbound only, by inboundId */
+    credentials: Record<string, unknown>[];
+    up: number;
+    down: number;
+    lastOnline: number;
+    lastSubFetch: number;
+    resetCount: number;
+    managedBy: string;
+  }[];
+  /** `after` of the next page; 0 on the last one */
+  next: number;
+};
+
 export type NodeStateInput = {
   query: {
     /** guid of the central: the panel that manages this one */
@@ -5815,6 +5935,8 @@ export type NodeStateReply = {
   epoch: string;
   /** digest of the digests of all buckets, in their order, joined by line feeds */
   digest: string;
+  /** changes when this panel has something else to adopt */
+  offers: string;
 };
 
 export type NodeBucketsInput = {
@@ -5864,6 +5986,8 @@ export type NodeUsageInput = {
     epoch?: string;
     /** the last seq of this epoch that the central has */
     after?: number;
+    /** tell who is connected too: what changed since this `position`, or all for a blank one */
+    presence?: string;
   };
 };
 
@@ -5883,6 +6007,46 @@ export type NodeUsageReply = {
       down: number;
     }[];
   }[];
+  presence?: {
+    /** send it as `presence` with the next call */
+    position: string;
+    /** it replaces what was told before */
+    isFull: boolean;
+    machines: {
+      /** this panel, or one below it */
+      guid: string;
+      /** clients that are online since `presence` */
+      online: number[];
+      /** clients that are no longer */
+      gone: number[];
+      /** inbounds that move bytes since then */
+      active: number[];
+      /** inbounds that no longer do */
+      idle: number[];
+    }[];
+    /** from where clients connected within half an hour: new ones, and those that are still in use. More than 5,000 come with the next calls */
+    addresses: {
+      id: number;
+      ip: string;
+      guid: string;
+      /** ms before this message: its first use */
+      since: number;
+      /** ms before this message: its last */
+      seen: number;
+    }[];
+    /** devices that fetched a subscription here */
+    devices: {
+      id: number;
+      /** SHA-256 of the device id, in hex */
+      hash: string;
+      /** ms before this message: its last fetch */
+      seen: number;
+      userAgent: string;
+      deviceOs: string;
+      osVersion: string;
+      deviceModel: string;
+    }[];
+  };
 };
 
 export type NodeAcknowledgeInput = {
@@ -5909,6 +6073,45 @@ export type NodeSyncListReply = {
   problem: string;
 }[];
 
+export type NodeSyncAdoptInput = {
+  id: number;
+};
+
+export type NodeSyncAdoptionInput = {
+  id: number;
+};
+
+export type NodeSyncAdoptionReply = {
+  mode: 'all' | 'selected';
+  /** in the mode selected: tags as the node has them */
+  inboundTags: string[];
+  /** why nothing is adopted; blank when all is well */
+  problem: string;
+  adopted: {
+    /** id here */
+    inboundId: number;
+    /** id at the node */
+    remoteId: number;
+    /** here */
+    tag: string;
+    /** at the node */
+    remoteTag: string;
+    /** of the panel on the machine that runs it */
+    originGuid: string;
+    /** all its clients were looked at, and the node knows */
+    isDone: boolean;
+  }[];
+  /** what stays as it is on the node; the first thousand */
+  left: {
+    kind: 'inbound' | 'client';
+    /** id at the node */
+    remoteId: number;
+    /** tag or email */
+    name: string;
+    reason: string;
+  }[];
+};
+
 export type NodeSyncReconcileInput = {
   id: number;
 };
@@ -5922,6 +6125,13 @@ export type NodeSyncRefusedReply = {
   id: number;
   reason: string;
 }[];
+
+export type NodeSyncReleaseInput = {
+  id: number;
+  body: {
+    inboundIds: number[];
+  };
+};
 
 export type NodesAcceptGuidInput = {
   id: number;
@@ -7140,6 +7350,11 @@ export class Weir extends Transport {
   } as const;
 
   readonly node = {
+    /** From where clients of the central connected to all other machines: for two minutes, they count for limitIp like those seen here. Unknown clients are skipped. — POST /panel/api/x/node/addresses */
+    addresses: (input: NodeAddressesInput): Promise<{
+      taken: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/addresses', gives: 'obj' }, input),
     /** Takes what the central wants: whole states of inbounds and clients by its ids. A version that is not newer than the stored one changes nothing, except where the record is refused or was changed here. Repeating a call is harmless, and so is any order. A record that is refused does not stop others, and is tried again once a minute. — POST /panel/api/x/node/apply */
     apply: (input: NodeApplyInput): Promise<NodeApplyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/apply', gives: 'obj' }, input),
@@ -7149,9 +7364,20 @@ export class Weir extends Transport {
     /** Forgets a central, with its records and the usage kept for it. Its inbounds and clients stay as they are, and nobody manages them. — POST /panel/api/x/node/centrals/release */
     release: (input: NodeReleaseInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/centrals/release', gives: 'msg' }, input),
+    /** Devices of clients of the central that fetched a subscription at other machines: they take places of limitHwid here too, while there are any. And those that were removed. Unknown clients are skipped. — POST /panel/api/x/node/devices */
+    devices: (input: NodeDevicesInput): Promise<{
+      taken: number;
+    }> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/devices', gives: 'obj' }, input),
     /** What clients of the central used on all other machines, in place of what it reported before. Their quota counts it together with what they used here, until the next report. — POST /panel/api/x/node/elsewhere */
     elsewhere: (input: NodeElsewhereInput): Promise<NodeElsewhereReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/elsewhere', gives: 'obj' }, input),
+    /** The inbounds of this panel that the central does not have: it may adopt those that nobody manages, by a change of the kind inbound with their id as `adopts`. — GET /panel/api/x/node/offers */
+    offers: (input: NodeOffersInput): Promise<NodeOffersReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/offers', gives: 'obj' }, input),
+    /** The clients of one inbound, with what they used, in pages of 500. — GET /panel/api/x/node/offers/clients */
+    offeredClients: (input: NodeOfferedClientsInput): Promise<NodeOfferedClientsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node/offers/clients', gives: 'obj' }, input),
     /** One digest of all records of the central: while it is the one that the central computes, nothing differs. — GET /panel/api/x/node/state */
     state: (input: NodeStateInput): Promise<NodeStateReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/node/state', gives: 'obj' }, input),
@@ -7173,12 +7399,21 @@ export class Weir extends Transport {
     /** How each node is kept: what waits, what it refuses, and what is wrong. — GET /panel/api/x/node-sync */
     list: (): Promise<NodeSyncListReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/node-sync', gives: 'obj' }),
+    /** Looks at all that the node has now, also at clients that were left, and adopts what is selected. — POST /panel/api/x/node-sync/{id}/adopt */
+    adopt: (input: NodeSyncAdoptInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/adopt', gives: 'msg' }, input),
+    /** Which inbounds of the node were adopted, and what was not and why. — GET /panel/api/x/node-sync/{id}/adoption */
+    adoption: (input: NodeSyncAdoptionInput): Promise<NodeSyncAdoptionReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/node-sync/{id}/adoption', gives: 'obj' }, input),
     /** Compares the node with what it should be, now, and sends what differs again. — POST /panel/api/x/node-sync/{id}/reconcile */
     reconcile: (input: NodeSyncReconcileInput): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/reconcile', gives: 'msg' }, input),
     /** Inbounds and clients that the node does not have in force, with its words; the first thousand. — GET /panel/api/x/node-sync/{id}/refused */
     refused: (input: NodeSyncRefusedInput): Promise<NodeSyncRefusedReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/node-sync/{id}/refused', gives: 'obj' }, input),
+    /** Gives inbounds back to their node: they are deleted here, and go on there as they are, without this panel. Their clients stay here too, and their tags are deselected. Refused in the mode all. — POST /panel/api/x/node-sync/{id}/release */
+    release: (input: NodeSyncReleaseInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/release', gives: 'msg' }, input),
   } as const;
 
   readonly outboundTraffic = {

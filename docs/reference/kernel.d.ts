@@ -3,21 +3,21 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
 //   @weir-panel/weir/plugins/access: 11 names
-//   @weir-panel/weir/plugins/addresses: 9 names
+//   @weir-panel/weir/plugins/addresses: 11 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 41 names
+//   @weir-panel/weir/plugins/clients: 42 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
-//   @weir-panel/weir/plugins/devices: 8 names
+//   @weir-panel/weir/plugins/devices: 10 names
 //   @weir-panel/weir/plugins/engine: 92 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
-//   @weir-panel/weir/plugins/fallbacks: 3 names
+//   @weir-panel/weir/plugins/fallbacks: 6 names
 //   @weir-panel/weir/plugins/hosts: 6 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 111 names
@@ -26,7 +26,7 @@
 //   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/node-agent: 4 names
+//   @weir-panel/weir/plugins/node-agent: 5 names
 //   @weir-panel/weir/plugins/node-sync: 1 names
 //   @weir-panel/weir/plugins/nodes: 19 names
 //   @weir-panel/weir/plugins/notifications: 18 names
@@ -1693,6 +1693,12 @@ declare module '@weir-panel/weir/plugins/addresses' {
     isSpared(address: string): boolean;
     /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
     endUse(clientId: number, address: string, at: number): void;
+    /**
+     * Addresses, here or at other panels, that are new since the position `after`, or whose time moved on: by half a minute
+     * for a client with a `limitIp`, else by five minutes. 0 is the beginning: all of the last half hour. Positions are of
+     * this process. At most `most` in a reply. What is not asked for costs nothing.
+     */
+    changes(after: number, most: number): AddressChanges;
   }
   export const ClientAddresses: Token<ClientAddressesApi>;
   /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
@@ -1714,6 +1720,26 @@ declare module '@weir-panel/weir/plugins/addresses' {
     }[];
   }>;
 
+  // What changed among the addresses since a position, for plugins that tell other machines. Nothing is kept before the first
+  // of them asks.
+  export interface SeenAddress {
+    readonly clientId: number;
+    /** guid of the panel that saw it; blank for this one */
+    readonly panel: string;
+    readonly address: string;
+    /** Unix ms */
+    readonly lastSeen: number;
+    /** Unix ms of the beginning of its present use */
+    readonly since: number;
+  }
+  export interface AddressChanges {
+    /** the next `after` */
+    readonly seq: number;
+    readonly seen: readonly SeenAddress[];
+    /** there is more after `seq` */
+    readonly more: boolean;
+  }
+
   // From where clients connected to other machines: what their panels post here, and what plugins bring that talk to them.
   /** A client that connected to another machine. */
   export interface SeenElsewhere {
@@ -1722,6 +1748,8 @@ declare module '@weir-panel/weir/plugins/addresses' {
     readonly address: string;
     /** Unix ms of the beginning of its last connection; a time in the future counts as now */
     readonly at: number;
+    /** Unix ms of the beginning of its present use: who came first keeps a place of `limitIp`. Without it, that is when the first report names it. */
+    readonly since?: number | undefined;
   }
   export interface AddressOutput {
     /** Takes in what the panel with this guid saw; resolves when it is in memory. Rejects anything but a guid of another panel and a list. */
@@ -2353,6 +2381,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     save(tx: Tx, edits: readonly PeriodEdit[], now: number, who: Principal): Promise<Set<number>>;
   }
   export const ClientPeriods: Token<ClientPeriodsApi>;
+  /** What a client brings from the panel that has it. */
+  export type WantedUsage = Pick<ClientRow, 'up' | 'down' | 'lastOnline' | 'lastSubFetch' | 'resetCount'>;
   /** A client as another panel that manages it wants it to be. */
   export interface WantedClient {
     /** the client that it is here; undefined for a new one */
@@ -2365,6 +2395,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly managed: ReadonlySet<number>;
     /** its usage starts again at zero */
     readonly isNewPeriod?: boolean | undefined;
+    /** of a new client: what it used at the panel that has it already, bytes and times in Unix ms */
+    readonly used?: WantedUsage | undefined;
     /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
     readonly startedFrom?: number | undefined;
   }
@@ -3072,6 +3104,10 @@ declare module '@weir-panel/weir/plugins/devices' {
       readonly id: number;
       readonly email: string;
     }, who: Principal): Promise<number>;
+    /** Fetches and removals after a position, at most `most`; 0 is the first question of this process. Of a known device, a fetch is told once an hour. What is not asked for costs nothing. */
+    changes(after: number, most: number): DeviceChanges;
+    /** Takes in what another machine told: its devices take places here too, within the limit. `source` says which one. */
+    take(changes: readonly Omit<DeviceChange, 'source'>[], source: string): Promise<void>;
   }
   export const Devices: Token<DevicesApi>;
   /** New devices were stored. Devices of an import are not reported. */
@@ -3085,6 +3121,27 @@ declare module '@weir-panel/weir/plugins/devices' {
       readonly limit: number;
     })[];
   }>;
+
+  // What changed among the devices since a position, for plugins that tell other machines. Nothing is kept before the first of
+  // them asks, and of very many changes the newest.
+  /** A fetch by a device that is new or was not seen for an hour, or a device that an admin removed. */
+  export interface DeviceChange extends DeviceDescription {
+    readonly clientId: number;
+    /** SHA-256 of its id, in hex */
+    readonly hash: string;
+    readonly isGone: boolean;
+    /** Unix ms */
+    readonly at: number;
+    /** who told it; blank: it happened here */
+    readonly source: string;
+  }
+  export interface DeviceChanges {
+    /** the next `after` */
+    readonly seq: number;
+    readonly devices: readonly DeviceChange[];
+    /** there is more after `seq` */
+    readonly more: boolean;
+  }
 
   export {};
 }
@@ -3810,10 +3867,21 @@ declare module '@weir-panel/weir/plugins/external-links' {
 }
 
 declare module '@weir-panel/weir/plugins/fallbacks' {
-  import type { During, Principal, Static, Typed } from '@weir-panel/weir/kernel';
+  import type { During, Principal, Static, Token, Typed } from '@weir-panel/weir/kernel';
+  import type { Applied } from '@weir-panel/weir/plugins/engine';
   import type Joi from 'joi';
 
   // Bodies and replies. Source of the fields: xtls.github.io, FallbackObject.
+  const FallbackBody: Joi.ObjectSchema<any> & Typed<{
+    alpn?: "" | "h2" | "http/1.1" | null;
+    childId?: number | null;
+    dest?: string | number | null;
+    name?: string | null;
+    path?: string | null;
+    sortOrder?: number | null;
+    xver?: number | null;
+  }>;
+  export type SentFallback = Static<typeof FallbackBody>;
   const FallbackReply: Joi.ObjectSchema<any> & Typed<{
     alpn: string;
     childId: number;
@@ -3828,6 +3896,20 @@ declare module '@weir-panel/weir/plugins/fallbacks' {
   export type Fallback = Static<typeof FallbackReply>;
 
   // Fallbacks of inbounds, for plugins that follow their changes.
+  /** Fallbacks, for plugins that bring them to the machine of their inbounds. */
+  export interface FallbacksApi {
+    /** Whether inbounds of this protocol can have fallbacks. */
+    isMaster(protocol: string): boolean;
+    /** Those of an inbound, in order; from memory. */
+    of(masterId: number): readonly Fallback[];
+    /** Where another program of its machine reaches this inbound, as `dest`; empty for an unknown one. */
+    destinationOf(inboundId: number): string;
+    /** Ids of the inbounds with a fallback that leads to this one. */
+    mastersOf(childId: number): readonly number[];
+    /** Replaces all fallbacks of an inbound, with the checks of the API. Do not call it inside a write. */
+    replace(masterId: number, fallbacks: readonly SentFallback[], who: Principal): Promise<Applied>;
+  }
+  export const Fallbacks: Token<FallbacksApi>;
   export interface FallbackChange {
     /** the inbound that has them */
     readonly masterId: number;
@@ -4189,6 +4271,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
       readonly initial: null;
       readonly option: true;
     };
+    originGuid: {
+      readonly column: Column<string>;
+      readonly value: Joi.StringSchema<string> & Typed<string>;
+      readonly initial: "";
+      readonly hidden: true;
+    };
     countedSince: {
       readonly column: Column<number>;
       readonly value: Joi.NumberSchema<number> & Typed<number>;
@@ -4219,6 +4307,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     lastTrafficResetTime: number;
     listen: string;
     nodeId: number | null;
+    originGuid: string;
     port: number;
     protocol: string;
     remark: string;
@@ -4842,6 +4931,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly ignored?: Set<string>;
     /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
     readonly keepDestinations?: boolean;
+    /** guid of the panel below the node of `nodeId` that runs it; without it the node itself does */
+    readonly originGuid?: string;
   }
   export interface Added {
     readonly id: number;
@@ -4885,6 +4976,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export interface InboundPlacesApi {
     /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
     place(nodeId: number): InboundPlace | undefined;
+    /** Returns the machine with this guid below the node; undefined when it is not known. From memory as well. */
+    below?(nodeId: number, guid: string): InboundPlace | undefined;
   }
   /** Who knows other machines that run inbounds. The first that knows a node answers. */
   export const InboundPlaces: ExtensionPoint<InboundPlacesApi>;
@@ -4900,7 +4993,9 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export const LocalInbounds: Token<LocalInboundsApi>;
 
   // Where inbounds run. A plugin that knows nodes may fail: its nodes are unknown then, and nothing of theirs runs here.
-  type Placed = Pick<Inbound, 'nodeId'>;
+  type Placed = Pick<Inbound, 'nodeId'> & {
+    readonly originGuid?: string;
+  };
   /** Whether one machine runs both. */
   export const isSamePlace: (a: Placed, b: Placed) => boolean;
 
@@ -4990,12 +5085,15 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
     entry(inbound: Inbound): EntryTemplate | undefined;
     /** Returns the machine that runs the inbound. */
-    placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
+    placeOf(inbound: Pick<Inbound, 'nodeId'> & {
+      readonly originGuid?: string;
+    }): InboundPlace;
     /** Returns the node with this id; undefined when no plugin knows it. */
     node(nodeId: number): InboundPlace | undefined;
     /** Returns the other inbounds of the same machine, ordered by id. */
     beside(inbound: Pick<Inbound, 'nodeId'> & {
       readonly id?: number;
+      readonly originGuid?: string;
     }): readonly Inbound[];
     /** Whether a client's flow has an effect there; false for an unknown inbound. */
     takesFlow(id: number): boolean;
@@ -5284,7 +5382,7 @@ declare module '@weir-panel/weir/plugins/metrics' {
 }
 
 declare module '@weir-panel/weir/plugins/node-agent' {
-  import type { Column, Row, Table } from '@weir-panel/weir/kernel';
+  import type { Column, Event, Row, Table } from '@weir-panel/weir/kernel';
 
   // Digests of records: a central that computes the same ones need not ask for the records.
   /** Records are compared in so many groups, by their id. */
@@ -5294,6 +5392,12 @@ declare module '@weir-panel/weir/plugins/node-agent' {
   export function digestOf(records: readonly Pick<RecordRow, 'kind' | 'id' | 'version' | 'refused' | 'isDrifted'>[]): string;
   /** The digest of all buckets, in their order, joined by line feeds. */
   export const digestOfAll: (buckets: readonly string[]) => string;
+
+  // What a central needs to compare records with this plugin at its nodes, and what this one learns from panels above it.
+  /** A central told what these clients used on other machines (`elsewhereUp`, `elsewhereDown` of their rows): nodes of this panel have to know it too. */
+  export const elsewhereChanged: Event<{
+    readonly clientIds: readonly number[];
+  }>;
 
   type RecordKind = 'inbound' | 'client';
   const tables: {
@@ -5386,7 +5490,7 @@ declare module '@weir-panel/weir/plugins/node-sync' {
 }
 
 declare module '@weir-panel/weir/plugins/nodes' {
-  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token } from '@weir-panel/weir/kernel';
+  import type { After, During, Event, ExtensionPoint, Guard, Principal, Token, Tx } from '@weir-panel/weir/kernel';
 
   // A call of a node that failed, in a sentence that says what to do.
   /**
@@ -5452,6 +5556,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
     readonly guid: string;
     /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
     readonly isSure: boolean;
+    /** Whether this panel is among the nodes below it. */
+    readonly isLoop: boolean;
   }
   export interface NodesApi {
     /** All nodes, by id; disabled ones too. */
@@ -5459,11 +5565,15 @@ declare module '@weir-panel/weir/plugins/nodes' {
     get(id: number): NodeEntry | undefined;
     /** The node with this guid; undefined when several have it. */
     byGuid(guid: string): NodeEntry | undefined;
+    /** Guids of the panels below a node, as it publishes them; without this panel and its own nodes. */
+    below(id: number): readonly string[];
     /**
      * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
      * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
      */
     call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+    /** Sets the tags of a node in the mode `selected`, inside a write. An unknown node has none. */
+    selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal): Promise<void>;
   }
   export const Nodes: Token<NodesApi>;
   export interface NodeChange {
@@ -5514,6 +5624,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
   /** Knows these figures. Called for each node of a list: answer from memory. */
   export interface NodeFigureSource {
     of(node: NodeEntry): Partial<NodeFigures>;
+    /** Of a panel below a node. */
+    below?(guid: string): Partial<NodeFigures>;
   }
   /** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
   export const NodeFigureSources: ExtensionPoint<NodeFigureSource>;
@@ -7296,6 +7408,8 @@ declare module '@weir-panel/weir/plugins/traffic' {
     }[];
     /** Counters that are missing in `users` have gone: when they come back, they begin at zero. */
     readonly isComplete?: boolean;
+    /** Counters only grow within this epoch, also over restarts: a lower one is an older state, which counts nothing. */
+    readonly neverFalls?: boolean;
     /** Bytes that one counter can have moved since the last reading. What exceeds it is not counted, and logged. */
     readonly most?: number;
   }

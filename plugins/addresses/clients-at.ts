@@ -1,5 +1,6 @@
 // What other plugins may ask about an address.
 import { canonicalAddress, type Clock, type LiveSettings, networkOf } from '../../kernel/index.js';
+import type { AddressFeed } from './address-feed.js';
 import type { ClientAddressesApi, ClientAtAddress } from './contract.js';
 import { ListedNetworks } from './networks.js';
 import type { Observer } from './observer.js';
@@ -11,6 +12,7 @@ export class ClientsAt implements ClientAddressesApi {
   readonly #sightings: Sightings;
   readonly #observer: Pick<Observer, 'isIgnored'>;
   readonly #settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
+  readonly changes: AddressFeed['changes'];
   readonly #allowed = new ListedNetworks();
 
   constructor(needs: {
@@ -18,7 +20,9 @@ export class ClientsAt implements ClientAddressesApi {
     sightings: Sightings;
     observer: Pick<Observer, 'isIgnored'>;
     settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
+    feed: AddressFeed;
   }) {
+    this.changes = needs.feed.changes;
     this.#clock = needs.clock;
     this.#sightings = needs.sightings;
     this.#observer = needs.observer;

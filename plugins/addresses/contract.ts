@@ -1,4 +1,5 @@
 // Addresses of clients, for plugins that act on an exceeded limit.
+import type { AddressChanges } from './address-feed.js';
 import { choose, event, oneOf, token } from '../../kernel/index.js';
 
 /** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
@@ -21,9 +22,16 @@ export interface ClientAddressesApi {
   isSpared(address: string): boolean;
   /** The client is kept from this address: its next connection from there, from `at` (Unix ms) on, is the first of a new use, and so the newest. */
   endUse(clientId: number, address: string, at: number): void;
+  /**
+   * Addresses, here or at other panels, that are new since the position `after`, or whose time moved on: by half a minute
+   * for a client with a `limitIp`, else by five minutes. 0 is the beginning: all of the last half hour. Positions are of
+   * this process. At most `most` in a reply. What is not asked for costs nothing.
+   */
+  changes(after: number, most: number): AddressChanges;
 }
 export const ClientAddresses = token<ClientAddressesApi>('addresses', 'ClientAddresses');
 
+export type { AddressChanges, SeenAddress } from './address-feed.js';
 export {
   type AddressOutput,
   type AddressReporter,

@@ -14,6 +14,7 @@ import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
+import { AddressFeed } from './address-feed.js';
 import { ClientsAt } from './clients-at.js';
 import { addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
 import { History } from './history.js';
@@ -55,6 +56,7 @@ export default definePlugin({
     scan: singleton(OnlineScan),
     reports: singleton(AddressReports),
     views: singleton(AddressViews),
+    feed: singleton(AddressFeed),
     clientsAt: singleton(ClientsAt),
   },
   contributes: () => [contribute(NotifiedEvents, exceededLimits)],

@@ -13,6 +13,8 @@ export interface SeenElsewhere {
   readonly address: string;
   /** Unix ms of the beginning of its last connection; a time in the future counts as now */
   readonly at: number;
+  /** Unix ms of the beginning of its present use: who came first keeps a place of `limitIp`. Without it, that is when the first report names it. */
+  readonly since?: number | undefined;
 }
 export interface AddressOutput {
   /** Takes in what the panel with this guid saw; resolves when it is in memory. Rejects anything but a guid of another panel and a list. */
@@ -77,13 +79,13 @@ export class AddressReports {
   async take(seen: Iterable<SeenBy>): Promise<void> {
     const found = new Set<number>();
     const slice = new TimeSlice();
-    for (const { guid, clientId, address: ip, at } of seen) {
+    for (const { guid, clientId, address: ip, at, since } of seen) {
       if (slice.isOver) await slice.next();
       // What this panel saw comes back from the panel that it was reported to.
       if (guid === this.#identity.guid || !this.#clients.byId(clientId)) continue;
       const address = typeof ip === 'string' ? canonicalAddress(ip) : undefined;
       if (address === undefined || this.#observer.isIgnored(address)) continue;
-      if (this.#sightings.note(clientId, address, at, guid) !== undefined) found.add(clientId);
+      if (this.#sightings.note(clientId, address, at, guid, false, since) !== undefined) found.add(clientId);
     }
     void this.#limit.seen(found);
   }

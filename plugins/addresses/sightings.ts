@@ -8,6 +8,8 @@ export const LIVE_MS = 120_000;
 /** A known address is written again when its time in the database is this old. */
 const WRITTEN_EVERY_MS = 5 * 60_000;
 const MOST_OF_CLIENT = 64;
+/** Of these, by one other panel: it may tell what it likes, and others keep theirs. */
+const MOST_OF_PANEL = 32;
 const MOST_CLIENTS = 100_000;
 /** Of all clients, about 180 MB: another panel may report as many as it likes. */
 const MOST_IN_ALL = 500_000;
@@ -52,6 +54,7 @@ export class Sightings {
   readonly #index = new NetworkIndex();
   /** Unix ms from which a connection begins a new use, by client and network; also before lines of the log that come late */
   readonly #ends = new Map<string, number>();
+  #follower: ((sighting: Sighting) => void) | undefined;
   #unwritten = new Set<Sighting>();
 
   constructor({ clock }: { clock: Clock }, most = MOST_IN_ALL) {
@@ -64,8 +67,20 @@ export class Sightings {
     return this.#size;
   }
 
-  /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. */
-  note(clientId: number, ip: string, at: number, panel = '', isPeer = false): string | undefined {
+  /** `listener` is called with each sighting that is noted. */
+  follow(listener: (sighting: Sighting) => void): void {
+    this.#follower = listener;
+  }
+
+  /** Returns the canonical address; undefined for what is not an address. Times in the future count as now. `begun`: of its present use, where another panel knows it. */
+  note(
+    clientId: number,
+    ip: string,
+    at: number,
+    panel = '',
+    isPeer = false,
+    begun?: number,
+  ): string | undefined {
     const address = canonicalAddress(ip);
     if (address === undefined) return undefined;
     const now = this.#clock.now();
@@ -81,10 +96,12 @@ export class Sightings {
       // Without a line in the log, what is open may have been opened before.
       const isNewUse = isPeer && seen >= (this.#ends.get(keyOfEnd(clientId, network)) ?? Infinity);
       if (isNewUse) this.#ends.delete(keyOfEnd(clientId, network));
-      if (isNewUse || seen - known.lastSeen > LIVE_MS) known.since = seen;
+      if (begun !== undefined) known.since = beginOf(begun, seen);
+      else if (isNewUse || seen - known.lastSeen > LIVE_MS) known.since = seen;
       known.address = address;
       known.lastSeen = seen;
       if (seen - known.written >= WRITTEN_EVERY_MS) this.#unwritten.add(known);
+      this.#follower?.(known);
     } else {
       const added: Sighting = {
         clientId,
@@ -93,7 +110,7 @@ export class Sightings {
         address,
         firstSeen: seen,
         lastSeen: seen,
-        since: seen,
+        since: begun === undefined ? seen : beginOf(begun, seen),
         written: 0,
         reported: 0,
         isPeer,
@@ -102,7 +119,9 @@ export class Sightings {
       this.#index.add(added);
       this.#size++;
       this.#unwritten.add(added);
-      if (own.size > MOST_OF_CLIENT) this.#forgetOldestOf(own);
+      if (panel !== '' && panel !== ELSEWHERE) this.#keepMostOf(own, panel);
+      if (own.size > MOST_OF_CLIENT) this.#forgetOldest(own, own.values());
+      this.#follower?.(added);
     }
     this.#clients.delete(clientId);
     this.#clients.set(clientId, own);
@@ -123,6 +142,10 @@ export class Sightings {
   }
   of(clientId: number): readonly Sighting[] {
     return [...(this.#clients.get(clientId)?.values() ?? [])];
+  }
+  has(sighting: Sighting): boolean {
+    const { clientId, panel, network } = sighting;
+    return this.#clients.get(clientId)?.get(`${panel} ${network}`) === sighting;
   }
   /** Ids of clients with sightings. */
   clients(): IterableIterator<number> {
@@ -157,9 +180,7 @@ export class Sightings {
     return taken;
   }
   handBack(sightings: readonly Sighting[]): void {
-    for (const sighting of sightings)
-      if (this.#clients.get(sighting.clientId)?.get(`${sighting.panel} ${sighting.network}`) === sighting)
-        this.#unwritten.add(sighting);
+    for (const sighting of sightings) if (this.has(sighting)) this.#unwritten.add(sighting);
   }
 
   /** Marks what the database has not, and forgets what is old and written. */
@@ -197,12 +218,21 @@ export class Sightings {
     this.#clients.delete(clientId);
   }
 
-  #forgetOldestOf(own: Map<string, Sighting>): void {
-    const [oldest] = [...own].sort(([, a], [, b]) => a.lastSeen - b.lastSeen);
+  #keepMostOf(own: Map<string, Sighting>, panel: string): void {
+    if (own.size <= MOST_OF_PANEL) return;
+    const seen = [...own.values()].filter((one) => one.panel === panel);
+    if (seen.length > MOST_OF_PANEL) this.#forgetOldest(own, seen);
+  }
+
+  #forgetOldest(own: Map<string, Sighting>, among: Iterable<Sighting>): void {
+    const [oldest] = [...among].sort((a, b) => a.lastSeen - b.lastSeen);
     if (!oldest) return;
-    own.delete(oldest[0]);
-    this.#index.remove(oldest[1]);
+    own.delete(`${oldest.panel} ${oldest.network}`);
+    this.#index.remove(oldest);
     this.#size--;
-    this.#unwritten.delete(oldest[1]);
+    this.#unwritten.delete(oldest);
   }
 }
+
+/** Within the time that is remembered, and not after it was seen. */
+const beginOf = (begun: number, seen: number): number => Math.min(Math.max(begun, seen - RECENT_MS), seen);

@@ -149,6 +149,8 @@ export interface ClientPeriodsApi {
 }
 export const ClientPeriods = token<ClientPeriodsApi>('clients', 'ClientPeriods');
 
+/** What a client brings from the panel that has it. */
+export type WantedUsage = Pick<ClientRow, 'up' | 'down' | 'lastOnline' | 'lastSubFetch' | 'resetCount'>;
 /** A client as another panel that manages it wants it to be. */
 export interface WantedClient {
   /** the client that it is here; undefined for a new one */
@@ -161,6 +163,8 @@ export interface WantedClient {
   readonly managed: ReadonlySet<number>;
   /** its usage starts again at zero */
   readonly isNewPeriod?: boolean | undefined;
+  /** of a new client: what it used at the panel that has it already, bytes and times in Unix ms */
+  readonly used?: WantedUsage | undefined;
   /** the negative expiry that it was given before: if it is the same, a duration that has started goes on */
   readonly startedFrom?: number | undefined;
 }

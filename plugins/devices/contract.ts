@@ -1,4 +1,5 @@
 // Devices: the programs and machines that fetch a client's subscription.
+import type { DeviceChange, DeviceChanges } from './device-feed.js';
 import { event, type Principal, token } from '../../kernel/index.js';
 
 export { errors as deviceErrors } from './errors.js';
@@ -31,7 +32,12 @@ export interface DevicesApi {
   list(clientId: number): Promise<readonly KnownDevice[]>;
   /** Forgets all devices of a client, and returns how many there were; each takes a place again with its next fetch. */
   forget(client: { readonly id: number; readonly email: string }, who: Principal): Promise<number>;
+  /** Fetches and removals after a position, at most `most`; 0 is the first question of this process. Of a known device, a fetch is told once an hour. What is not asked for costs nothing. */
+  changes(after: number, most: number): DeviceChanges;
+  /** Takes in what another machine told: its devices take places here too, within the limit. `source` says which one. */
+  take(changes: readonly Omit<DeviceChange, 'source'>[], source: string): Promise<void>;
 }
+export type { DeviceChange, DeviceChanges } from './device-feed.js';
 export const Devices = token<DevicesApi>('devices', 'Devices');
 
 /** New devices were stored. Devices of an import are not reported. */

@@ -3,6 +3,7 @@ import { type Database, type Principal, type Projection, SerialQueue, type Tx } 
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import { type DeviceDescription, deviceAdded, type DeviceOfClient } from './contract.js';
+import { type DeviceChange, DeviceFeed, NO_DESCRIPTION } from './device-feed.js';
 import { DeviceMemory } from './device-memory.js';
 import { fingerprintOf } from './sighting.js';
 import { deleteDevices, saveDevices, type StoredDevice } from './statements.js';
@@ -13,6 +14,8 @@ const MOST_WITHOUT_LIMIT = 20;
 export const MOST_WITH_LIMIT = 1000;
 /** Devices of all clients, beyond which those of clients without a limit are no longer recorded: about 100 MB. */
 const MOST_RECORDED = 500_000;
+/** A known device is told to other machines again after so long. */
+const TOLD_EVERY_MS = 3_600_000;
 /** Rows of one write. */
 const ROWS_PER_WRITE = 2000;
 
@@ -37,6 +40,7 @@ export class DeviceStore {
   readonly #clients: ClientsApi;
   readonly #audit: AuditTrailApi | undefined;
   readonly #waiting = new WaitingRows();
+  readonly feed = new DeviceFeed();
   /** A removal must not overtake the write of the device that it removes. */
   readonly #writes = new SerialQueue();
   /** Ahead of the database by what waits to be written. */
@@ -71,10 +75,12 @@ export class DeviceStore {
     limit: number,
     at: number,
     describe: () => DeviceDescription,
+    source = '',
   ): boolean {
     const memory = this.projection.state;
     const clientId = client.id;
     const known = memory.find(clientId, hash);
+    const isTold = known !== undefined && at - known.lastSeen < TOLD_EVERY_MS;
     if (!known) {
       const { length } = memory.of(clientId);
       if (limit > 0 && length >= limit) return false;
@@ -84,8 +90,41 @@ export class DeviceStore {
       if (isCrowded) this.#dropOldest(memory, clientId);
     }
     memory.add(clientId, hash, at);
-    this.#waiting.seen({ clientId, hash, at, firstAt: at, isNew: !known, ...describe() });
+    const sighting = { clientId, hash, at, firstAt: at, isNew: !known, ...describe() };
+    this.#waiting.seen(sighting);
+    if (!isTold) this.feed.noted(() => ({ ...sighting, isGone: false, source }));
     return true;
+  }
+
+  /** Takes in what other machines told: their devices have a place here too while there is one. Unknown clients are skipped. */
+  async take(changes: readonly Omit<DeviceChange, 'source'>[], source: string): Promise<void> {
+    const gone = new Map<number, string[]>();
+    for (const { clientId, hash, isGone, at, ...description } of changes) {
+      const client = this.#clients.byId(clientId);
+      const known = this.projection.state.find(clientId, hash);
+      if (!client || (isGone ? !known : known && known.lastSeen >= at)) continue;
+      if (isGone) gone.set(clientId, [...(gone.get(clientId) ?? []), hash]);
+      else this.admit(client, hash, client.limitHwid, at, () => description, source);
+    }
+    for (const [clientId, hashes] of gone)
+      await this.#writes.run(async () => {
+        await this.#flush();
+        await this.#db.write((tx) => this.#delete(tx, clientId, hashes));
+        this.#tellGone(clientId, hashes, source);
+      });
+  }
+
+  async #delete(tx: Tx, clientId: number, hashes: readonly string[]): Promise<void> {
+    await deleteDevices(
+      tx,
+      hashes.map((hash) => ({ clientId, hash })),
+    );
+    tx.apply(this.projection, { clientId, hashes });
+  }
+
+  #tellGone(clientId: number, hashes: readonly string[], source: string): void {
+    for (const hash of hashes)
+      this.feed.noted(() => ({ clientId, hash, isGone: true, at: 0, source, ...NO_DESCRIPTION }));
   }
 
   /** Whether the client has this device; a sighting of it is recorded. */
@@ -153,7 +192,7 @@ export class DeviceStore {
   ): Promise<number> {
     return this.#writes.run(async () => {
       await this.#flush();
-      return this.#db.write(async (tx) => {
+      const removed = await this.#db.write(async (tx) => {
         const rows = await tx.query<{ id: number; hash: string }>(
           'SELECT id, hash FROM client_devices WHERE client_id = :clientId',
           { clientId },
@@ -161,12 +200,8 @@ export class DeviceStore {
         const hashes = rows
           .filter(({ id }) => deviceId === undefined || id === deviceId)
           .map(({ hash }) => hash);
-        if (hashes.length === 0) return 0;
-        await deleteDevices(
-          tx,
-          hashes.map((hash) => ({ clientId, hash })),
-        );
-        tx.apply(this.projection, { clientId, hashes });
+        if (hashes.length === 0) return hashes;
+        await this.#delete(tx, clientId, hashes);
         await this.#audit?.record(tx, 'device', who, [
           {
             kind: 'deleted',
@@ -176,8 +211,10 @@ export class DeviceStore {
             after: undefined,
           },
         ]);
-        return hashes.length;
+        return hashes;
       });
+      this.#tellGone(clientId, removed, '');
+      return removed.length;
     });
   }
 

@@ -25,6 +25,8 @@ export default definePlugin({
     provide(Devices, {
       list: (clientId) => store.list(clientId),
       forget: (client, who) => store.remove(client, who),
+      changes: (after, most) => store.feed.changes(after, most),
+      take: (changes, source) => store.take(changes, source),
     }),
   ],
   contributes: ({ store, gate }) => [

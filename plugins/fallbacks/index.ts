@@ -1,4 +1,4 @@
-import { contribute, definePlugin, singleton, stage, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Engine } from '../engine/contract.js';
@@ -14,8 +14,8 @@ import {
 } from '../inbounds/contract.js';
 import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { isHidden, throughMaster } from './child-entry.js';
-import { duringFallbackSave } from './contract.js';
-import { leadsOn } from './fallback.js';
+import { duringFallbackSave, Fallbacks } from './contract.js';
+import { leadsOn, MASTERS, placeOf } from './fallback.js';
 import { fallbacks } from './recorded.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
@@ -39,6 +39,18 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(FallbackStore), service: singleton(FallbackService) },
+  provides: ({ store, service, inbounds }) => [
+    provide(Fallbacks, {
+      isMaster: (protocol) => MASTERS.includes(protocol),
+      of: (masterId) => store.of(masterId),
+      destinationOf: (id) => {
+        const inbound = inbounds.get(id);
+        return inbound ? placeOf(inbound) : '';
+      },
+      mastersOf: (childId) => store.mastersOf(childId),
+      replace: async (masterId, sent, who) => (await service.replace(masterId, sent, who)).applied,
+    }),
+  ],
   contributes: ({ service }) => [
     contribute(AuditedHooks, fallbacks),
     contribute(WaySources, { start: (output) => void (service.output = output) }),

@@ -27,7 +27,7 @@ const destination = () =>
     'a port, host:port or a Unix socket; empty for the place where the child listens',
   );
 
-const SentFallback = shape({
+const FallbackBody = shape({
   childId: optional(
     nullable(int().min(0)).description(
       'inbound that takes the connections; 0 or null where dest is no inbound of ours',
@@ -48,9 +48,9 @@ const SentFallback = shape({
   xver: optional(nullable(int().min(0).max(2)).description('version of the PROXY protocol; 0 for none')),
   sortOrder: optional(nullable(int().min(0)).description('0 for the place in this list')),
 });
-export type SentFallback = Static<typeof SentFallback>;
+export type SentFallback = Static<typeof FallbackBody>;
 
-export const SaveFallbacks = shape({ fallbacks: list(SentFallback).max(MOST) }).example({
+export const SaveFallbacks = shape({ fallbacks: list(FallbackBody).max(MOST) }).example({
   fallbacks: [{ dest: 'example.com:80' }],
 });
 

@@ -60,9 +60,13 @@ export class FallbackStore {
   joinedWith(id: number): number | undefined {
     const child = this.of(id).find(({ childId }) => childId !== 0)?.childId;
     if (child !== undefined) return child;
-    for (const [masterId, fallbacks] of this.memory.state)
-      if (fallbacks.some(({ childId }) => childId === id)) return masterId;
-    return undefined;
+    return this.mastersOf(id)[0];
+  }
+
+  mastersOf(id: number): readonly number[] {
+    return [...this.memory.state].flatMap(([masterId, fallbacks]) =>
+      fallbacks.some(({ childId }) => childId === id) ? [masterId] : [],
+    );
   }
 
   parentOf(child: Pick<Inbound, 'id'>): Reached | undefined {

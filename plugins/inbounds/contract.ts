@@ -211,11 +211,13 @@ export interface InboundsApi {
   /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */
   entry(inbound: Inbound): EntryTemplate | undefined;
   /** Returns the machine that runs the inbound. */
-  placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace;
+  placeOf(inbound: Pick<Inbound, 'nodeId'> & { readonly originGuid?: string }): InboundPlace;
   /** Returns the node with this id; undefined when no plugin knows it. */
   node(nodeId: number): InboundPlace | undefined;
   /** Returns the other inbounds of the same machine, ordered by id. */
-  beside(inbound: Pick<Inbound, 'nodeId'> & { readonly id?: number }): readonly Inbound[];
+  beside(
+    inbound: Pick<Inbound, 'nodeId'> & { readonly id?: number; readonly originGuid?: string },
+  ): readonly Inbound[];
   /** Whether a client's flow has an effect there; false for an unknown inbound. */
   takesFlow(id: number): boolean;
   /** Rejects with INBOUNDS_NOT_FOUND naming the first unknown id. */

@@ -145,6 +145,14 @@ export const inboundFields = {
     initial: null,
     option: true,
   }),
+  originGuid: field({
+    column: column.text(),
+    value: lenientText()
+      .max(64)
+      .description('guid of the panel below the node that runs it; empty: the node itself does'),
+    initial: '',
+    hidden: true,
+  }),
   countedSince: field({
     column: column.integer(),
     value: amount().description('Unix ms from which the present period of trafficReset counts'),

@@ -12,6 +12,8 @@ export interface AddOptions {
   readonly ignored?: Set<string>;
   /** For an import by an admin: the inbound keeps local and private destinations that `WEIR_FALLBACK_DESTINATIONS` does not name. */
   readonly keepDestinations?: boolean;
+  /** guid of the panel below the node of `nodeId` that runs it; without it the node itself does */
+  readonly originGuid?: string;
 }
 export interface Added {
   readonly id: number;

@@ -66,7 +66,8 @@ export class InboundService {
     const { ignored = new Set(), also, committing } = options;
     const { id, kept, clients } = await this.#queue.run(async () => {
       const now = this.#clock.now();
-      const wanted: Draft = inboundRecord.create({ ...body, countedSince: now });
+      const { originGuid = '' } = options;
+      const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
       const { draft, kept } = await this.#check.run(
         { ...wanted, ...settleInbound(wanted, UNUSED, now) },
         undefined,
@@ -180,6 +181,7 @@ export class InboundService {
         ...wanted,
         ...settleInbound(wanted, this.#store.usage(id), now),
         countedSince: newSchedule ? now : before.countedSince,
+        originGuid: wanted.nodeId === before.nodeId ? before.originGuid : '',
       },
       before,
       who,

@@ -73,13 +73,13 @@ export class InboundStore implements InboundsApi {
     const entry = protocol.entry(inbound, noteFunctions(baseEntry(inbound, this.placeOf(inbound).address)));
     return entry && frozen(noteFunctions(entry));
   }
-  placeOf(inbound: Pick<Inbound, 'nodeId'>): InboundPlace {
+  placeOf(inbound: Pick<Inbound, 'nodeId'> & { readonly originGuid?: string }): InboundPlace {
     return this.#places.of(inbound);
   }
   node(nodeId: number): InboundPlace | undefined {
     return this.#places.find(nodeId);
   }
-  beside(inbound: Pick<Inbound, 'nodeId'> & { readonly id?: number }): readonly Inbound[] {
+  beside(inbound: Parameters<InboundsApi['beside']>[0]): readonly Inbound[] {
     return this.list().filter((other) => other.id !== inbound.id && isSamePlace(other, inbound));
   }
   takesFlow(id: number): boolean {

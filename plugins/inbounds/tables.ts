@@ -39,4 +39,8 @@ export const migrations: readonly Migration[] = [
     name: '0003-nodes',
     up: ({ integer }) => [`ALTER TABLE inbounds ADD COLUMN node_id ${integer}`],
   },
+  {
+    name: '0004-origins',
+    up: () => ["ALTER TABLE inbounds ADD COLUMN origin_guid VARCHAR(64) NOT NULL DEFAULT ''"],
+  },
 ];

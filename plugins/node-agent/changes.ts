@@ -96,7 +96,7 @@ export class Changes {
     if (await this.#clients.areHere(central, gone)) await this.#count();
     await makeClients(gone);
     const before = inbounds.length > 0 ? await this.#records.inbounds(central.id) : new Map<number, number>();
-    for (const change of inbounds.toSorted((a, b) => Number(b.value === null) - Number(a.value === null))) {
+    for (const change of inbounds.toSorted((a, b) => turnOf(a) - turnOf(b))) {
       outcomes.set(keyOf(change), await this.#inbounds.make(central, change));
       progressed();
     }
@@ -176,6 +176,12 @@ export class Changes {
     for (let from = 0; from < changes.length; from += PORTION)
       await this.#clients.make(central, changes.slice(from, from + PORTION), here);
   }
+}
+
+/** Deletions give ports free; those with fallbacks need the inbounds to which they lead. */
+function turnOf({ value }: Change): number {
+  const fallbacks = value?.['fallbacks'];
+  return value === null ? 0 : Array.isArray(fallbacks) && fallbacks.length > 0 ? 2 : 1;
 }
 
 /** The newest of several changes of a record. */

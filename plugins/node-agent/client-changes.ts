@@ -4,6 +4,7 @@ import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../cli
 import type { Centrals } from './centrals.js';
 import {
   accepted,
+  alreadyThere,
   type Change,
   isDue,
   isTooLong,
@@ -16,6 +17,7 @@ import {
 import { principalOf } from './principal.js';
 import { newRecord, NO_WAIT, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
+import type { UsageSeeds } from './usage-seeds.js';
 
 /** More than any panel has; deleted ones count until they are forgotten. */
 const MOST_RECORDS = 500_000;
@@ -28,7 +30,7 @@ interface Planned {
   readonly before: RecordRow;
   readonly record: RecordRow;
 }
-/** None of its inbounds is here. */
+/** None of its inbounds is here, or nothing here changes. */
 interface Waiting {
   readonly waits: RecordRow;
 }
@@ -41,6 +43,7 @@ export class ClientChanges {
   readonly #edits: ClientEditsApi;
   readonly #records: Records;
   readonly #centrals: Centrals;
+  readonly #seeds: UsageSeeds;
 
   constructor(needs: {
     db: Database;
@@ -49,7 +52,9 @@ export class ClientChanges {
     clientEdits: ClientEditsApi;
     records: Records;
     centrals: Centrals;
+    seeds: UsageSeeds;
   }) {
+    this.#seeds = needs.seeds;
     this.#db = needs.db;
     this.#clock = needs.clock;
     this.#clients = needs.clients;
@@ -91,7 +96,7 @@ export class ClientChanges {
     };
     for (const change of changes) {
       const record = known.get(change.id) ?? newRecord(central.id, 'client', change.id);
-      if (!isDue(record, change)) outcomes.set(change.id, OK);
+      if (!isDue(record, change)) outcomes.set(change.id, alreadyThere(record, change));
       else if (isFull && !known.has(change.id))
         outcomes.set(change.id, {
           ok: false,
@@ -103,7 +108,8 @@ export class ClientChanges {
         if (typeof plan === 'string') refuse(record, change, plan);
         else if ('waits' in plan) {
           refused.push(plan.waits);
-          outcomes.set(change.id, { ok: false, reason: plan.waits.refused });
+          const { refused: reason } = plan.waits;
+          outcomes.set(change.id, reason === '' ? OK : { ok: false, reason });
         } else planned.push(plan);
       }
     }
@@ -152,6 +158,15 @@ export class ClientChanges {
         isDrifted: !before.isDrifted && stored.get(record.id)?.isDrifted === true && !record.isGone,
       })),
     );
+    await this.#seeds.add(
+      tx,
+      central,
+      made.flatMap(({ before, change: { id, taken, inboundIds }, wanted, localId }) =>
+        taken && before.localId === 0 && wanted.id === localId
+          ? [{ id, localId, inboundId: inboundIds?.[0] ?? 0, taken }]
+          : [],
+      ),
+    );
     if (made.some(({ before }) => before.waitsFor === NO_WAIT))
       await this.#records.uncontest(tx, 'client', central.guid);
   }
@@ -166,6 +181,13 @@ export class ClientChanges {
     const managed = new Set(inbounds.values());
     const at = this.#clock.now();
     const here = record.localId > 0 ? this.#clients.byId(record.localId) : undefined;
+    if (change.value === null && change.release === true)
+      return {
+        waits: {
+          ...{ ...accepted(record, change, at), isGone: true, contestedBy: '', inboundIds: '' },
+          localId: 0,
+        },
+      };
     if (change.value === null)
       return {
         change,

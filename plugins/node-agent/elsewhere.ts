@@ -4,6 +4,7 @@ import { type Clock, type Database, TimeSlice } from '../../kernel/index.js';
 import type { ClientsApi, UsageSource } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { Centrals } from './centrals.js';
+import { elsewhereChanged } from './contract.js';
 import { principalOf } from './principal.js';
 import type { Records } from './records.js';
 import type { CentralRow } from './tables.js';
@@ -96,9 +97,15 @@ export class ElsewhereUsage implements UsageSource {
         changed.set(row.id, { id: row.id, up, down });
     }
     if (changed.size === 0) return taken;
-    const switched = await this.#db.write((tx) =>
-      this.#clients.setElsewhere(tx, [...changed.values()], this.#clock.now(), principalOf(central.guid)),
-    );
+    const switched = await this.#db.write((tx) => {
+      tx.emit(elsewhereChanged, { clientIds: [...changed.keys()] });
+      return this.#clients.setElsewhere(
+        tx,
+        [...changed.values()],
+        this.#clock.now(),
+        principalOf(central.guid),
+      );
+    });
     const refs = [...switched].flatMap((clientId) =>
       (this.#clients.byId(clientId)?.inboundIds ?? []).map((inboundId) => ({ inboundId, clientId })),
     );

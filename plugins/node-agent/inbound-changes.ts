@@ -10,6 +10,7 @@ import {
 import type { Centrals } from './centrals.js';
 import {
   accepted,
+  alreadyThere,
   type Change,
   isDue,
   isTooLong,
@@ -19,12 +20,15 @@ import {
   refusedBy,
   TOO_LONG,
 } from './change.js';
+import type { FallbackChanges } from './fallback-changes.js';
 import { principalOf } from './principal.js';
 import { newRecord, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
 
 /** What belongs to the panel that sends it. */
-const FOREIGN = ['id', 'nodeId', 'originNodeGuid', 'clientStats', 'up', 'down', 'state', 'fallbackParent'];
+const FOREIGN = [
+  ...['id', 'nodeId', 'originNodeGuid', 'clientStats', 'up', 'down', 'state', 'fallbackParent', 'fallbacks'],
+];
 type Fields = Parameters<InboundEditsApi['update']>[1] & { readonly tag?: string; readonly listen?: string };
 
 export class InboundChanges {
@@ -34,6 +38,7 @@ export class InboundChanges {
   readonly #edits: InboundEditsApi;
   readonly #records: Records;
   readonly #centrals: Centrals;
+  readonly #fallbacks: FallbackChanges;
 
   constructor(needs: {
     db: Database;
@@ -42,7 +47,9 @@ export class InboundChanges {
     inboundEdits: InboundEditsApi;
     records: Records;
     centrals: Centrals;
+    fallbackChanges: FallbackChanges;
   }) {
+    this.#fallbacks = needs.fallbackChanges;
     this.#db = needs.db;
     this.#clock = needs.clock;
     this.#inbounds = needs.inbounds;
@@ -54,7 +61,7 @@ export class InboundChanges {
   async make(central: CentralRow, change: Change): Promise<Outcome> {
     const found = await this.#records.find(central.id, 'inbound', [change.id]);
     const record = found.get(change.id) ?? newRecord(central.id, 'inbound', change.id);
-    if (!isDue(record, change)) return OK;
+    if (!isDue(record, change)) return alreadyThere(record, change);
     if (change.value === null) return this.#delete(central, record, change);
     if (isTooLong(change)) return this.#refuse(record, change, TOO_LONG);
     const fields = fieldsOf(change.value);
@@ -69,11 +76,12 @@ export class InboundChanges {
 
   /** The inbound first: after a crash between the two the same change finds nothing to delete. */
   async #delete(central: CentralRow, record: RecordRow, change: Change): Promise<Outcome> {
-    if (this.#local(record)) await this.#edits.delete(record.localId, principalOf(central.guid));
+    const isReleased = change.release === true;
+    if (!isReleased && this.#local(record))
+      await this.#edits.delete(record.localId, principalOf(central.guid));
     await this.#db.write(async (tx) => {
-      await this.#records.save(tx, [
-        { ...accepted(record, change, this.#clock.now()), isGone: true, contestedBy: '' },
-      ]);
+      const gone = { ...accepted(record, change, this.#clock.now()), isGone: true, contestedBy: '' };
+      await this.#records.save(tx, [isReleased ? { ...gone, localId: 0 } : gone]);
       // It no longer claims anything with this record; other claims are found again when they are tried again.
       if (record.refused !== '') await this.#records.uncontest(tx, 'inbound', central.guid);
     });
@@ -83,7 +91,13 @@ export class InboundChanges {
   async #save(central: CentralRow, record: RecordRow, change: Change, fields: Fields): Promise<Outcome> {
     const who = principalOf(central.guid);
     const own = this.#local(record);
-    const same = own ?? this.#same(fields);
+    const same = own ?? this.#adopted(change, fields) ?? this.#same(fields);
+    if (same && !own && this.#inbounds.placeOf(same).guid === central.guid)
+      return this.#refuse(
+        record,
+        change,
+        `the inbound ${same.tag} runs at the central itself: a loop of nodes`,
+      );
     if (!own && same) {
       const owner = await this.#records.owner('inbound', same.id);
       if (owner && owner.central !== central.id) await this.#contest(central, fields, 0);
@@ -97,15 +111,17 @@ export class InboundChanges {
       ...accepted(record, change, this.#clock.now()),
       localId,
     });
+    let localId = same?.id ?? 0;
     if (same) {
       // A crash before the record is stored makes the same change twice, which changes nothing more.
       await this.#edits.update(same.id, fields, who);
       await this.#db.write((tx) => this.#saved(tx, central, record, done(same.id)));
     } else
-      await this.#edits.add(fields as Parameters<InboundEditsApi['add']>[0], who, {
+      ({ id: localId } = await this.#edits.add(fields as Parameters<InboundEditsApi['add']>[0], who, {
         also: (tx, inbound) => this.#saved(tx, central, record, done(inbound.id)),
-      });
-    return OK;
+      }));
+    const problem = await this.#fallbacks.problemOf(central, localId, change.value?.['fallbacks']);
+    return problem === '' ? OK : this.#refuse(done(localId), change, problem);
   }
 
   async #saved(tx: Tx, central: CentralRow, before: RecordRow, record: RecordRow): Promise<void> {
@@ -115,6 +131,12 @@ export class InboundChanges {
 
   #local({ localId }: RecordRow): Inbound | undefined {
     return localId > 0 ? this.#inbounds.get(localId) : undefined;
+  }
+
+  /** The inbound that the central has seen here. It may be one of a node of this panel. */
+  #adopted({ adopts = 0 }: Change, { protocol }: Fields): Inbound | undefined {
+    const inbound = this.#inbounds.get(adopts);
+    return inbound?.protocol === protocol ? inbound : undefined;
   }
 
   /** The inbound of this machine that it is already: with its tag, or in its place. */
@@ -162,7 +184,9 @@ const isHere = (inbound: Inbound & { readonly nodeId?: number | null }): boolean
 /** All fields, because the value is the whole record. Clients come as records of their own. */
 function fieldsOf(value: Readonly<Record<string, unknown>>): Fields {
   const own = Object.fromEntries(Object.entries(value).filter(([name]) => !FOREIGN.includes(name)));
-  return { ...initialFields, ...own, settings: withoutClients(own['settings']) } as Fields;
+  // Where it runs is decided here: it may be on a node of this panel.
+  const { nodeId: _, ...initial } = initialFields;
+  return { ...initial, ...own, settings: withoutClients(own['settings']) } as Fields;
 }
 
 function withoutClients(settings: unknown): unknown {

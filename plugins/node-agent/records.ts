@@ -99,6 +99,17 @@ export class Records {
     return new Map(rows.map((row) => [row.id, read(row)]));
   }
 
+  /** The ids that a central has for these inbounds or clients, by ours; others are left out. */
+  async idsAt(central: number, kind: RecordKind, localIds: readonly number[]): Promise<Map<number, number>> {
+    if (localIds.length === 0) return new Map();
+    const rows = await this.#db.query<{ id: number; localId: number }>(
+      `SELECT id, local_id AS "localId" FROM node_agent_records
+       WHERE kind = :kind AND local_id IN (:localIds) AND central = :central AND is_gone = 0`,
+      { central, kind, localIds },
+    );
+    return new Map(rows.map(({ id, localId }) => [Number(localId), Number(id)]));
+  }
+
   /** The live record of any central that has this inbound or client. */
   async owner(kind: RecordKind, localId: number): Promise<RecordRow | undefined> {
     const [row] = await this.#db.query<RecordRow>(
@@ -106,6 +117,17 @@ export class Records {
       { kind, localId },
     );
     return row && read(row);
+  }
+
+  /** The live records of any central, by local id: of all inbounds, or of these clients. */
+  async owners(kind: RecordKind, localIds?: readonly number[]): Promise<Map<number, RecordRow>> {
+    const which = localIds === undefined ? 'local_id > 0' : 'local_id IN (:localIds)';
+    if (localIds?.length === 0) return new Map();
+    const rows = await this.#db.query<RecordRow>(
+      `${SELECT} WHERE kind = :kind AND is_gone = 0 AND ${which}`,
+      { kind, localIds: localIds ?? [] },
+    );
+    return new Map(rows.map((row) => [Number(row.localId), read(row)]));
   }
 
   /** Inbounds of a central that are here, by its ids. */

@@ -5,7 +5,9 @@ import type { Centrals } from './centrals.js';
 import type { Changes } from './changes.js';
 import type { ElsewhereUsage } from './elsewhere.js';
 import { errors } from './errors.js';
+import type { Offers } from './offers.js';
 import type { Records } from './records.js';
+import { presenceSince } from './presence-routes.js';
 import {
   Acknowledge,
   Applied,
@@ -22,6 +24,9 @@ import {
   Usage,
 } from './schemas.js';
 import type { AgentState } from './state.js';
+import type { AddressesOfHere } from './told-addresses.js';
+import type { DevicesOfHere } from './told-devices.js';
+import type { PresenceOfHere } from './told-presence.js';
 import type { UsageTotals } from './usage-totals.js';
 
 const PREFIX = '/panel/api/x/node';
@@ -35,6 +40,10 @@ interface Needs {
   readonly state: AgentState;
   readonly totals: UsageTotals;
   readonly elsewhere: ElsewhereUsage;
+  readonly presence: PresenceOfHere;
+  readonly addressesOfHere: AddressesOfHere;
+  readonly offers: Offers;
+  readonly devicesOfHere: DevicesOfHere;
 }
 
 export const routes = ({
@@ -46,6 +55,10 @@ export const routes = ({
   state,
   totals,
   elsewhere,
+  presence,
+  addressesOfHere,
+  offers,
+  devicesOfHere,
 }: Needs): Route[] => [
   route({
     method: 'POST',
@@ -68,7 +81,11 @@ export const routes = ({
     query: OfCentral,
     reply: payload(Summary),
     errors: [errors.UNKNOWN_CENTRAL],
-    handle: async ({ query }) => ({ guid: identity.guid, ...(await state.summary(query.central)) }),
+    handle: async ({ query }) => ({
+      guid: identity.guid,
+      ...(await state.summary(query.central)),
+      offers: await offers.digest(query.central),
+    }),
   }),
   route({
     method: 'GET',
@@ -104,6 +121,13 @@ export const routes = ({
     handle: async ({ query }) => ({
       guid: identity.guid,
       epochs: await totals.read(query.central, query.epoch, query.after),
+      ...(query.presence !== undefined && {
+        presence: await presenceSince(
+          { centrals, presence, addressesOfHere, devicesOfHere },
+          query.central,
+          query.presence,
+        ),
+      }),
     }),
   }),
   route({

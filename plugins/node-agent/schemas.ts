@@ -11,13 +11,14 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { Presence } from './presence-schemas.js';
 import { BUCKETS } from './record-digest.js';
 
 /** Changes of one call; a central with more sends several. A body has room for about so many: 10 MiB, and 200,000 of `,` `:` `[` `{`. */
 const MOST_CHANGES = 5_000;
 const MOST_ELSEWHERE = 25_000;
 
-const guid = () =>
+export const guid = () =>
   word()
     .max(64)
     .pattern(/^[\w:-]+$/, 'letters, digits, -, _ and :')
@@ -40,6 +41,15 @@ export const Apply = shape({
       inboundIds: optional(list(id()).max(1000)).description(
         'of a client: where it is attached, by the ids of the central',
       ),
+      adopts: optional(id()).description(
+        'of an inbound: the id that it has here already, from `offers`. Only while the record is new',
+      ),
+      taken: optional(shape({ up: bytes(), down: bytes() })).description(
+        'of a client that is adopted: what the central has counted of its usage here. What it used since is told',
+      ),
+      release: optional(bool()).description(
+        'with the value null: the record is forgotten, and what it stands for stays as it is, without a central',
+      ),
     }),
   ).max(MOST_CHANGES),
 }).example({
@@ -61,7 +71,18 @@ export const Apply = shape({
   ],
 });
 export const Applied = shape({
-  results: list(shape({ kind: text(), id: int(), version: int(), ok: bool(), reason: optional(text()) })),
+  results: list(
+    shape({
+      kind: text(),
+      id: int(),
+      version: int(),
+      ok: bool(),
+      reason: optional(text()),
+      newest: optional(int()).description(
+        'the version that is here, where it is newer: nothing was changed; send what is wanted with a newer one',
+      ),
+    }),
+  ),
 });
 
 export const OfCentral = shape({ central: guid() }).example({
@@ -85,12 +106,16 @@ export const OfUsage = shape({
   central: guid(),
   epoch: withDefault(text().max(64), '').description('the epoch that `after` belongs to'),
   after: withDefault(seq(), 0).description('the last seq of this epoch that the central has'),
+  presence: optional(text().max(64)).description(
+    'tell who is connected too: what changed since this `position`, or all for a blank one',
+  ),
 });
 
 export const Summary = shape({
   guid: text().description('of this panel'),
   epoch: text().description('the current epoch of usage'),
   digest: text().description('digest of the digests of all buckets, in their order, joined by line feeds'),
+  offers: text().description('changes when this panel has something else to adopt'),
 });
 export const Buckets = shape({
   guid: text(),
@@ -125,6 +150,7 @@ export const Usage = shape({
       users: list(shape({ clientId: int(), inboundId: int(), up: bytes(), down: bytes() })),
     }),
   ),
+  presence: optional(Presence),
 });
 export const Acknowledge = shape({ central: guid(), epoch: word().max(64), seq: seq() }).example({
   central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10',

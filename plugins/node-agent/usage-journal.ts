@@ -55,6 +55,10 @@ export class UsageJournal {
     });
   }
 
+  async isEmpty(): Promise<boolean> {
+    return (await this.#db.query('SELECT 1 AS one FROM node_agent_journal LIMIT 1')).length === 0;
+  }
+
   /** Replaces the oldest rows of polls by their sums, in one write. Returns whether rows of polls may be left. */
   async #sum(): Promise<boolean> {
     const rows = await this.#db.query<Row>(

@@ -26,9 +26,21 @@ interface Needs {
 export class AllSenders implements UserServer {
   readonly #needs: Needs;
   readonly #byNode = new Map<number, NodeSender>();
+  readonly #held = new Set<number>();
 
   constructor({ nodes, inbounds, identity, records, values, log, clock, signal }: Needs) {
     this.#needs = { nodes, inbounds, identity, records, values, log, clock, signal };
+  }
+
+  /** Nothing is sent to the node while `work` runs. */
+  async holding(nodeId: number, work: () => Promise<void>): Promise<void> {
+    this.#held.add(nodeId);
+    try {
+      await work();
+    } finally {
+      this.#held.delete(nodeId);
+      this.wake([nodeId]);
+    }
   }
 
   readonly serves = (inboundId: number): boolean => this.#nodeOf(inboundId) !== null;
@@ -92,6 +104,7 @@ export class AllSenders implements UserServer {
       guid: identity.guid,
       records,
       values,
+      isHeld: (id) => this.#held.has(id),
       log,
       now: () => clock.now(),
       signal,

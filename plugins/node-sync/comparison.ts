@@ -3,6 +3,7 @@ import { TimeSlice } from '../../kernel/index.js';
 import { bucketOf, BUCKETS, digestOf, digestOfAll } from '../node-agent/contract.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { DesiredRecords, Seen } from './desired-records.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
@@ -19,6 +20,11 @@ interface Remote {
   readonly state: string;
 }
 type Bucket = Map<string, RecordRow>;
+export interface Compared {
+  readonly differing: number;
+  /** undefined when the node does not know this panel yet */
+  readonly offers: string | undefined;
+}
 
 const keyOf = ({ kind, id }: { readonly kind: string; readonly id: number }): string => `${kind}.${id}`;
 const isKind = (kind: string): kind is RecordKind => kind === 'inbound' || kind === 'client';
@@ -31,24 +37,37 @@ export class Comparison {
   readonly #identity: PanelIdentityApi;
   readonly #records: DesiredRecords;
 
-  constructor(nodes: NodesApi, identity: PanelIdentityApi, records: DesiredRecords) {
+  readonly #adoptions: Pick<AdoptionStore, 'held'>;
+
+  constructor(
+    nodes: NodesApi,
+    identity: PanelIdentityApi,
+    records: DesiredRecords,
+    adoptions: Pick<AdoptionStore, 'held'>,
+  ) {
+    this.#adoptions = adoptions;
     this.#nodes = nodes;
     this.#identity = identity;
     this.#records = records;
   }
 
-  /** Resolves with the number of records that are sent again. Call it while nothing waits to be sent. Rejects with a NodeCallError. */
-  async run(nodeId: number): Promise<number> {
+  /** Resolves with the number of records that are sent again, and with the digest of what the node offers. Call it while nothing waits to be sent. Rejects with a NodeCallError. */
+  async run(nodeId: number): Promise<Compared> {
     const buckets = await this.#own(nodeId);
     const digests = buckets.map(digest);
+    let offers: string | undefined;
     try {
-      const { digest: theirs } = checked<{ digest: string }>(SummaryReply, await this.#get(nodeId, STATE));
-      if (theirs === digestOfAll(digests)) return 0;
+      const summary = checked<{ digest: string; offers?: string }>(
+        SummaryReply,
+        await this.#get(nodeId, STATE),
+      );
+      offers = summary.offers;
+      if (summary.digest === digestOfAll(digests)) return { differing: 0, offers };
     } catch (error) {
       if (!(error instanceof NodeCallError && error.remoteCode === 'NODE_AGENT_UNKNOWN_CENTRAL')) throw error;
       const all = buckets.reduce((sum, { size }) => sum + size, 0);
       if (all > 0) await this.#records.sendAll(nodeId);
-      return all;
+      return { differing: all, offers };
     }
     const { digests: theirs } = checked<{ digests: string[] }>(
       BucketsReply,
@@ -57,16 +76,19 @@ export class Comparison {
     let sent = 0;
     for (const [number, bucket] of buckets.entries())
       if (theirs[number] !== digests[number]) sent += await this.#bucket(nodeId, number, bucket);
-    return sent;
+    return { differing: sent, offers };
   }
 
   async #own(nodeId: number): Promise<Bucket[]> {
     const buckets = Array.from({ length: BUCKETS }, (): Bucket => new Map());
+    const held = new Set(this.#adoptions.held);
     const slice = new TimeSlice();
     for (const kind of ['inbound', 'client'] as const)
       for (let after = 0; ; ) {
         const rows = await this.#records.page(nodeId, kind, after, PAGE);
-        for (const row of rows) if (!row.isGone) buckets[bucketOf(row.id)]?.set(keyOf(row), row);
+        for (const row of rows)
+          if (!row.isGone && !(kind === 'inbound' && held.has(row.id)))
+            buckets[bucketOf(row.id)]?.set(keyOf(row), row);
         if (slice.isOver) await slice.next();
         if (rows.length < PAGE) break;
         after = rows.at(-1)?.id ?? 0;

@@ -1,6 +1,9 @@
 // What each node should have: rows that change in the transaction of what they stand for, so neither a crash nor a
 // rollback separates the two.
 import type { Clock, Database, Tx } from '../../kernel/index.js';
+import type { ClientsApi } from '../clients/contract.js';
+import type { InboundsApi } from '../inbounds/contract.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import { desiredStateChanged } from './contract.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
@@ -12,6 +15,8 @@ export interface Mark {
   readonly isGone: boolean;
   /** the usage of the client starts again at zero */
   readonly isNewPeriod?: boolean;
+  /** with `isGone`: it stays on the node, without a central */
+  readonly isReleased?: boolean;
 }
 /** What a node said of a version. */
 export interface Told {
@@ -20,14 +25,16 @@ export interface Told {
   readonly version: number;
   /** blank when it is in force */
   readonly refused: string;
+  /** the version that the node has, where it is newer than this one */
+  readonly newest?: number | undefined;
 }
 /** Versions that a node has, where ours must be newer. */
-export type Seen = Omit<Told, 'refused'>;
+export type Seen = Omit<Told, 'refused' | 'newest'>;
 
 const AT_ONCE = 2_500;
 const LONGEST_REASON = 1_000;
 const COLUMNS =
-  'node_id AS "nodeId", kind, id, version, is_gone AS "isGone", period, is_pending AS "isPending", refused';
+  'node_id AS "nodeId", kind, id, version, is_gone AS "isGone", period, is_pending AS "isPending", refused, is_released AS "isReleased"';
 
 const read = (row: RecordRow): RecordRow => ({
   ...row,
@@ -37,6 +44,7 @@ const read = (row: RecordRow): RecordRow => ({
   period: Number(row.period),
   isGone: Boolean(row.isGone),
   isPending: Boolean(row.isPending),
+  isReleased: Boolean(row.isReleased),
 });
 
 export class DesiredRecords {
@@ -47,7 +55,25 @@ export class DesiredRecords {
   /** Unix ms since when something waits, by node */
   readonly #since = new Map<number, number>();
 
-  constructor({ db, clock }: { db: Database; clock: Clock }) {
+  readonly #adoptions: Pick<AdoptionStore, 'held' | 'forgetNode'>;
+  /** Whether there is still such an inbound or client here: its versions go on when it comes back to the node. */
+  readonly #isHere: (kind: RecordKind, id: number) => boolean;
+
+  constructor({
+    db,
+    clock,
+    adoptions,
+    inbounds,
+    clients,
+  }: {
+    db: Database;
+    clock: Clock;
+    adoptions: AdoptionStore;
+    inbounds: Pick<InboundsApi, 'get'>;
+    clients: Pick<ClientsApi, 'byId'>;
+  }) {
+    this.#adoptions = adoptions;
+    this.#isHere = (kind, id) => (kind === 'inbound' ? inbounds.get(id) : clients.byId(id)) !== undefined;
     this.#db = db;
     this.#clock = clock;
   }
@@ -62,25 +88,27 @@ export class DesiredRecords {
       id: 'integer',
       is_gone: 'integer',
       period: 'integer',
+      is_released: 'integer',
     } as const;
     for (let from = 0; from < marks.length; from += AT_ONCE)
       await tx.run(
-        `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused)
-         SELECT j.node_id, j.kind, j.id, 1, j.is_gone, j.period, 1, '' FROM ${rows(columns)} AS j WHERE true
+        `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused, is_released)
+         SELECT j.node_id, j.kind, j.id, 1, j.is_gone, j.period, 1, '', j.is_released FROM ${rows(columns)} AS j WHERE true
          ${onConflict(
            'node_id, kind, id',
-           `version = node_sync_records.version + 1, is_gone = ${incoming('is_gone')}, period = node_sync_records.period + ${incoming('period')}, is_pending = 1`,
+           `version = node_sync_records.version + 1, is_gone = ${incoming('is_gone')}, is_released = ${incoming('is_released')}, period = node_sync_records.period + ${incoming('period')}, is_pending = 1`,
          )}`,
         {
           rows: JSON.stringify(
             marks
               .slice(from, from + AT_ONCE)
-              .map(({ nodeId, kind, id, isGone, isNewPeriod = false }) => [
+              .map(({ nodeId, kind, id, isGone, isNewPeriod = false, isReleased = false }) => [
                 nodeId,
                 kind,
                 id,
                 Number(isGone),
                 Number(isNewPeriod),
+                Number(isReleased),
               ]),
           ),
         },
@@ -98,8 +126,9 @@ export class DesiredRecords {
     const marks = this.#dirty.get(nodeId) ?? 0;
     const rows = await this.#db.query<RecordRow>(
       `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 1
-       ORDER BY is_gone DESC, kind DESC, id DESC LIMIT :limit`,
-      { nodeId, limit },
+       AND NOT (kind = 'inbound' AND id IN (:held)) ORDER BY is_gone DESC, kind DESC, id DESC LIMIT :limit`,
+      // 0 is no id: an empty list is no SQL.
+      { nodeId, limit, held: [0, ...this.#adoptions.held] },
     );
     if (rows.length > 0) {
       this.#dirty.set(nodeId, Math.max(marks, this.#dirty.get(nodeId) ?? 1));
@@ -143,30 +172,39 @@ export class DesiredRecords {
     return rows.map(read);
   }
 
-  /** Stores the answer of a node. A record that has changed since stays pending. */
+  /** Stores the answer of a node. A record that has changed since stays pending. Costs what is told, not what there is. */
   async told(nodeId: number, told: readonly Told[]): Promise<void> {
     const columns = { kind: 'text', id: 'integer', version: 'integer', refused: 'text' } as const;
     for (let from = 0; from < told.length; from += AT_ONCE) {
+      const some = told.slice(from, from + AT_ONCE);
       const rows = JSON.stringify(
-        told
-          .slice(from, from + AT_ONCE)
-          .map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
+        some.map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
       );
       await this.#db.write(async (tx) => {
-        // From the answers to their records: the other way round would look at all answers for each record.
-        const from = `${tx.sql.rows(columns)} AS j`;
-        const same = 'r.node_id = :nodeId AND r.kind = j.kind AND r.id = j.id AND r.version = j.version';
+        const { onConflict, incoming, dialect } = tx.sql;
+        // From what is told to the records: the other way round would compare all records with all that is told.
+        const join = dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
         await tx.run(
-          tx.sql.dialect === 'sqlite'
-            ? `UPDATE node_sync_records AS r SET is_pending = 0, refused = j.refused FROM ${from} WHERE ${same}`
-            : `UPDATE ${from} STRAIGHT_JOIN node_sync_records r ON ${same} SET r.is_pending = 0, r.refused = j.refused`,
+          `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, is_released, period, is_pending, refused)
+           SELECT r.node_id, r.kind, r.id, r.version, r.is_gone, r.is_released, r.period, 0, j.refused FROM ${tx.sql.rows(columns)} AS j
+           ${join} node_sync_records r ON r.node_id = :nodeId AND r.kind = j.kind AND r.id = j.id AND r.version = j.version
+           WHERE true ${onConflict('node_id, kind, id', `is_pending = ${incoming('is_pending')}, refused = ${incoming('refused')}`)}`,
           { nodeId, rows },
         );
-        // The node has deleted them.
-        await tx.run(
-          "DELETE FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 0 AND is_gone = 1 AND refused = ''",
-          { nodeId },
-        );
+        for (const kind of ['inbound', 'client'] as const) {
+          const ids = some.flatMap((one) => (one.kind === kind && one.refused === '' ? [one.id] : []));
+          const gone = ids.filter((id) => !this.#isHere(kind, id));
+          if (gone.length > 0)
+            await tx.run(
+              `DELETE FROM node_sync_records WHERE node_id = :nodeId AND kind = :kind AND id IN (:gone) AND is_gone = 1 AND is_pending = 0 AND refused = ''`,
+              { nodeId, kind, gone },
+            );
+          if (kind === 'client' && ids.length > 0)
+            await tx.run('DELETE FROM node_sync_taken WHERE node_id = :nodeId AND client_id IN (:ids)', {
+              nodeId,
+              ids,
+            });
+        }
       });
     }
   }
@@ -178,8 +216,8 @@ export class DesiredRecords {
       await this.#db.write(async (tx) => {
         const { rows, onConflict, incoming, greatest } = tx.sql;
         await tx.run(
-          `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused)
-           SELECT :nodeId, j.kind, j.id, j.version + 1, 1, 0, 1, '' FROM ${rows(columns)} AS j WHERE true
+          `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused, is_released)
+           SELECT :nodeId, j.kind, j.id, j.version + 1, 1, 0, 1, '', 0 FROM ${rows(columns)} AS j WHERE true
            ${onConflict(
              'node_id, kind, id',
              `version = ${greatest}(node_sync_records.version + 1, ${incoming('version')}), is_pending = 1`,
@@ -203,6 +241,16 @@ export class DesiredRecords {
     return new Map(rows.map(({ id, period }) => [Number(id), Number(period)]));
   }
 
+  async hasAny(nodeId: number): Promise<boolean> {
+    const found = await this.#db.query(
+      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId LIMIT 1',
+      {
+        nodeId,
+      },
+    );
+    return found.length > 0;
+  }
+
   /** All records of a node, a page at a time. */
   async page(nodeId: number, kind: RecordKind, after: number, limit: number): Promise<RecordRow[]> {
     const rows = await this.#db.query<RecordRow>(
@@ -224,6 +272,7 @@ export class DesiredRecords {
 
   async forget(tx: Tx, nodeId: number): Promise<void> {
     await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId', { nodeId });
+    await this.#adoptions.forgetNode(tx, nodeId);
     await tx.run('DELETE FROM node_sync_positions WHERE node_id = :nodeId', { nodeId });
   }
 }

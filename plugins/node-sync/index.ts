@@ -1,7 +1,11 @@
-import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
-import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
+import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
-import { duringInboundSave, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
+import { duringInboundSave, InboundEdits, InboundPlaces, Inbounds } from '../inbounds/contract.js';
+import { elsewhereChanged } from '../node-agent/contract.js';
 import {
   afterNodeSave,
   beforeNodeDelete,
@@ -12,13 +16,23 @@ import {
 } from '../nodes/contract.js';
 import { PanelIdentity } from '../settings/contract.js';
 import { WaySources } from '../subscription/contract.js';
-import { CounterSources, duringTrafficCount } from '../traffic/contract.js';
+import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from '../traffic/contract.js';
+import { Adopter } from './adoption/adopter.js';
+import { adoptionRoutes } from './adoption/adoption-routes.js';
+import { AdoptionStore } from './adoption/adoption-store.js';
+import { ClientsToAdopt } from './adoption/clients-to-adopt.js';
+import { InboundsToAdopt } from './adoption/inbounds-to-adopt.js';
+import { OffersOfNodes } from './adoption/offers.js';
+import { SelectedTags } from './adoption/selected-tags.js';
 import { AllSenders } from './all-senders.js';
 import { ChangesOfNodes } from './changes-of-nodes.js';
 import { desiredStateChanged } from './contract.js';
 import { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
+import { NewsOfClients } from './news-of-clients.js';
+import { OnceThere } from './once-there.js';
 import { PlacesOfNodes } from './places-of-nodes.js';
+import { PresenceOfNodes } from './presence-of-nodes.js';
 import { RecordValues } from './record-values.js';
 import { routes } from './routes.js';
 import { Synchroniser } from './synchroniser.js';
@@ -38,31 +52,81 @@ export default definePlugin({
     clients: Clients,
     users: ProgramUsers,
     identity: PanelIdentity,
+    online: Presence,
+    addresses: maybe(ClientAddresses),
+    inboundEdits: InboundEdits,
+    clientEdits: ClientEdits,
+    fallbacks: maybe(Fallbacks),
+    devices: maybe(Devices),
   },
   hooks: [desiredStateChanged],
   tables,
   migrations,
   services: {
+    adoptions: singleton(AdoptionStore),
+    offers: singleton(OffersOfNodes),
+    inboundsToAdopt: singleton(InboundsToAdopt),
+    clientsToAdopt: singleton(ClientsToAdopt),
+    adopter: singleton(Adopter),
+    selectedTags: singleton(SelectedTags),
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
     changes: singleton(ChangesOfNodes),
+    onceThere: singleton(OnceThere),
     values: singleton(RecordValues),
     senders: singleton(AllSenders),
+    presence: singleton(PresenceOfNodes),
+    news: singleton(NewsOfClients),
     usage: singleton(UsageOfNodes),
     byMachine: singleton(UsageByMachine),
     reports: singleton(UsageReports),
     synchroniser: singleton(Synchroniser),
   },
-  contributes: ({ places, senders, usage, records }) => [
+  contributes: ({ places, senders, usage, records, presence }) => [
     contribute(InboundPlaces, places),
     contribute(WaySources, places),
     contribute(UserServers, senders),
     contribute(CounterSources, usage),
-    contribute(NodeFigureSources, { of: ({ id }) => records.waiting(id) }),
+    contribute(PresenceReporters, presence.presenceReporter),
+    contribute(AddressReporters, presence.addressReporter),
+    contribute(NodeFigureSources, {
+      of: ({ id, guid }) => ({ ...records.waiting(id), onlineCount: presence.countOf(guid) }),
+      below: (guid) => ({ onlineCount: presence.countOf(guid) }),
+    }),
   ],
-  taps: ({ places, records, changes, senders, usage, byMachine, synchroniser, inbounds }) => [
-    tap(afterNodeSave, ({ changes: saved }) => places.nodesSaved(saved)),
-    tap(duringInboundSave, ({ changes: saved }, tx) => changes.inboundsSaved(saved, tx)),
+  taps: ({
+    places,
+    records,
+    changes,
+    senders,
+    usage,
+    byMachine,
+    synchroniser,
+    inbounds,
+    presence,
+    news,
+    adoptions,
+    selectedTags,
+  }) => [
+    tap(afterNodeSave, async ({ changes: saved }) => {
+      for (const { before, after } of saved)
+        if (before && !after?.enable) {
+          presence.left(before.id);
+          news.forget(before.id);
+        }
+      await places.nodesSaved(saved);
+      synchroniser.selectionChanged(saved);
+    }),
+    tap(duringInboundSave, async ({ changes: saved }, tx) => {
+      await changes.inboundsSaved(saved, tx);
+      await adoptions.inboundsSaved(saved, tx);
+    }),
+    tap(duringFallbackSave, ({ changes: saved }, tx) =>
+      changes.fallbacksSaved(
+        saved.map(({ masterId }) => masterId),
+        tx,
+      ),
+    ),
     tap(duringClientSave, async ({ changes: saved }, tx) => {
       await changes.clientsSaved(saved, tx);
       await byMachine.clientsSaved(saved, tx);
@@ -71,9 +135,13 @@ export default definePlugin({
       await usage.counted(tx);
       byMachine.counted(counted, tx);
     }),
+    tap(elsewhereChanged, ({ clientIds }) => byMachine.toldAbove(clientIds)),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
+    tap(desiredStateChanged, ({ nodeIds }) => selectedTags.follow(nodeIds)),
     tap(nodesFlipped, ({ flips }) => {
-      for (const { id, to } of flips) if (to === 'online') void synchroniser.reconcile(id);
+      for (const { id, to } of flips)
+        if (to === 'online') void synchroniser.reconcile(id);
+        else presence.left(id);
     }),
     tap(
       beforeNodeDelete,
@@ -99,7 +167,7 @@ export default definePlugin({
         }
     }),
   ],
-  routes,
+  routes: (scope) => [...routes(scope), ...adoptionRoutes(scope)],
   jobs: ({ synchroniser, usage, reports }) => [
     job('report', '30s', (signal) => reports.run(signal)),
     job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),

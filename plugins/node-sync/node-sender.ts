@@ -7,8 +7,13 @@ import { ApplyReply } from './replies.js';
 
 /** Records of one call: what a node takes in about a second. */
 const PORTION = 500;
+/** A node takes bodies of 10 MiB with 200,000 of `,` `:` `[` `{`. */
+const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_SEPARATORS = 150_000;
 /** A bulk of clients takes a node a while; a call that takes longer is repeated, which is harmless. */
 const CALL_MS = 60_000;
+/** An edit meanwhile is no lie. */
+const MOST_OVERTAKEN = 3;
 const PAUSES_MS = [1_000, 5_000, 15_000, 60_000];
 export const APPLY = 'panel/api/x/node/apply';
 
@@ -26,6 +31,8 @@ interface Needs {
   readonly guid: string;
   readonly records: DesiredRecords;
   readonly values: RecordValues;
+  /** nothing is sent for now; who holds it wakes this sender */
+  readonly isHeld: (nodeId: number) => boolean;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -39,6 +46,8 @@ export class NodeSender {
   /** something may have come since the last look */
   #isDue = false;
   #failures = 0;
+  /** portions in a row of which the node has all in newer versions */
+  #overtaken = 0;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(nodeId: number, needs: Needs) {
@@ -76,15 +85,16 @@ export class NodeSender {
 
   /** Sends one portion; false when nothing waits. */
   async #portion(): Promise<boolean> {
-    const { nodes, guid, records, values, now, signal } = this.#needs;
+    const { nodes, guid, records, values, isHeld, now, signal } = this.#needs;
     const node = nodes.get(this.#nodeId);
     if (!node) return false;
     const rows = await records.pending(this.#nodeId, PORTION);
     if (rows.length === 0) return false;
+    if (isHeld(this.#nodeId)) throw new Error('its clients are being adopted');
     if (!node.enable) throw new Error('it is disabled');
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
-    const changes = rows.map((row) => values.of(row));
+    const changes = fitting(await values.all(this.#nodeId, rows));
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
       json: { central: guid, changes },
@@ -92,12 +102,29 @@ export class NodeSender {
       signal,
     });
     const told = toldOf(obj, changes);
-    await records.told(this.#nodeId, told);
+    const isNewer = ({ newest = 0, version }: Told): boolean => newest > version;
+    await records.told(
+      this.#nodeId,
+      told.filter((one) => !isNewer(one)),
+    );
+    await this.#overtake(told.filter(isNewer), told.length);
     const refused = told.find((one) => one.refused !== '')?.refused ?? '';
     this.#state = { problem: '', sentAt: now(), refused };
     // A node that answers for nothing of it would get the same again at once.
     if (told.length === 0) throw new Error('it answers for none of the records that it was sent');
     return true;
+  }
+
+  /** A backup of this panel, or a record that left the node and came back: what the node has is newer. */
+  async #overtake(stale: readonly Told[], told: number): Promise<void> {
+    if (stale.length === 0 || stale.length < told) this.#overtaken = 0;
+    if (stale.length === 0) return;
+    if (this.#overtaken++ >= MOST_OVERTAKEN)
+      throw new Error('it says of each version that it has a newer one');
+    await this.#needs.records.overtake(
+      this.#nodeId,
+      stale.map(({ kind, id, version, newest = version }) => ({ kind, id, version: newest })),
+    );
   }
 
   #worked(): void {
@@ -117,11 +144,26 @@ export class NodeSender {
         problem,
       });
     this.#state = { ...this.#state, problem };
-    const pause = PAUSES_MS[Math.min(this.#failures, PAUSES_MS.length - 1)] ?? 0;
+    const isCall = error instanceof NodeCallError;
+    const pause = PAUSES_MS[isCall ? Math.min(this.#failures, PAUSES_MS.length - 1) : PAUSES_MS.length - 1];
     this.#failures += 1;
-    // A node that is away wakes us when it comes back.
-    if (error instanceof NodeCallError) this.#retry = setTimeout(() => void this.wake(), pause);
+    // A node that is away wakes us when it comes back; other obstacles may end without a word.
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.wake(), pause);
   }
+}
+
+/** As many as a body of the node has room for, and at least one. */
+export function fitting(changes: readonly SentChange[]): readonly SentChange[] {
+  let bytes = 0;
+  let separators = 0;
+  const end = changes.findIndex((change) => {
+    const text = JSON.stringify(change);
+    bytes += Buffer.byteLength(text);
+    separators += text.match(/[,:[{]/g)?.length ?? 0;
+    return bytes > MOST_BYTES || separators > MOST_SEPARATORS;
+  });
+  return end < 0 ? changes : changes.slice(0, Math.max(end, 1));
 }
 
 /** What the node says of those that it was sent, and of no others. */
@@ -137,10 +179,11 @@ function toldOf(obj: unknown, changes: readonly SentChange[]): Told[] {
   };
   return results
     .filter(({ kind, id, version }) => sent.has(`${kind}.${id}.${version}`))
-    .map(({ kind, id, version, ok, reason = '' }) => ({
+    .map(({ kind, id, version, newest, ok, reason = '' }) => ({
       kind,
       id,
       version,
+      newest,
       refused: ok ? '' : reason || 'the node does not say why',
     }));
 }

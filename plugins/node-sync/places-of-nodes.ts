@@ -1,5 +1,6 @@
 // Nodes as places of inbounds: their addresses are in links, which are composed again when they change.
 import type { InboundPlace, InboundPlacesApi, InboundsApi } from '../inbounds/contract.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { NodeChange, NodesApi } from '../nodes/contract.js';
 import type { WayOutput, WaySource } from '../subscription/contract.js';
 
@@ -10,7 +11,14 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
   /** Nodes can be read once their plugin has started. */
   #isReady = false;
 
-  constructor({ nodes, inbounds }: { nodes: NodesApi; inbounds: InboundsApi }) {
+  readonly #adoptions: AdoptionStore;
+
+  constructor({
+    nodes,
+    inbounds,
+    adoptions,
+  }: { nodes: NodesApi; inbounds: InboundsApi; adoptions: AdoptionStore }) {
+    this.#adoptions = adoptions;
     this.#nodes = nodes;
     this.#inbounds = inbounds;
   }
@@ -20,6 +28,12 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
   readonly place = (nodeId: number): InboundPlace | undefined => {
     const node = this.#isReady ? this.#nodes.get(nodeId) : undefined;
     return node && { guid: node.guid, name: node.name, address: node.address };
+  };
+
+  /** A machine below a node is reached where the node reaches it. */
+  readonly below = (nodeId: number, guid: string): InboundPlace | undefined => {
+    const known = this.#adoptions.below(nodeId, guid);
+    return known && { guid, name: '', address: known.originAddress };
   };
 
   /** Subscriptions that started earlier were composed without nodes. */
@@ -35,6 +49,11 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
       ),
     );
     if (moved.size > 0) await this.#recompose((nodeId) => moved.has(nodeId));
+  }
+
+  /** A machine below this node has another address. */
+  moved(nodeId: number): Promise<void> {
+    return this.#recompose((id) => id === nodeId);
   }
 
   async #recompose(isConcerned: (nodeId: number) => boolean): Promise<void> {

@@ -1,7 +1,9 @@
 // Records as a node takes them: what inbounds/add and clients/add take, by our ids.
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
+import type { FallbacksApi } from '../fallbacks/contract.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
 import type { Json } from '../nodes/contract.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { RecordRow } from './tables.js';
 
 export interface SentChange {
@@ -11,9 +13,13 @@ export interface SentChange {
   readonly version: number;
   readonly value: { readonly [key: string]: Json | undefined } | null;
 }
+/** What was counted of an adopted client when it was read. */
+type Bytes = { readonly up: number; readonly down: number };
 
 /** Of this panel alone, or kept here for the node. */
-const OF_INBOUND_HERE = ['id', 'nodeId', 'lastTrafficResetTime', 'depletedCause', 'countedSince'] as const;
+const OF_INBOUND_HERE = [
+  ...['id', 'nodeId', 'originGuid', 'lastTrafficResetTime', 'depletedCause', 'countedSince'],
+];
 const OF_CLIENT_HERE = [
   'id',
   'inboundIds',
@@ -29,8 +35,6 @@ const OF_CLIENT_HERE = [
   'elsewhereDown',
   'createdAt',
   'updatedAt',
-  // Devices fetch their subscription here.
-  'limitHwid',
 ] as const;
 
 const without = (record: object, names: readonly string[]): Record<string, Json | undefined> =>
@@ -40,23 +44,67 @@ export class RecordValues {
   readonly #inbounds: InboundsApi;
   readonly #clients: ClientsApi;
 
-  constructor({ inbounds, clients }: { inbounds: InboundsApi; clients: ClientsApi }) {
+  readonly #adoptions: AdoptionStore;
+  readonly #fallbacks: FallbacksApi | undefined;
+
+  constructor({
+    inbounds,
+    clients,
+    adoptions,
+    fallbacks,
+  }: {
+    inbounds: InboundsApi;
+    clients: ClientsApi;
+    adoptions: AdoptionStore;
+    fallbacks: FallbacksApi | undefined;
+  }) {
     this.#inbounds = inbounds;
     this.#clients = clients;
+    this.#adoptions = adoptions;
+    this.#fallbacks = fallbacks;
+  }
+
+  /** What these records say, in their order. */
+  async all(nodeId: number, rows: readonly RecordRow[]): Promise<SentChange[]> {
+    const clientIds = rows.filter(({ kind, isGone }) => kind === 'client' && !isGone).map(({ id }) => id);
+    const taken = await this.#adoptions.taken(nodeId, clientIds);
+    return rows.map((row) => this.of(row, taken));
   }
 
   /** The present state, which may be newer than the version. */
-  of({ nodeId, kind, id, version, isGone, period }: RecordRow): SentChange {
+  of(
+    { nodeId, kind, id, version, isGone, isReleased, period }: RecordRow,
+    taken: ReadonlyMap<number, Bytes> = new Map(),
+  ): SentChange {
     const gone = { kind, id, version, value: null };
-    if (isGone) return gone;
+    if (isGone) return isReleased ? { ...gone, release: true } : gone;
     if (kind === 'inbound') {
       const inbound = this.#inbounds.get(id);
-      return inbound?.nodeId === nodeId ? { kind, id, version, value: ofInbound(inbound) } : gone;
+      return inbound?.nodeId === nodeId ? { kind, id, version, ...this.#ofInbound(inbound) } : gone;
     }
     const client = this.#clients.byId(id);
     const inboundIds = client?.inboundIds.filter((one) => this.#inbounds.get(one)?.nodeId === nodeId) ?? [];
     if (!client || inboundIds.length === 0) return gone;
-    return { kind, id, version, value: ofClient(client, inboundIds, period), inboundIds };
+    const { up = 0, down = 0 } = taken.get(id) ?? {};
+    return {
+      ...{ kind, id, version, value: ofClient(client, inboundIds, period), inboundIds },
+      ...(taken.has(id) && { taken: { up, down } }),
+    };
+  }
+
+  /** Its tag there is the one that it had, until another one is chosen here. */
+  #ofInbound(inbound: Inbound): Pick<SentChange, 'value'> & { readonly adopts?: number } {
+    const adopted = this.#adoptions.of(inbound.id);
+    const fallbacks = this.#fallbacks?.of(inbound.id) ?? [];
+    const sendsFallbacks =
+      this.#fallbacks?.isMaster(inbound.protocol) === true &&
+      (fallbacks.length > 0 || adopted?.keepsFallbacks !== true);
+    const value = {
+      ...ofInbound(inbound),
+      ...(adopted && adopted.tag === inbound.tag && { tag: adopted.remoteTag }),
+      ...(sendsFallbacks && { fallbacks: fallbacks.map(({ id: _, masterId: _master, ...one }) => one) }),
+    };
+    return { value, ...(adopted && { adopts: adopted.remoteId }) };
   }
 }
 

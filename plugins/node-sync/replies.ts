@@ -3,6 +3,12 @@ import { bool, inspect, int, list, optional, type Schema, shape, text } from '..
 
 const kind = () => text().max(32);
 const count = () => int().min(0);
+const id = () => int().min(1);
+/** There must be room above it: ours becomes newer. */
+const version = () =>
+  int()
+    .min(0)
+    .max(2 ** 52);
 
 /** Fields that a newer node adds are left alone. */
 const open = <S extends { unknown(allow?: boolean): S }>(schema: S): S => schema.unknown(true);
@@ -17,16 +23,17 @@ export const ApplyReply = open(
           version: count(),
           ok: bool(),
           reason: optional(text().allow('').max(4096)),
+          newest: optional(version()),
         }),
       ),
     ).max(10_000),
   }),
 );
-export const SummaryReply = open(shape({ digest: text().max(64) }));
+export const SummaryReply = open(shape({ digest: text().max(64), offers: optional(text().max(64)) }));
 export const BucketsReply = open(shape({ digests: list(text().max(64)).max(1024) }));
 export const RecordsReply = open(
   shape({
-    records: list(open(shape({ kind: kind(), id: count(), version: count(), state: text().max(32) }))).max(
+    records: list(open(shape({ kind: kind(), id: id(), version: version(), state: text().max(32) }))).max(
       10_000,
     ),
     next: text().allow('').max(64),
@@ -34,14 +41,15 @@ export const RecordsReply = open(
 );
 export const UsageReply = open(
   shape({
+    guid: text().max(64),
     epochs: list(
       open(
         shape({
-          epoch: text().max(64),
+          epoch: text().min(1).max(64),
           seq: count(),
           isCurrent: bool(),
           more: bool(),
-          users: list(open(shape({ clientId: count(), inboundId: count(), up: count(), down: count() }))).max(
+          users: list(open(shape({ clientId: id(), inboundId: id(), up: count(), down: count() }))).max(
             50_000,
           ),
         }),

@@ -1,7 +1,9 @@
 // When nodes are compared, and what an admin sees of it.
-import { type Clock, KeyedQueue, type Log, messageOf } from '../../kernel/index.js';
-import type { NodeEntry, NodesApi } from '../nodes/contract.js';
+import { type Clock, KeyedQueue, type Log, messageOf, type Principal } from '../../kernel/index.js';
+import type { NodeChange, NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { Adopter } from './adoption/adopter.js';
+import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
 import type { DesiredRecords } from './desired-records.js';
@@ -33,6 +35,7 @@ export class Synchroniser {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #comparison: Comparison;
+  readonly #adopter: Adopter;
   readonly #compared = new Map<number, { readonly at: number; readonly problem: string }>();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
@@ -45,14 +48,17 @@ export class Synchroniser {
     usage: UsageOfNodes;
     clock: Clock;
     log: Log;
+    adopter: Adopter;
+    adoptions: AdoptionStore;
   }) {
+    this.#adopter = needs.adopter;
     this.#nodes = needs.nodes;
     this.#records = needs.records;
     this.#senders = needs.senders;
     this.#usage = needs.usage;
     this.#clock = needs.clock;
     this.#log = needs.log;
-    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records);
+    this.#comparison = new Comparison(needs.nodes, needs.identity, needs.records, needs.adoptions);
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -61,8 +67,11 @@ export class Synchroniser {
       let differing = 0;
       let problem = '';
       try {
+        await this.#adopter.meet(nodeId);
+        if (this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
         await this.#senders.settled(nodeId);
-        differing = await this.#comparison.run(nodeId);
+        const compared = await this.#comparison.run(nodeId);
+        ({ differing } = compared);
         if (differing > 0) {
           this.#log.info('a node differs from what it should be; its records are sent again', {
             node: this.#nodes.get(nodeId)?.name,
@@ -70,11 +79,50 @@ export class Synchroniser {
           });
           await this.#senders.settled(nodeId);
         }
+        if (this.#adopter.isDue(nodeId, compared.offers)) await this.#adopt(nodeId);
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
       }
       this.#compared.set(nodeId, { at: this.#clock.now(), problem });
       return differing;
+    });
+  }
+
+  /** Other inbounds of a node are selected: they are adopted, or given back. */
+  selectionChanged(changes: readonly NodeChange[]): void {
+    for (const { before, after } of changes) {
+      const isSame =
+        before?.inboundSyncMode === after?.inboundSyncMode &&
+        before?.inboundTags.join('\n') === after?.inboundTags.join('\n');
+      const node = before && after && !isSame ? this.#nodes.get(after.id) : undefined;
+      if (node && isReachable(node)) void this.reconcile(node.id);
+    }
+  }
+
+  /** Adopts what is to be adopted. A failure is told, and tried again with the next comparison. */
+  async #adopt(nodeId: number): Promise<void> {
+    try {
+      await this.#adopter.run(nodeId);
+      await this.#senders.settled(nodeId);
+    } catch (error) {
+      this.#adopter.failed(nodeId, error);
+    }
+  }
+
+  /** Looks now at all that the node has, also at clients. Rejects when it does not answer. */
+  adopt(nodeId: number): Promise<void> {
+    return this.#queue.run(nodeId, async () => {
+      await this.#adopter.meet(nodeId);
+      await this.#adopter.run(nodeId);
+      await this.#adopter.rescan(nodeId);
+      await this.#senders.settled(nodeId);
+    });
+  }
+  /** Gives inbounds back to the node. */
+  release(nodeId: number, inboundIds: readonly number[], who: Principal): Promise<void> {
+    return this.#queue.run(nodeId, async () => {
+      for (const id of inboundIds) await this.#adopter.release(id, who);
+      await this.#senders.settled(nodeId);
     });
   }
 
@@ -93,6 +141,7 @@ export class Synchroniser {
 
   forget(nodeId: number): void {
     this.#compared.delete(nodeId);
+    this.#adopter.forget(nodeId);
   }
 
   async states(): Promise<SyncState[]> {
@@ -108,7 +157,7 @@ export class Synchroniser {
         refused,
         sentAt,
         comparedAt: compared?.at ?? 0,
-        problem: problem || (compared?.problem ?? '') || this.#usage.problem(id),
+        problem: problem || (compared?.problem ?? '') || this.#usage.problem(id) || this.#adopter.problem(id),
       };
     });
   }

@@ -1,8 +1,10 @@
+import { adoptionMigrations, adoptionTables } from './adoption/tables.js';
 import { column, type Migration, type Row, table, type TableModels } from '../../kernel/index.js';
 
 export type RecordKind = 'inbound' | 'client';
 
 export const tables = {
+  ...adoptionTables,
   /** What each node should have, by our ids. A row of a deleted record goes when the node has deleted it. */
   records: table('node_sync_records', {
     nodeId: column.key<number>('integer'),
@@ -17,6 +19,8 @@ export const tables = {
     isPending: column.bool(),
     /** why the node does not have it in force; blank when it has, or is not known to */
     refused: column.text(),
+    /** of a record that is gone: what it stands for stays on the node, without a central */
+    isReleased: column.bool(),
   }),
   /** How far the usage of a node is counted. */
   positions: table('node_sync_positions', {
@@ -25,6 +29,8 @@ export const tables = {
     guid: column.text(),
     epoch: column.text(),
     seq: column.integer(),
+    /** epochs before it, which are over and counted, as JSON: the node tells them until it knows that */
+    past: column.text(),
   }),
   /** What a client used on a machine since its period began; node 0 is this one. */
   usage: table('node_sync_usage', {
@@ -59,4 +65,9 @@ export const migrations: readonly Migration[] = [
       ];
     },
   },
+  {
+    name: '0002-past-epochs',
+    up: () => ["ALTER TABLE node_sync_positions ADD COLUMN past VARCHAR(8192) NOT NULL DEFAULT '[]'"],
+  },
+  ...adoptionMigrations,
 ];

@@ -27,8 +27,8 @@ export class UsageByMachine {
   readonly projection: Projection<Usage, Change>;
   /** not stored yet: a row for each poll would double its time */
   #unsaved = new Map<string, MachineUsageRow>();
-  /** clients whose nodes have not been told */
-  readonly #untold = new Set<number>();
+  /** clients of which a node has not been told, by node */
+  readonly #untold = new Map<number, Set<number>>();
 
   constructor(needs: { db: Database; tables: SyncTables; inbounds: InboundsApi; clients: ClientsApi }) {
     this.#db = needs.db;
@@ -65,8 +65,32 @@ export class UsageByMachine {
         key,
         known ? { ...row, up: sum(row.up, known.up), down: sum(row.down, known.down) } : row,
       );
-      this.#untold.add(row.clientId);
+      this.#mayTell(row.clientId, row.nodeId);
     }
+  }
+
+  #mayTell(clientId: number, ...more: readonly number[]): void {
+    const { inboundIds = [], elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    const machines = [...(this.projection.state.get(clientId)?.keys() ?? []), ...more];
+    const isUsedAbove = elsewhereUp + elsewhereDown > 0;
+    for (const inboundId of inboundIds) {
+      const nodeId = this.#inbounds.get(inboundId)?.nodeId ?? HERE;
+      // Where it was on no other machine, nothing is elsewhere, unless a panel above this one says so.
+      if (nodeId !== HERE && (isUsedAbove || machines.some((machine) => machine !== nodeId)))
+        this.giveBack(nodeId, [clientId]);
+    }
+  }
+
+  /** What clients used on a node before they were adopted. In the transaction that adopts them. */
+  async adopted(added: readonly MachineUsageRow[], tx: Tx): Promise<void> {
+    if (added.length === 0) return;
+    tx.apply(this.projection, { added });
+    await addTo(tx, added);
+    for (const { clientId, nodeId } of added) this.#mayTell(clientId, nodeId);
+  }
+
+  of(clientId: number, nodeId: number): Bytes {
+    return this.projection.state.get(clientId)?.get(nodeId) ?? { up: 0, down: 0 };
   }
 
   #isOnNode(clientId: number): boolean {
@@ -91,9 +115,10 @@ export class UsageByMachine {
     for (const [key, { clientId }] of this.#unsaved) if (gone.has(clientId)) this.#unsaved.delete(key);
   }
 
-  /** What the client used on other machines than this node. */
+  /** What the client used on other machines than this node, with those that a panel above this one knows. */
   elsewhere(clientId: number, nodeId: number): Bytes {
-    const all = { up: 0, down: 0 };
+    const { elsewhereUp = 0, elsewhereDown = 0 } = this.#clients.byId(clientId) ?? {};
+    const all = { up: elsewhereUp, down: elsewhereDown };
     for (const [machine, { up, down }] of this.projection.state.get(clientId) ?? []) {
       if (machine === nodeId) continue;
       all.up = sum(all.up, up);
@@ -103,26 +128,22 @@ export class UsageByMachine {
   }
 
   /** Clients whose usage has changed since the last call, by the nodes that they are on. */
-  takeUntold(): Map<number, number[]> {
-    const byNode = new Map<number, number[]>();
-    for (const clientId of this.#untold) {
-      const inboundIds = this.#clients.byId(clientId)?.inboundIds ?? [];
-      const nodes = new Set(inboundIds.map((id) => this.#inbounds.get(id)?.nodeId ?? HERE));
-      for (const nodeId of nodes) {
-        // Where a client is on one machine only, nothing is elsewhere.
-        if (nodeId === HERE || nodes.size === 1) continue;
-        const list = byNode.get(nodeId);
-        if (list) list.push(clientId);
-        else byNode.set(nodeId, [clientId]);
-      }
-    }
+  takeUntold(): Map<number, readonly number[]> {
+    const taken = new Map([...this.#untold].map(([nodeId, ids]) => [nodeId, [...ids]]));
     this.#untold.clear();
-    return byNode;
+    return taken;
   }
 
-  /** They are told another time. */
-  giveBack(clientIds: readonly number[]): void {
-    for (const id of clientIds) this.#untold.add(id);
+  /** A panel above this one told what these clients used on other machines. */
+  toldAbove(clientIds: readonly number[]): void {
+    for (const id of clientIds) this.#mayTell(id);
+  }
+
+  /** The node is told of them another time. */
+  giveBack(nodeId: number, clientIds: readonly number[]): void {
+    const known = this.#untold.get(nodeId) ?? new Set();
+    this.#untold.set(nodeId, known);
+    for (const id of clientIds) known.add(id);
   }
 
   /** Stores what polls have added. A crash before costs a node the knowledge of half a minute, and no bytes. */
@@ -131,25 +152,21 @@ export class UsageByMachine {
     const rows = [...this.#unsaved.values()];
     this.#unsaved = new Map();
     for (let from = 0; from < rows.length; from += AT_ONCE)
-      await this.#db.write(async (tx) => {
-        const { rows: table, onConflict, incoming, least } = tx.sql;
-        const columns = { client_id: 'integer', node_id: 'integer', up: 'integer', down: 'integer' } as const;
-        const add = (name: string) =>
-          `${name} = ${least}(node_sync_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
-        await tx.run(
-          `INSERT INTO node_sync_usage (client_id, node_id, up, down)
-           SELECT j.client_id, j.node_id, j.up, j.down FROM ${table(columns)} AS j WHERE true
-           ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
-          {
-            rows: JSON.stringify(
-              rows
-                .slice(from, from + AT_ONCE)
-                .map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down]),
-            ),
-          },
-        );
-      });
+      await this.#db.write((tx) => addTo(tx, rows.slice(from, from + AT_ONCE)));
   }
+}
+
+async function addTo(tx: Tx, added: readonly MachineUsageRow[]): Promise<void> {
+  const { rows, onConflict, incoming, least } = tx.sql;
+  const columns = { client_id: 'integer', node_id: 'integer', up: 'integer', down: 'integer' } as const;
+  const add = (name: string) =>
+    `${name} = ${least}(node_sync_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
+  await tx.run(
+    `INSERT INTO node_sync_usage (client_id, node_id, up, down)
+     SELECT j.client_id, j.node_id, j.up, j.down FROM ${rows(columns)} AS j WHERE true
+     ${onConflict('client_id, node_id', `${add('up')}, ${add('down')}`)}`,
+    { rows: JSON.stringify(added.map(({ clientId, nodeId, up, down }) => [clientId, nodeId, up, down])) },
+  );
 }
 
 function add(state: Usage, { clientId, nodeId, up, down }: MachineUsageRow): void {

@@ -1,17 +1,22 @@
 // What clients used on nodes: absolute totals by epoch, which the plugin `traffic` counts like those of the core.
 import { type Log, messageOf, type Projection, type Database, type Tx } from '../../kernel/index.js';
-import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
+import type { NewsOfClients } from './news-of-clients.js';
+import type { OnceThere } from './once-there.js';
+import type { PresenceOfNodes } from './presence-of-nodes.js';
 import { checked, UsageReply } from './replies.js';
 import type { PositionRow, SyncTables } from './tables.js';
 
-/** A poll waits six seconds for all sources. */
+/** A poll waits six seconds for all sources; nodes that do not answer in time are left out. */
 const CALL_MS = 4_000;
+const ALL_MS = 5_000;
 const AT_ONCE = 32;
 const USAGE = 'panel/api/x/node/usage';
 const MOST_BYTES = 8 * 1024 * 1024;
+/** A node keeps sixteen. */
+const MOST_PAST = 64;
 
 interface ToldEpoch {
   readonly epoch: string;
@@ -32,11 +37,14 @@ export class UsageOfNodes implements CounterSource {
   readonly #nodes: NodesApi;
   readonly #guid: () => string;
   readonly #log: Log;
-  /** Whether an inbound runs on the node: it tells nothing of others. */
-  readonly #runsOn: (inboundId: number, nodeId: number) => boolean;
+  readonly #onceThere: OnceThere;
+  readonly #presence: PresenceOfNodes;
+  readonly #news: NewsOfClients;
   readonly projection: Projection<Positions, readonly PositionRow[]>;
   /** of the reading that a poll is counting */
   #read: readonly PositionRow[] = [];
+  /** which node is asked first */
+  #first = 0;
   /** epochs that are counted and over, by node */
   readonly #over = new Map<number, { readonly epoch: string; readonly seq: number }[]>();
   readonly #problems = new Map<number, string>();
@@ -47,12 +55,16 @@ export class UsageOfNodes implements CounterSource {
     nodes: NodesApi;
     identity: PanelIdentityApi;
     log: Log;
-    inbounds: Pick<InboundsApi, 'get'>;
+    onceThere: OnceThere;
+    presence: PresenceOfNodes;
+    news: NewsOfClients;
   }) {
     this.#nodes = needs.nodes;
     this.#guid = () => needs.identity.guid;
     this.#log = needs.log;
-    this.#runsOn = (inboundId, nodeId) => needs.inbounds.get(inboundId)?.nodeId === nodeId;
+    this.#onceThere = needs.onceThere;
+    this.#presence = needs.presence;
+    this.#news = needs.news;
     this.projection = needs.db.projection<Positions, readonly PositionRow[]>({
       load: async () =>
         new Map(
@@ -73,22 +85,31 @@ export class UsageOfNodes implements CounterSource {
       .filter(({ enable, status, isSure, guid }) => enable && status === 'online' && isSure && guid !== '');
     const readings: CounterReading[] = [];
     const positions: PositionRow[] = [];
-    for (let from = 0; from < online.length; from += AT_ONCE)
-      await Promise.all(
-        online.slice(from, from + AT_ONCE).map(async (node) => {
-          try {
-            const read = await this.#ask(node);
-            readings.push(...read.readings);
-            positions.push(read.position);
-            this.#problems.delete(node.id);
-          } catch (error) {
-            const problem = messageOf(error);
-            if (problem !== this.#problems.get(node.id))
-              this.#log.warn('the usage of a node cannot be read yet', { node: node.name, problem });
-            this.#problems.set(node.id, problem);
-          }
-        }),
-      );
+    const signal = AbortSignal.timeout(ALL_MS);
+    // Each begins with another one, so that slow ones do not keep the others from their turn for ever.
+    const next = [...online.slice(this.#first % (online.length || 1)), ...online]
+      .slice(0, online.length)
+      .values();
+    this.#first++;
+    this.#read = [];
+    const work = async (): Promise<void> => {
+      for (const node of next) {
+        if (signal.aborted) return;
+        try {
+          const read = await this.#ask(node, signal);
+          if (signal.aborted) return;
+          readings.push(...read.readings);
+          positions.push(read.position);
+          this.#problems.delete(node.id);
+        } catch (error) {
+          const problem = messageOf(error);
+          if (problem !== this.#problems.get(node.id))
+            this.#log.warn('the usage of a node cannot be read yet', { node: node.name, problem });
+          this.#problems.set(node.id, problem);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, online.length) }, work));
     this.#read = positions;
     return readings;
   };
@@ -97,29 +118,60 @@ export class UsageOfNodes implements CounterSource {
     return this.#problems.get(nodeId) ?? '';
   }
 
-  async #ask({ id, guid }: NodeEntry): Promise<{ readings: CounterReading[]; position: PositionRow }> {
+  async #ask(
+    node: NodeEntry,
+    signal: AbortSignal,
+  ): Promise<{ readings: CounterReading[]; position: PositionRow }> {
+    const { id, guid } = node;
     const known = this.projection.state.get(id);
-    const { epoch, seq } = known?.guid === guid ? known : { epoch: '', seq: 0 };
-    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq) });
+    const before = known?.guid === guid ? known : { epoch: '', seq: 0, past: '[]' };
+    const { epoch, seq } = before;
+    const presence = this.#presence.position(node);
+    const query = new URLSearchParams({ central: this.#guid(), epoch, after: String(seq), presence });
     const { obj } = await this.#nodes.call(id, `${USAGE}?${query}`, {
       timeoutMs: CALL_MS,
       maxBytes: MOST_BYTES,
+      signal,
     });
-    const { epochs } = checked<{ epochs: ToldEpoch[] }>(UsageReply, obj);
+    const {
+      guid: answered,
+      epochs,
+      presence: told,
+    } = checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
+    if (answered !== guid) throw new Error('another panel answers there');
+    await this.#presence.take(node, told);
+    void this.#news.run(node);
     this.#over.set(
       id,
       epochs.filter(({ isCurrent, more }) => !isCurrent && !more),
     );
-    // Others come with the next poll: a stream has one order.
-    const usable = epochs.slice(0, 1 + epochs.findIndex(({ more }) => more) || epochs.length);
-    const last = usable.at(-1);
+    // Told until it is acknowledged, but counted once: baselines are those of one epoch.
+    const past = new Set(JSON.parse(before.past) as string[]);
+    const usable: ToldEpoch[] = [];
+    for (const one of epochs) {
+      if (past.has(one.epoch) || usable.some((other) => other.epoch === one.epoch)) continue;
+      usable.push(one);
+      // Others come with the next poll: a stream has one order.
+      if (one.more) break;
+    }
+    const last = usable.at(-1) ?? before;
+    for (const over of [epoch, ...usable.map((one) => one.epoch)])
+      if (over !== '' && over !== last.epoch) past.add(over);
+    const onNode = this.#onceThere.of(id);
     return {
       readings: usable.map(({ epoch: of, users }) => ({
         stream: guid,
         epoch: of,
-        users: users.filter(({ inboundId }) => this.#runsOn(inboundId, id)),
+        users: users.filter(({ clientId, inboundId }) => onNode(clientId, inboundId)),
+        neverFalls: true,
       })),
-      position: { nodeId: id, guid, epoch: last?.epoch ?? epoch, seq: last?.seq ?? seq },
+      position: {
+        nodeId: id,
+        guid,
+        epoch: last.epoch,
+        seq: last.seq,
+        past: JSON.stringify([...past].slice(-MOST_PAST)),
+      },
     };
   }
 
@@ -131,12 +183,22 @@ export class UsageOfNodes implements CounterSource {
     });
     if (rows.length === 0) return;
     const { rows: from, onConflict, incoming } = tx.sql;
-    const columns = { node_id: 'integer', guid: 'text', epoch: 'text', seq: 'integer' } as const;
-    const set = ['guid', 'epoch', 'seq'].map((name) => `${name} = ${incoming(name)}`).join(', ');
+    const columns = {
+      node_id: 'integer',
+      guid: 'text',
+      epoch: 'text',
+      seq: 'integer',
+      past: 'text',
+    } as const;
+    const set = ['guid', 'epoch', 'seq', 'past'].map((name) => `${name} = ${incoming(name)}`).join(', ');
     await tx.run(
-      `INSERT INTO node_sync_positions (node_id, guid, epoch, seq)
-       SELECT j.node_id, j.guid, j.epoch, j.seq FROM ${from(columns)} AS j WHERE true ${onConflict('node_id', set)}`,
-      { rows: JSON.stringify(rows.map(({ nodeId, guid, epoch, seq }) => [nodeId, guid, epoch, seq])) },
+      `INSERT INTO node_sync_positions (node_id, guid, epoch, seq, past)
+       SELECT j.node_id, j.guid, j.epoch, j.seq, j.past FROM ${from(columns)} AS j WHERE true ${onConflict('node_id', set)}`,
+      {
+        rows: JSON.stringify(
+          rows.map(({ nodeId, guid, epoch, seq, past }) => [nodeId, guid, epoch, seq, past]),
+        ),
+      },
     );
     tx.apply(this.projection, rows);
   }

@@ -47,7 +47,7 @@ export class UsageReports {
   async #report(nodeId: number, clientIds: readonly number[], signal: AbortSignal): Promise<void> {
     const node = this.#nodes.get(nodeId);
     if (!node) return;
-    if (!isReachable(node)) return this.#usage.giveBack(clientIds);
+    if (!isReachable(node)) return this.#usage.giveBack(nodeId, clientIds);
     for (let from = 0; from < clientIds.length; from += PORTION) {
       const ids = clientIds.slice(from, from + PORTION);
       try {
@@ -64,7 +64,7 @@ export class UsageReports {
         });
         this.#failing.delete(nodeId);
       } catch (error) {
-        this.#usage.giveBack(ids);
+        this.#usage.giveBack(nodeId, ids);
         if (!this.#failing.has(nodeId))
           this.#log.warn('a node was not told what its clients used elsewhere; it is tried again', {
             node: node.name,

@@ -1,5 +1,14 @@
 // Nodes: other panels that this one manages.
-import { after, during, event, extensionPoint, guard, type Principal, token } from '../../kernel/index.js';
+import {
+  after,
+  during,
+  event,
+  extensionPoint,
+  guard,
+  type Principal,
+  token,
+  type Tx,
+} from '../../kernel/index.js';
 import type { NodeCallOptions as CallOptions } from './calls/node-caller.js';
 import type { NodeReply } from './calls/reply.js';
 
@@ -43,6 +52,8 @@ export interface NodeEntry extends NodeFacts {
   readonly guid: string;
   /** Whether the panel there is the one it was, and neither this one nor that of another node. Without it, send no changes. */
   readonly isSure: boolean;
+  /** Whether this panel is among the nodes below it. */
+  readonly isLoop: boolean;
 }
 
 export interface NodesApi {
@@ -51,11 +62,20 @@ export interface NodesApi {
   get(id: number): NodeEntry | undefined;
   /** The node with this guid; undefined when several have it. */
   byGuid(guid: string): NodeEntry | undefined;
+  /** Guids of the panels below a node, as it publishes them; without this panel and its own nodes. */
+  below(id: number): readonly string[];
   /**
    * Calls the API of a node, `path` without a leading slash: authenticated, guarded and limited (10 s, 8 MiB by default).
    * Rejects with a NodeCallError, whose message is for display; also when the node is disabled or does not exist.
    */
   call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply>;
+  /** Sets the tags of a node in the mode `selected`, inside a write. An unknown node has none. */
+  selectTags(
+    tx: Tx,
+    id: number,
+    tags: (before: readonly string[]) => readonly string[],
+    who: Principal,
+  ): Promise<void>;
 }
 export const Nodes = token<NodesApi>('nodes', 'Nodes');
 
@@ -107,6 +127,8 @@ export interface NodeFigures {
 /** Knows these figures. Called for each node of a list: answer from memory. */
 export interface NodeFigureSource {
   of(node: NodeEntry): Partial<NodeFigures>;
+  /** Of a panel below a node. */
+  below?(guid: string): Partial<NodeFigures>;
 }
 /** The source of figures, at most one. What it leaves out comes from the inbounds of this panel that have the `nodeId`. */
 export const NodeFigureSources = extensionPoint<NodeFigureSource>(

@@ -15,7 +15,7 @@ import {
   text,
 } from '../../kernel/index.js';
 
-const MOST_TAGS = 1_000;
+export const MOST_TAGS = 1_000;
 const count = () => int().min(0);
 const scheme = () => oneOf('http', 'https');
 const syncMode = () => oneOf('all', 'selected');

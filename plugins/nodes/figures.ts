@@ -2,7 +2,7 @@
 import type { PluginContext } from '../../kernel/index.js';
 import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
-import { type NodeEntry, type NodeFigures, NodeFigureSources } from './contract.js';
+import { type NodeEntry, type NodeFigures, type NodeFigureSource, NodeFigureSources } from './contract.js';
 
 export const NO_FIGURES: NodeFigures = {
   configDirty: false,
@@ -35,13 +35,23 @@ export class Figures {
   }
 
   of(node: NodeEntry): NodeFigures {
-    const counted = this.#counted(this.inboundsOn(node.id));
+    return this.#with(this.#counted(this.inboundsOn(node.id)), (source) => source.of(node));
+  }
+
+  /** Of a panel below a node: what this panel knows of inbounds that run there. */
+  below(guid: string): NodeFigures {
+    const { inbounds } = this.#needs;
+    const there = (inbounds?.list() ?? []).filter((inbound) => inbounds?.placeOf(inbound).guid === guid);
+    return this.#with(this.#counted(there.map(({ id }) => id)), (source) => source.below?.(guid) ?? {});
+  }
+
+  #with(counted: NodeFigures, figures: (source: NodeFigureSource) => Partial<NodeFigures>): NodeFigures {
     const [source] = this.#needs.contributions(NodeFigureSources);
     if (!source) return counted;
     try {
-      return { ...counted, ...source.value.of(node) };
+      return { ...counted, ...figures(source.value) };
     } catch (error) {
-      source.fault('of of a NodeFigureSource', error);
+      source.fault('the figures of a NodeFigureSource', error);
       return counted;
     }
   }

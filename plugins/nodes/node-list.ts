@@ -1,4 +1,5 @@
 // Nodes as others see them: their records with states, problems and figures, and the tree below them.
+import type { Principal, Tx } from '../../kernel/index.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { NodeCaller, NodeCallOptions } from './calls/node-caller.js';
 import { NodeCallError } from './calls/call-error.js';
@@ -43,6 +44,14 @@ export class NodeList implements NodesApi {
     return found.length === 1 ? found[0] : undefined;
   }
 
+  below(id: number): readonly string[] {
+    const { states, store, identity, descendants } = this.#needs;
+    const below = descendants.below(id);
+    if (below.length === 0) return [];
+    const direct = new Set([identity.guid, ...store.list().map((row) => states.of(row.id).answeredGuid)]);
+    return below.map(({ guid }) => guid).filter((guid) => !direct.has(guid));
+  }
+
   async call(id: number, path: string, options?: NodeCallOptions): Promise<NodeReply> {
     const { store, caller } = this.#needs;
     const row = store.find(id);
@@ -51,9 +60,21 @@ export class NodeList implements NodesApi {
     return caller.call(store.target(row), path, options);
   }
 
+  selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal) {
+    return this.#needs.store.selectTags(tx, id, tags, who);
+  }
+
   #entry(row: NodeRow, problems: readonly NodeProblem[]): NodeEntry {
     const { status, guid } = this.#needs.states.of(row.id);
-    return { ...factsOf(row), status, guid, isSure: guid !== '' && !problems.some(isAboutIdentity) };
+    return {
+      ...factsOf(row),
+      status,
+      guid,
+      ...{
+        isSure: guid !== '' && !problems.some(isAboutIdentity),
+        isLoop: problems.some(({ code }) => code === 'loop'),
+      },
+    };
   }
 
   /** Names of nodes by the guid that answers there. */
@@ -79,10 +100,12 @@ export class NodeList implements NodesApi {
 
   /** Direct nodes, then those below them, each panel once. */
   shown() {
+    const { figures } = this.#needs;
     const names = this.#namesByGuid();
     const direct = this.#needs.store.list().map((row) => this.#shown(row, names));
     const below = this.#below().map(({ address, ...entry }) => ({
       ...TRANSITIVE,
+      ...figures.below(entry.guid),
       ...entry,
       address,
     }));

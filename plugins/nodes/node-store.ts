@@ -4,6 +4,7 @@ import type { Clock, Database, Hooks, Principal, Projection, Tx } from '../../ke
 import type { SealedColumn, SecretsApi } from '../secrets/contract.js';
 import { afterNodeSave, duringNodeSave, type NodeChange, type NodeFacts } from './contract.js';
 import { errors } from './errors.js';
+import { MOST_TAGS } from './fields.js';
 import type { NodeFields, NodeRow, NodeTarget } from './model.js';
 import type { NodeStates } from './status/node-states.js';
 import type { NodeTables } from './tables.js';
@@ -110,6 +111,23 @@ export class NodeStore {
       await this.#report(tx, { kind: 'updated', before: factsOf(before), after: factsOf(row) }, who);
       return row;
     });
+  }
+
+  /** As `change`, of the tags alone, in a write of another plugin. */
+  async selectTags(
+    tx: Tx,
+    id: number,
+    select: (before: readonly string[]) => readonly string[],
+    who: Principal,
+  ): Promise<void> {
+    const before = this.find(id);
+    if (!before) return;
+    const inboundTags = [...select(before.inboundTags)].slice(0, MOST_TAGS);
+    if (inboundTags.join('\n') === before.inboundTags.join('\n')) return;
+    const row = { ...before, inboundTags };
+    await this.#needs.tables.nodes.update({ inboundTags }, { where: { id }, transaction: tx.t });
+    tx.apply(this.memory, { set: row });
+    await this.#report(tx, { kind: 'updated', before: factsOf(before), after: factsOf(row) }, who);
   }
 
   delete(id: number, who: Principal): Promise<void> {

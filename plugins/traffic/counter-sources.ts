@@ -16,6 +16,8 @@ export interface CounterReading {
   }[];
   /** Counters that are missing in `users` have gone: when they come back, they begin at zero. */
   readonly isComplete?: boolean;
+  /** Counters only grow within this epoch, also over restarts: a lower one is an older state, which counts nothing. */
+  readonly neverFalls?: boolean;
   /** Bytes that one counter can have moved since the last reading. What exceeds it is not counted, and logged. */
   readonly most?: number;
 }

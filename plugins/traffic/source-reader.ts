@@ -80,7 +80,7 @@ async function checked(name: string, readings: readonly CounterReading[]): Promi
     throw new Error(`the source ${name} must answer a list of at most ${MOST_READINGS} readings`);
   const slice = new TimeSlice();
   const found: SourceReading[] = [];
-  for (const { stream, epoch, users, isComplete = false, most = Infinity } of readings) {
+  for (const { stream, epoch, users, isComplete = false, neverFalls = false, most = Infinity } of readings) {
     const of = `a reading of the source ${name}`;
     if (typeof stream !== 'string' || stream === '' || stream.length > LONGEST_STREAM)
       throw new Error(`stream in ${of} must have 1 to ${LONGEST_STREAM} characters`);
@@ -96,7 +96,7 @@ async function checked(name: string, readings: readonly CounterReading[]): Promi
           `${of} has ${up} and ${down} bytes of client ${clientId} on inbound ${inboundId}: ids and whole numbers, not below 0`,
         );
     }
-    found.push({ stream: `${name}/${stream}`, epoch, users, isComplete, most });
+    found.push({ stream: `${name}/${stream}`, epoch, users, isComplete, neverFalls, most });
   }
   return found;
 }

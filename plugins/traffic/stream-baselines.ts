@@ -29,6 +29,7 @@ export interface Compared {
   readonly excessive: readonly (StreamCounter & { readonly bytes: number })[];
 }
 
+const NOTHING = { up: 0, down: 0 } as const;
 const NONE: ReadonlySet<string> = new Set();
 /** Counters of one statement. */
 const BATCH_SIZE = 5000;
@@ -92,7 +93,10 @@ export class StreamBaselines {
     const nameOf = (stream: string, clientId: number, inboundId: number) =>
       `${clientId} ${inboundId} ${stream}`;
     const ordered = this.#held.before(readings);
-    for (const [index, { stream, epoch, users, isComplete, most = Infinity }] of ordered.entries()) {
+    for (const [
+      index,
+      { stream, epoch, users, isComplete, neverFalls, most = Infinity },
+    ] of ordered.entries()) {
       const later = index < ordered.length - readings.length ? epochsAfter(ordered, index) : NONE;
       const seen = isComplete ? new Set<string>() : undefined;
       for (const { clientId, inboundId, up, down } of users) {
@@ -104,8 +108,10 @@ export class StreamBaselines {
         if (last?.epoch === epoch && last.up === up && last.down === down) continue;
         // A commit whose answer was lost has written a later reading, and these bytes with it.
         if (last && later.has(last.epoch)) continue;
-        const same = last !== undefined && last.epoch === epoch && up >= last.up && down >= last.down;
-        const moved = { up: up - (same ? last.up : 0), down: down - (same ? last.down : 0) };
+        const isSameEpoch = last?.epoch === epoch;
+        const fell = isSameEpoch && (up < last.up || down < last.down);
+        const from = fell && neverFalls ? { up, down } : isSameEpoch && !fell ? last : NOTHING;
+        const moved = { up: up - from.up, down: down - from.down };
         const bytes = moved.up + moved.down;
         if (bytes === 0 && last?.epoch !== epoch) continue;
         const counter = { stream, clientId, inboundId, epoch, up, down };

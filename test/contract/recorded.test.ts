@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Every endpoint that changes something, or hands out secrets, leaves an entry in the record of changes, or stands here with the reason why not.
 import test from 'ava';
 import nock from 'nock';
@@ -35,9 +35,16 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
-  ...['inbounds/pushClientTraffics', 'server/clientIps', 'x/node/elsewhere', 'x/node/usage/ack'].map(
-    (path) => [`POST ${API}${path}`, MACHINE] as const,
-  ),
+  [`POST ${API}x/node-sync/{id}/adopt`, 'the inbounds and clients that it adds are recorded'],
+  [`POST ${API}x/node-sync/{id}/release`, 'the inbounds that it deletes here are recorded'],
+  ...[
+    'inbounds/pushClientTraffics',
+    'server/clientIps',
+    'x/node/elsewhere',
+    'x/node/addresses',
+    'x/node/devices',
+    'x/node/usage/ack',
+  ].map((path) => [`POST ${API}${path}`, MACHINE] as const),
   [
     `POST ${API}x/msg-bot/webhook/{secret}`,
     'the changes that a user asks for are recorded as those of the user',

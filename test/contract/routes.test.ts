@@ -223,6 +223,7 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/nodes/inbounds', [422, 'NODES_FAILED']],
   ['POST /panel/api/nodes/certFingerprint', [422, 'NODES_FAILED']],
   ['POST /panel/api/x/nodes/mtls/retire', [409, 'NODES_NOT_ROTATING']],
+  ['POST /panel/api/x/node-sync/{id}/release', [409, 'NODE_SYNC_ALL_MODE']],
   // It takes a file, and this call has none.
   ['POST /panel/api/server/importDB', [415, 'KERNEL_UNSUPPORTED_BODY']],
   // Nothing has made this backup.
@@ -233,6 +234,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/msg-bot/webhook/{secret}', [404, 'MSG_BOT_NO_WEBHOOK']],
   // No central has changed anything here.
   ['POST /panel/api/x/node/elsewhere', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/addresses', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/devices', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   // Nothing here can start a panel in place of this one.

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The panel is killed at random moments, in the middle of bulk creates, bulk deletes, renewals and polls, while a client
 // program moves bytes: afterwards database, memory and core agree, and nothing that was acknowledged is missing.
 import test from 'ava';

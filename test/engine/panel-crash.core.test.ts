@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The panel is killed and its core runs on: the next panel takes it over and counts every byte once.
 import test from 'ava';
 import { openSite } from '../demo/streams.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // A client that gets the secret of one that was deleted a moment ago: the core still has the old one under another name, and
 // must not lose the new one with it.
 import test from 'ava';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What this plugin keeps in memory is what the database holds, whatever happened on the way.
 import test from 'ava';
 import type { Database, Principal, RequestInfo } from '../../../kernel/index.js';

@@ -3,7 +3,7 @@ import test from 'ava';
 import { FakeClock } from '../../../test/harness/index.js';
 import type { ClientRow } from '../../clients/contract.js';
 import { AddressLimit } from '../limit.js';
-import { Sightings } from '../sightings.js';
+import { ELSEWHERE, Sightings } from '../sightings.js';
 
 const sightingsIn = (sightings: Sightings): number =>
   [...sightings.clients()].reduce((sum, id) => sum + sightings.of(id).length, 0);
@@ -14,7 +14,7 @@ test('memory holds a number of addresses in all; clients that were seen the long
   const now = clock.now();
   for (let id = 1; id <= 10; id++)
     for (let n = 0; n < 50; n++) {
-      sightings.note(id, `192.0.2.${n}`, now, 'liar');
+      sightings.note(id, `192.0.2.${n}`, now, ELSEWHERE);
       t.true(sightings.size <= 100);
       t.is(sightings.size, sightingsIn(sightings));
     }

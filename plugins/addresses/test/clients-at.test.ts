@@ -1,6 +1,7 @@
 // Who is at an address, and when a new use of one begins.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/index.js';
+import { AddressFeed } from '../address-feed.js';
 import { ClientsAt } from '../clients-at.js';
 import { Sightings } from '../sightings.js';
 
@@ -12,6 +13,7 @@ function made() {
     sightings,
     observer: { isIgnored: (address) => address === '192.0.2.66' },
     settings: { read: () => ({ ipLimitAllowlist: '203.0.113.0/24' }) as never },
+    feed: new AddressFeed({ clock, clients: { byId: () => undefined }, sightings }),
   });
   const ids = (address: string) =>
     at

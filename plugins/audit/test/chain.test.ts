@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Whoever writes the database by hand is found out; who is content with the API is not.
 import test, { type ExecutionContext } from 'ava';
 import { FakeEngine, TestPanel, weirCommand } from '../../../test/harness/index.js';

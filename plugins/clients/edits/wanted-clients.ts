@@ -17,7 +17,7 @@ import type { ClientCredentials } from '../credentials/client-credentials.js';
 import { sentCredentials } from '../credentials/sent.js';
 import type { ClientStore } from '../model/client-store.js';
 import { changedFields } from '../model/field-changes.js';
-import { declaredFields, refuseHiddenIn, sentFields, uniqueFields } from '../model/fields.js';
+import { declaredFields, emailKey, refuseHiddenIn, sentFields, uniqueFields } from '../model/fields.js';
 import type { ClientRow } from '../model/row.js';
 import { NewClient } from '../model/schema.js';
 import type { ClientService } from './client-service.js';
@@ -199,9 +199,15 @@ export class WantedClients {
 
   async #planNew(items: readonly Item[], outcomes: WantedOutcome[], who: Principal): Promise<Step> {
     const valid = await this.#valid(items, outcomes);
+    const usage = new Map(
+      valid.flatMap(({ item: { wanted }, client }) =>
+        wanted.used ? [[emailKey(client.email), wanted.used]] : [],
+      ),
+    );
     const { refused, indexes, request } = await this.#service.planNew(
       valid.map(({ item, client }) => ({ client, inboundIds: [...item.wanted.inboundIds] })),
       who,
+      { usage, fromElsewhere: usage.size > 0 },
     );
     const placeOf = (index: number): number => valid[index]?.item.index ?? -1;
     for (const { index, error } of refused) outcomes[placeOf(index)] = { error };

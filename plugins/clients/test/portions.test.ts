@@ -1,5 +1,6 @@
+// Runs on every database in test:full.
 // Calls about all clients write a thousand at a time: other writes come in between, and a call again goes on where one
-// ended. Runs on every database.
+// ended.
 import { Socket } from 'node:net';
 import test from 'ava';
 import { definePlugin, PanelError, tap } from '../../../kernel/index.js';

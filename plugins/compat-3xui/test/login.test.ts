@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The login of older programs: their cookie, and a CSRF token from before the login that stays that of the new session.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';

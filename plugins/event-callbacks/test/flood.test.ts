@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Many events at once, and none that anybody wants.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test from 'ava';

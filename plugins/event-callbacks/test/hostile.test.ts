@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Endpoints that hang, lie and send too much: each harms only itself.
 import test from 'ava';
 import { until } from '../../../test/harness/until.js';

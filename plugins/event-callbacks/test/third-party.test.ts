@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Events of other plugins, and a receiver as the README shows it.
 import { readFile } from 'node:fs/promises';
 import test from 'ava';

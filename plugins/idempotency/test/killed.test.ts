@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // A panel that is killed again and again while callers wait and repeat: each call is done once, and answered as the first was.
 import test from 'ava';
 import { rm } from 'node:fs/promises';

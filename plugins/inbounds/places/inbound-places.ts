@@ -14,6 +14,8 @@ export interface InboundPlace {
 export interface InboundPlacesApi {
   /** Returns the node with this id; undefined when there is none. From memory: it is asked for each reply and each link. */
   place(nodeId: number): InboundPlace | undefined;
+  /** Returns the machine with this guid below the node; undefined when it is not known. From memory as well. */
+  below?(nodeId: number, guid: string): InboundPlace | undefined;
 }
 /** Who knows other machines that run inbounds. The first that knows a node answers. */
 export const InboundPlaces = extensionPoint<InboundPlacesApi>('inbounds', 'InboundPlaces', ({ place }) =>

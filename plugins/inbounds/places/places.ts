@@ -5,7 +5,7 @@ import { errors } from '../errors.js';
 import type { Inbound } from '../fields.js';
 import { type InboundPlace, InboundPlaces, type InboundPlacesApi } from './inbound-places.js';
 
-type Placed = Pick<Inbound, 'nodeId'>;
+type Placed = Pick<Inbound, 'nodeId'> & { readonly originGuid?: string };
 
 /** A host name or an address, an IPv6 one with or without brackets. */
 const ADDRESS = /^[A-Za-z0-9.:_[\]-]{0,255}$/;
@@ -14,7 +14,8 @@ const LONGEST = 255;
 /** Whether this machine runs it. Ask `LocalInbounds` instead, outside this plugin. */
 export const runsHere = ({ nodeId }: Placed): boolean => nodeId === null;
 /** Whether one machine runs both. */
-export const isSamePlace = (a: Placed, b: Placed): boolean => a.nodeId === b.nodeId;
+export const isSamePlace = (a: Placed, b: Placed): boolean =>
+  a.nodeId === b.nodeId && (a.originGuid ?? '') === (b.originGuid ?? '');
 
 export class Places {
   readonly #contributions: PluginContext['contributions'];
@@ -30,15 +31,24 @@ export class Places {
     this.#identity = identity;
   }
 
-  /** The machine that runs the inbound. Of an unknown node, only the name is there. */
-  of({ nodeId }: Placed): InboundPlace {
+  /** The machine that runs the inbound. Of an unknown node, only the name is there; of one below a node, the name is that of the node. */
+  of({ nodeId, originGuid = '' }: Placed): InboundPlace {
     if (nodeId === null) return { guid: this.#identity.guid, name: '', address: '' };
-    return this.find(nodeId) ?? { guid: '', name: `#${nodeId}`, address: '' };
+    const node = this.find(nodeId);
+    const name = node?.name ?? `#${nodeId}`;
+    if (originGuid === '') return { guid: '', address: '', ...node, name };
+    return { guid: originGuid, name, address: this.#below(nodeId, originGuid)?.address ?? '' };
   }
 
   find(nodeId: number): InboundPlace | undefined {
+    return this.#first((api) => api.place(nodeId));
+  }
+  #below(nodeId: number, guid: string): InboundPlace | undefined {
+    return this.#first((api) => api.below?.(nodeId, guid));
+  }
+  #first(ask: (api: InboundPlacesApi) => InboundPlace | undefined): InboundPlace | undefined {
     for (const known of this.#contributions(InboundPlaces)) {
-      const place = this.#ask(known, nodeId);
+      const place = this.#ask(known, ask);
       if (place) return place;
     }
     return undefined;
@@ -51,9 +61,12 @@ export class Places {
     throw errors.UNKNOWN_NODE(`nodeId: there is no node ${nodeId}; null is this machine`, { path: 'nodeId' });
   }
 
-  #ask({ value, plugin, fault }: Contributed<InboundPlacesApi>, nodeId: number): InboundPlace | undefined {
+  #ask(
+    { value, plugin, fault }: Contributed<InboundPlacesApi>,
+    ask: (api: InboundPlacesApi) => InboundPlace | undefined,
+  ): InboundPlace | undefined {
     try {
-      const place = value.place(nodeId);
+      const place = ask(value);
       const read = place && checked(place);
       this.#failing.delete(plugin);
       return read;

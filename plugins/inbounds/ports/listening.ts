@@ -5,7 +5,7 @@ import type { L4, Protocol } from '../contract.js';
 import type { Inbound } from '../fields.js';
 import { transportL4 } from '../stream/stream.js';
 
-export type Place = Pick<Inbound, 'listen' | 'port' | 'nodeId'>;
+export type Place = Pick<Inbound, 'listen' | 'port' | 'nodeId'> & { readonly originGuid?: string };
 
 const EVERYWHERE = new Set(['', '0.0.0.0', '::']);
 
@@ -17,9 +17,9 @@ function addressOf(listen: string): string {
 }
 
 /** Returns the key of all inbounds that may be in each other's way; undefined for one that listens nowhere. */
-export function placeKey({ listen, port, nodeId }: Place): string | number | undefined {
+export function placeKey({ listen, port, nodeId, originGuid = '' }: Place): string | number | undefined {
   const key = socketName(listen) ?? (port === 0 ? undefined : port);
-  return nodeId === null || key === undefined ? key : `node ${nodeId} ${key}`;
+  return nodeId === null || key === undefined ? key : `node ${nodeId} ${originGuid} ${key}`;
 }
 
 /** Whether one of two that have the same key is in the way of the other. */

@@ -1,11 +1,12 @@
 // A central and nodes, each a whole panel in this process; their cores are stand-ins.
 import type { ExecutionContext } from 'ava';
-import { FakeEngine, freePort, TestPanel, until } from '../../../test/harness/index.js';
+import { type FakeClock, freePort, TestPanel, until } from '../../../test/harness/index.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
+import { ConnectingEngine } from './connecting-engine.js';
 
 export interface Site {
   panel: TestPanel;
-  readonly engine: FakeEngine;
+  readonly engine: ConnectingEngine;
   readonly port: number;
   readonly dataDirectory: string;
 }
@@ -17,9 +18,10 @@ export async function addNode(
   central: Pick<TestPanel, 'get'>,
   name: string,
   site: { readonly panel: Pick<TestPanel, 'get'>; readonly port: number },
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<number> {
   const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-    body: { name: 'central' },
+    body: { name: `central-of-${name}` },
   });
   await central.get('/panel/api/nodes/add', {
     body: {
@@ -32,6 +34,7 @@ export async function addNode(
       apiToken: token,
       enable: true,
       allowPrivateAddress: true,
+      ...fields,
     },
   });
   const nodes = await central.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
@@ -41,26 +44,35 @@ export async function addNode(
 export class SyncWorld {
   readonly #t: ExecutionContext;
   readonly central: Site;
+  readonly #clock: FakeClock | undefined;
 
-  private constructor(t: ExecutionContext, central: Site) {
+  private constructor(t: ExecutionContext, central: Site, clock: FakeClock | undefined) {
     this.#t = t;
     this.central = central;
+    this.#clock = clock;
   }
 
-  static async start(t: ExecutionContext): Promise<SyncWorld> {
-    return new SyncWorld(t, await SyncWorld.#site(t));
+  /** With a `clock`, jobs run only where the test calls them. */
+  static async start(t: ExecutionContext, clock?: FakeClock): Promise<SyncWorld> {
+    return new SyncWorld(t, await SyncWorld.#site(t, clock), clock);
   }
 
-  static async #site(t: ExecutionContext): Promise<Site> {
-    const engine = new FakeEngine();
+  /** A node as the central of others. */
+  over(site: Site): SyncWorld {
+    return new SyncWorld(this.#t, site, this.#clock);
+  }
+
+  static async #site(t: ExecutionContext, clock: FakeClock | undefined): Promise<Site> {
+    const engine = new ConnectingEngine();
     const [dataDirectory, port] = [await folderFor(t), await freePort()];
     const site: Site = {
       engine,
       port,
       dataDirectory,
       panel: await TestPanel.boot({
-        plugins: [engine.plugin],
+        plugins: [engine.plugin, engine.listener],
         dataDirectory,
+        ...(clock && { clock }),
         env: { WEIR_PANEL_PORT: String(port) },
       }),
     };
@@ -68,9 +80,14 @@ export class SyncWorld {
     return site;
   }
 
+  /** A panel of its own, which nobody manages. */
+  site(): Promise<Site> {
+    return SyncWorld.#site(this.#t, this.#clock);
+  }
+
   /** A node, and its record at the central; resolves when it is online. */
   async node(name: string): Promise<Site & { id: number }> {
-    const site = await SyncWorld.#site(this.#t);
+    const site = await SyncWorld.#site(this.#t, this.#clock);
     const id = await addNode(this.central.panel, name, site);
     await this.online(id);
     return Object.assign(site, { id });
@@ -99,8 +116,9 @@ export class SyncWorld {
     await site.panel.stop();
     await meanwhile();
     site.panel = await TestPanel.boot({
-      plugins: [site.engine.plugin],
+      plugins: [site.engine.plugin, site.engine.listener],
       dataDirectory: site.dataDirectory,
+      ...(this.#clock && { clock: this.#clock }),
       env: { WEIR_PANEL_PORT: String(site.port) },
     });
   }
@@ -118,9 +136,14 @@ export class SyncWorld {
 export const emails = async (panel: TestPanel): Promise<string[]> =>
   (await panel.get<{ email: string }[]>('/panel/api/clients/list')).map(({ email }) => email).sort();
 export const client = (panel: TestPanel, email: string) =>
-  panel.get<{ id: number; uuid: string; enable: boolean; totalGB: number; inboundIds: number[] }>(
-    `/panel/api/clients/get/${email}`,
-  );
+  panel.get<{
+    id: number;
+    uuid: string;
+    subId: string;
+    enable: boolean;
+    totalGB: number;
+    inboundIds: number[];
+  }>(`/panel/api/clients/get/${email}`);
 export const downOf = async (panel: TestPanel, email: string): Promise<number> =>
   (await panel.get<{ down: number }>(`/panel/api/clients/traffic/${email}`)).down;
 export const inbounds = (panel: TestPanel) =>

@@ -1,6 +1,7 @@
 // The routes that a central panel may call with a certificate, or with an API token of the kind `node`.
 
-const SEGMENT = '[^/]+';
+/** The router ends a path at `#`, so what follows it may not decide. */
+const SEGMENT = '[^/#;?]+';
 const ROUTES: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
   ['GET', 'server/status'],
   ['GET', 'server/descendants'],
@@ -32,8 +33,8 @@ const ROUTES: readonly (readonly [method: 'GET' | 'POST', path: string])[] = [
   ['GET', 'hosts/list'],
 ];
 const PATTERNS = ROUTES.map(([method, path]) => [method, new RegExp(`^/panel/api/${path}$`)] as const);
-/** Of the plugin that takes what a central wants. */
-const OWN = /^\/panel\/api\/x\/node\/[^/]/;
+/** Of the plugin that takes what a central wants; which centrals there are is a matter of the admin. */
+const OWN = /^\/panel\/api\/x\/node\/(?!centrals(?:\/|$))[\w-]+(?:\/[\w-]+)*$/;
 
 /** `path` has no base path and no query. */
 export function mayCentralCall(method: string, path: string): boolean {

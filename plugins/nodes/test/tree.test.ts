@@ -53,14 +53,14 @@ test('two panels that have each other as nodes are a loop, which is told and doe
   const [one, two] = await Promise.all([boot(t), boot(t)]);
   await add(one.panel, await placeOf(two.panel, { name: 'two' }));
   await add(two.panel, await placeOf(one.panel, { name: 'one' }));
+  // The test's clock runs ahead of the header Date, which may be told as well.
+  const problems = async () =>
+    (await only(one.panel)).problems.map(({ code }) => code).filter((code) => code !== 'clock');
   await until(async () => {
     await beats(one, two);
-    return (await only(one.panel)).problems.length > 0;
+    return (await problems()).length > 0;
   }, 'the loop is told');
-  t.deepEqual(
-    (await only(one.panel)).problems.map(({ code }) => code),
-    ['loop'],
-  );
+  t.deepEqual(await problems(), ['loop']);
   for (let i = 0; i < 8; i++) await beats(one, two);
   t.is((await list(one.panel)).length, 1);
   t.is((await one.panel.get<unknown[]>('/panel/api/server/descendants')).length, 1);

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { contribute, definePlugin, tap } from '../../../kernel/index.js';
+import { engineBinary } from '../../../test/engine/user.js';
 import { TestPanel, until } from '../../../test/harness/index.js';
 import { composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
 import { Outgoing, type OutgoingAccess, type OutgoingFetch, OutgoingHosts } from '../../outgoing/contract.js';
@@ -44,7 +45,10 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
       world.engine = engine;
     },
   });
-  await using panel = await TestPanel.boot({ plugins: [plugin], env: { WEIR_ENGINE_PRIVATE: 'allow' } });
+  await using panel = await TestPanel.boot({
+    plugins: [plugin],
+    env: { WEIR_ENGINE_BIN: engineBinary(), WEIR_ENGINE_PRIVATE: 'allow' },
+  });
   await until(() => world.engine?.status().state === 'running', 'the core runs');
   const call = async (outboundTag: string, more: object = {}): Promise<string> => {
     try {

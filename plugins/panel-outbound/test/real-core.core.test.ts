@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { contribute, definePlugin, tap } from '../../../kernel/index.js';
+import { engineBinary } from '../../../test/engine/user.js';
 import { refused, TestPanel, until } from '../../../test/harness/index.js';
 import { composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
 import { Outgoing, type OutgoingAccess, type OutgoingFetch, OutgoingHosts } from '../../outgoing/contract.js';
@@ -74,7 +75,10 @@ function caller(port: number) {
 test('calls of plugins leave by the outbound, by name, and by no other way when it is removed', async (t) => {
   const { port, asked } = await socksServer(t);
   const { plugin, world, call } = caller(port);
-  await using panel = await TestPanel.boot({ plugins: [plugin], env: { WEIR_ENGINE_PRIVATE: 'allow' } });
+  await using panel = await TestPanel.boot({
+    plugins: [plugin],
+    env: { WEIR_ENGINE_BIN: engineBinary(), WEIR_ENGINE_PRIVATE: 'allow' },
+  });
   await until(() => world.engine?.status().state === 'running', 'the core runs');
   t.regex(await call(), /^failed: .*public\.example\.com/, 'directly it is not there');
   t.deepEqual(asked, []);
@@ -121,7 +125,7 @@ test('after a restart of the panel calls still leave by the outbound, and a rule
   const { port, asked } = await socksServer(t);
   const other = await socksServer(t);
   const first = caller(port);
-  const env = { WEIR_ENGINE_PRIVATE: 'allow' };
+  const env = { WEIR_ENGINE_BIN: engineBinary(), WEIR_ENGINE_PRIVATE: 'allow' };
   const before = await TestPanel.boot({ plugins: [first.plugin], env });
   t.teardown(() => before[Symbol.asyncDispose]());
   await until(() => first.world.engine?.status().state === 'running', 'the core runs');

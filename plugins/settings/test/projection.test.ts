@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The settings in memory are those of the database, whatever happened on the way.
 import test from 'ava';
 import {

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Amounts for each client and day: saved with the caller's write, by the calendar of the panel, and pruned.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

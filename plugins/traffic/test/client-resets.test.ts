@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The schedule of a client itself: its counters start at zero, whatever its inbounds do.
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';

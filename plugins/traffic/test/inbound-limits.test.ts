@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { rm } from 'node:fs/promises';
 import { definePlugin, Refusal, tap } from '../../../kernel/index.js';

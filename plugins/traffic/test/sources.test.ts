@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Counters beside the core's: each byte once, whatever crashes, restarts or lies.
 import test from 'ava';
 import { contribute, definePlugin } from '../../../kernel/index.js';

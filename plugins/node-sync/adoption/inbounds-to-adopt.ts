@@ -1,0 +1,105 @@
+// Which inbounds of a node become inbounds of this panel, and which do not and why.
+import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
+import { messageOf, PanelError, type Principal, storageFailure } from '../../../kernel/index.js';
+import type { NodeEntry } from '../../nodes/contract.js';
+import type { PanelIdentityApi } from '../../settings/contract.js';
+import type { AdoptionStore } from './adoption-store.js';
+import type { Offered, OfferedInbound } from './offers.js';
+
+export interface LeftInbound {
+  readonly remoteId: number;
+  readonly name: string;
+  readonly reason: string;
+}
+type Fields = Parameters<InboundEditsApi['add']>[0];
+
+export const isSelected = (
+  { inboundSyncMode, inboundTags }: Pick<NodeEntry, 'inboundSyncMode' | 'inboundTags'>,
+  tag: string,
+): boolean => inboundSyncMode === 'all' || inboundTags.includes(tag);
+
+/** The words of a refusal; a failure of the database is thrown. */
+export function refusalOf(error: unknown): string {
+  if (!(error instanceof PanelError) || storageFailure(error)) throw error;
+  return messageOf(error);
+}
+
+export class InboundsToAdopt {
+  readonly #inbounds: InboundsApi;
+  readonly #edits: InboundEditsApi;
+  readonly #adoptions: AdoptionStore;
+  readonly #guid: () => string;
+
+  constructor(needs: {
+    inbounds: InboundsApi;
+    inboundEdits: InboundEditsApi;
+    adoptions: AdoptionStore;
+    identity: PanelIdentityApi;
+  }) {
+    this.#inbounds = needs.inbounds;
+    this.#edits = needs.inboundEdits;
+    this.#adoptions = needs.adoptions;
+    this.#guid = () => needs.identity.guid;
+  }
+
+  /** Adds those that are selected, each in one transaction with its counters. Returns those that stay with the node. */
+  async add(node: NodeEntry, { offered }: Offered, who: Principal): Promise<LeftInbound[]> {
+    const known = new Set(this.#adoptions.ofNode(node.id).map(({ remoteId }) => remoteId));
+    const left: LeftInbound[] = [];
+    for (const offer of offered) {
+      // It is here already, and the node does not know that yet.
+      if (known.has(offer.id) || this.#isOurs(node.id, offer.tag)) continue;
+      const reason = this.#problem(node, offer) || (await this.#added(node, offer, who));
+      if (reason !== '') left.push({ remoteId: offer.id, name: offer.tag, reason });
+    }
+    return left;
+  }
+
+  #problem(node: NodeEntry, { tag, managedBy, originGuid }: OfferedInbound): string {
+    if (!isSelected(node, tag)) return 'not selected';
+    if (managedBy !== '') return `another panel manages it: ${managedBy}`;
+    if (originGuid === this.#guid()) return 'it runs here: the nodes lead back to this panel';
+    return originGuid === '' ? 'the node does not know yet which machine runs it' : '';
+  }
+
+  #isOurs(nodeId: number, tag: string): boolean {
+    return this.#inbounds
+      .list()
+      .some(
+        (one) =>
+          one.nodeId === nodeId &&
+          (one.tag === tag || one.tag === `n${nodeId}-${tag}`) &&
+          !this.#adoptions.of(one.id),
+      );
+  }
+
+  /** Returns why it cannot be added; blank when it was. */
+  async #added(node: NodeEntry, offer: OfferedInbound, who: Principal): Promise<string> {
+    const tags = new Set(this.#inbounds.list().map(({ tag }) => tag));
+    const tag = [offer.tag, `n${node.id}-${offer.tag}`].find((one) => !tags.has(one));
+    if (tag === undefined) {
+      const other = this.#inbounds.list().find((one) => one.tag === offer.tag);
+      return `the tag ${offer.tag} is taken here by inbound #${other?.id}; change one of them`;
+    }
+    const originGuid = offer.originGuid === node.guid ? '' : offer.originGuid;
+    const { originAddress, up, down } = offer;
+    try {
+      await this.#edits.add({ ...offer.value, nodeId: node.id, tag } as unknown as Fields, who, {
+        // It has them there already.
+        keepDestinations: true,
+        originGuid,
+        also: async (tx, { id: inboundId }) => {
+          await this.#inbounds.addUsage(tx, [{ inboundId, up, down }]);
+          await this.#adoptions.add(tx, {
+            ...{ inboundId, nodeId: node.id, remoteId: offer.id, tag, remoteTag: offer.tag, originGuid },
+            originAddress: originGuid === '' ? '' : originAddress,
+            ...{ clientsAfter: 0, isDone: false, keepsFallbacks: false },
+          });
+        },
+      });
+      return '';
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+}

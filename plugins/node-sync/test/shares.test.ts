@@ -1,0 +1,80 @@
+// What nodes are told, and in what portions.
+import test from 'ava';
+import { fitting } from '../node-sender.js';
+import { FalseNode, toldEpoch } from './false-node.js';
+import { emails, inbounds, poll, SyncWorld } from './world.js';
+
+test('a portion has room in a body of the node, and a record that has not goes alone', (t) => {
+  const record = (id: number, text: string, list: readonly number[] = []) => ({
+    kind: 'client',
+    id,
+    version: 1,
+    value: { text, list: [...list] },
+  });
+  const many = Array.from({ length: 500 }, (_, i) => record(i + 1, ''));
+  t.is(fitting(many).length, 500);
+  const lists = many.map(({ id }) =>
+    record(
+      id,
+      '',
+      Array.from({ length: 1_000 }, (_, i) => i),
+    ),
+  );
+  t.is(fitting(lists).length, 148);
+  const texts = many.map(({ id }) => record(id, 'x'.repeat(1_000_000)));
+  t.is(fitting(texts).length, 8);
+  t.is(fitting([record(1, 'é'.repeat(9_000_000)), record(2, '')]).length, 1);
+  t.deepEqual(fitting([]), []);
+});
+
+test('a node that is away does not make others hear the same again; who comes from elsewhere is told at once', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const [far, mute] = [await FalseNode.start(t), await FalseNode.start(t, 'mute-guid')];
+  const told: { id: number; up: number; down: number }[][] = [];
+  far.replies.set('/elsewhere', (body) => {
+    told.push((JSON.parse(body) as { users: { id: number; up: number; down: number }[] }).users);
+    return { taken: 1, skipped: [] };
+  });
+  const [farId, muteId] = [await far.join(panel, 'far'), await mute.join(panel, 'mute')];
+  const [one, two] = [await panel.addInbound({ nodeId: farId }), await panel.addInbound({ nodeId: muteId })];
+  const ann = await panel.addClient('ann', [one, two]);
+  const bob = await panel.addClient('bob', [two]);
+  const report = () => panel.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
+  const used = (clientId: number, inboundId: number, down: number) => ({ clientId, inboundId, up: 0, down });
+  mute.epochs = [toldEpoch('m', 1, [used(ann.id, two, 100), used(bob.id, two, 900)])];
+  await poll(panel);
+  mute.replies.set('/elsewhere', () => {
+    throw new Error('it hangs up');
+  });
+  mute.replies.set('/server/status', () => 'nonsense');
+  await world.offline(muteId);
+  await report();
+  t.like(told.at(-1), [{ id: ann.id, down: 100 }]);
+  const before = told.length;
+  await report();
+  await report();
+  t.is(told.length, before, 'nothing new');
+  // bob moves: the other node has to know what he used before.
+  await panel.get('/panel/api/clients/bob/attach', { body: { inboundIds: [one] } });
+  await panel.get('/panel/api/clients/bob/detach', { body: { inboundIds: [two] } });
+  far.epochs = [toldEpoch('f', 1, [used(bob.id, one, 5)])];
+  await poll(panel);
+  await report();
+  t.like(told.at(-1), [{ id: bob.id, down: 900 }]);
+});
+
+test('inbounds that leave a node together leave no client behind', async (t) => {
+  const world = await SyncWorld.start(t);
+  const node = await world.node('fra');
+  const { panel } = world.central;
+  const ids = [await panel.addInbound({ nodeId: node.id }), await panel.addInbound({ nodeId: node.id })];
+  await panel.addClient('ann', ids);
+  t.deepEqual(await emails(node.panel), ['ann']);
+  await panel.get('/panel/api/inbounds/bulkDel', { body: { ids } });
+  t.deepEqual([await emails(node.panel), await inbounds(node.panel)], [[], []]);
+  t.regex(
+    String((await panel.call(`/panel/api/x/node-sync/${node.id}/reconcile`, { method: 'POST' })).body.msg),
+    /nothing differs/,
+  );
+});
