@@ -192,7 +192,7 @@ async function booksOf(domains: readonly Domain[], pairs: readonly Pair[], users
         what: `${tag} of ${node.to.name} at ${domain.site.name}`,
         served: exactly(there),
         counted: here,
-        // The panel above does not count a client that it has deleted; the node does until it hears of it.
+        // The panel above does not count a client that it has deleted; the node does until the deletion arrives.
         isUpper: true,
       });
     }

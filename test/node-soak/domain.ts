@@ -110,6 +110,9 @@ export class Domain {
           apiToken: token,
           enable: true,
           allowPrivateAddress: true,
+          // What a node runs for its own admin, or has below it, stays his.
+          inboundSyncMode: 'selected',
+          inboundTags: [],
         },
       });
       const nodes = await panel.get<{ id: number; name: string; status: string }[]>('/panel/api/nodes/list');
