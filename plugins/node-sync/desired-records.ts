@@ -126,7 +126,7 @@ export class DesiredRecords {
     const marks = this.#dirty.get(nodeId) ?? 0;
     const rows = await this.#db.query<RecordRow>(
       `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 1
-       AND NOT (kind = 'inbound' AND id IN (:held)) ORDER BY is_gone DESC, kind DESC, id LIMIT :limit`,
+       AND NOT (kind = 'inbound' AND id IN (:held)) ORDER BY is_gone DESC, kind DESC, id DESC LIMIT :limit`,
       // 0 is no id: an empty list is no SQL.
       { nodeId, limit, held: [0, ...this.#adoptions.held] },
     );

@@ -55,7 +55,8 @@ export const migrations: readonly Migration[] = [
           node_id ${integer} NOT NULL, kind VARCHAR(16) NOT NULL, id ${integer} NOT NULL, version ${integer} NOT NULL, is_gone ${bool} NOT NULL,
           period ${integer} NOT NULL, is_pending ${bool} NOT NULL, refused VARCHAR(1024) NOT NULL,
           PRIMARY KEY (node_id, kind, id))${clustered}`,
-        'CREATE INDEX node_sync_records_pending ON node_sync_records (node_id, is_pending)',
+        // In the order in which they are sent, read backwards.
+        'CREATE INDEX node_sync_records_pending ON node_sync_records (node_id, is_pending, is_gone, kind, id)',
         `CREATE TABLE node_sync_positions (
           node_id ${integer} NOT NULL PRIMARY KEY, guid VARCHAR(64) NOT NULL, epoch VARCHAR(64) NOT NULL, seq ${integer} NOT NULL)`,
         `CREATE TABLE node_sync_usage (

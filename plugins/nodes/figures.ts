@@ -2,6 +2,7 @@
 import type { PluginContext } from '../../kernel/index.js';
 import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
+import type { Counts, KeptCounts } from './kept-counts.js';
 import { type NodeEntry, type NodeFigures, type NodeFigureSource, NodeFigureSources } from './contract.js';
 
 export const NO_FIGURES: NodeFigures = {
@@ -19,13 +20,14 @@ interface Needs {
   readonly inbounds: InboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
   readonly users: ProgramUsersApi | undefined;
+  readonly keptCounts: KeptCounts;
 }
 
 export class Figures {
   readonly #needs: Needs;
 
-  constructor({ contributions, inbounds, clients, users }: Needs) {
-    this.#needs = { contributions, inbounds, clients, users };
+  constructor({ contributions, inbounds, clients, users, keptCounts }: Needs) {
+    this.#needs = { contributions, inbounds, clients, users, keptCounts };
   }
 
   /** Ids of the inbounds that run on a node. */
@@ -69,9 +71,14 @@ export class Figures {
     }
   }
 
-  /** Each client counts once, as depleted before disabled before active. */
   #counted(inboundIds: readonly number[]): NodeFigures {
     if (inboundIds.length === 0) return NO_FIGURES;
+    const counts = this.#needs.keptCounts.of(inboundIds, () => this.#count(inboundIds));
+    return { ...NO_FIGURES, ...counts, inboundCount: inboundIds.length };
+  }
+
+  /** Each client counts once, as depleted before disabled before active. */
+  #count(inboundIds: readonly number[]): Counts {
     const { clients, users } = this.#needs;
     const ids = new Set(inboundIds.flatMap((id) => users?.attached(id) ?? []));
     const counts = { activeCount: 0, depletedCount: 0, disabledCount: 0 };
@@ -82,6 +89,6 @@ export class Figures {
       else if (row.enable) counts.activeCount++;
       else counts.disabledCount++;
     }
-    return { ...NO_FIGURES, ...counts, inboundCount: inboundIds.length, clientCount: ids.size };
+    return { ...counts, clientCount: ids.size };
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { TokenKinds } from '../access/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
-import { Clients, ProgramUsers } from '../clients/contract.js';
+import { afterClientSave, Clients, ProgramUsers } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
@@ -19,11 +19,13 @@ import { LiveTypes } from '../realtime/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelIdentity, PanelListener } from '../settings/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
+import { clientDepleted, clientRenewed, clientTrafficReset, trafficReset } from '../traffic/contract.js';
 import { NodeCaller } from './calls/node-caller.js';
 import { RemoteTools } from './calls/remote-tools.js';
 import { afterNodeSave, beforeNodeDelete, duringNodeSave, Nodes, nodesFlipped } from './contract.js';
 import { errors } from './errors.js';
 import { Figures } from './figures.js';
+import { KeptCounts } from './kept-counts.js';
 import { AuthorityStore, authorityKeys, clientKeys } from './mtls/authority-store.js';
 import { ClientCertificates } from './mtls/client-certificates.js';
 import { mtlsRoutes } from './mtls/mtls-routes.js';
@@ -76,6 +78,7 @@ export default definePlugin({
     descendants: singleton(Descendants),
     history: singleton(NodeHistory),
     live: singleton(NodeLive),
+    keptCounts: singleton(KeptCounts),
     figures: singleton(Figures),
     heartbeat: singleton(Heartbeat),
     nodes: singleton(NodeList),
@@ -98,7 +101,12 @@ export default definePlugin({
     contribute(TokenKinds, { kind: 'node', mayCall: rights.mayCall }),
     ...declaredSeries(),
   ],
-  taps: ({ centrals, rights }) => [
+  taps: ({ centrals, rights, keptCounts }) => [
+    tap(afterClientSave, ({ changes }) => keptCounts.changed(changes)),
+    tap(clientDepleted, () => keptCounts.clear()),
+    tap(clientRenewed, () => keptCounts.clear()),
+    tap(clientTrafficReset, () => keptCounts.clear()),
+    tap(trafficReset, () => keptCounts.clear()),
     tap(authenticate, ({ authorization, request }) => {
       // A token says more than the certificate of the connection.
       if (/^bearer\b/i.test(authorization ?? '')) return undefined;

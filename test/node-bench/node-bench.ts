@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, Report } from '../bench/report.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { realNode } from './real-node.js';
-import { addNodes, away, compared, oneEdit, rest } from './scenes.js';
+import { addNodes, away, compared, listed, oneEdit, rest } from './scenes.js';
 import { ENTRY, ENV, type NodeBenchOptions, StandIns, World } from './world.js';
 
 const SETTLE_MS = 10_000;
@@ -22,6 +22,7 @@ export async function nodeBench(options: NodeBenchOptions): Promise<number> {
     await sleep(SETTLE_MS);
     await scene('rest', () => rest(world));
     await scene('a tenth of the clients move bytes', () => rest(world, 0.1));
+    await scene('a list of all nodes', () => listed(world));
     await scene('one edited client', () => oneEdit(world));
     await scene(`one node was away, ${world.perNode} clients changed`, () => away(world, 1));
     await scene('all nodes were away, all clients changed', () => away(world, options.nodes));

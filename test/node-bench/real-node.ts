@@ -54,7 +54,7 @@ export async function realNode(world: World, count: number): Promise<Figure[]> {
     await world.edit(0, count);
     node = await start(dataDirectory);
     const again = await world.watch([node, central]);
-    const isBack = async () => (await world.allAre('online', [id])) && (await world.haveAll([id]));
+    const isBack = () => world.haveAll([id]);
     const back = await world.until(isBack, 'it has all again');
     const heldAgain = await again('away, all clients changed: ');
     const has = await node.get<{ total: number }>('/panel/api/clients/list/paged');

@@ -82,6 +82,7 @@ export class StandIn {
     if (wire === 'state/records') return this.#page(Number(query.get('bucket')));
     if (wire === 'usage') return this.#told(query);
     if (wire === 'usage/ack') return ok(null);
+    if (wire === 'addresses' || wire === 'devices') return ok(null);
     if (wire === 'elsewhere') return ok({ taken: 0, skipped: [] });
     return { status: 404, envelope: { success: false, msg: 'not here', obj: null } };
   }

@@ -41,6 +41,8 @@ export interface Slot {
   isUnsure: boolean;
   /** inbounds that it was taken off, or was not on from the beginning */
   readonly wasOff: Set<number>;
+  /** how often it was taken off */
+  takenOff: number;
 }
 export interface OwnInbound {
   readonly id: number;
@@ -90,6 +92,7 @@ export class Domain {
       enable: true,
       isUnsure: false,
       wasOff: new Set<number>(),
+      takenOff: 0,
     }));
   }
 
@@ -110,6 +113,9 @@ export class Domain {
           apiToken: token,
           enable: true,
           allowPrivateAddress: true,
+          // What a node runs for its own admin, or has below it, stays his.
+          inboundSyncMode: 'selected',
+          inboundTags: [],
         },
       });
       const nodes = await panel.get<{ id: number; name: string; status: string }[]>('/panel/api/nodes/list');
@@ -239,6 +245,7 @@ export class Domain {
     const off = this.#random.pick(this.inbounds.filter((one) => one !== first));
     if (!off) return;
     slot.wasOff.add(off.id);
+    slot.takenOff += 1;
     await this.#call(`${slot.email}/detach`, { inboundIds: [off.id] });
   }
   async #attach(slot: Slot): Promise<void> {

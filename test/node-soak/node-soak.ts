@@ -13,6 +13,7 @@ import { Users } from './users.js';
 import { Way } from './way.js';
 
 const AGREED_LIMIT_MS = 30_000;
+const TREE_LIMIT_MS = 60_000;
 const EDIT_PAUSE_MS = 700;
 /** Each is added once; later ones are for edits. */
 const FIRST_CLIENTS = 4;
@@ -132,8 +133,18 @@ async function run(world: World, options: NodeSoakOptions): Promise<Verdict[]> {
   const { differences: later } = await agreement(world.domains, AGREED_LIMIT_MS);
   const wrong = await confirmed(world.domains, pairs, users);
   const { faults: miscounted, served, onNodes, central: counted } = await books(world.domains, pairs, users);
-  const below = await central.panel.get<{ name: string; transitive: boolean }[]>('/panel/api/nodes/list');
-  const isSeen = below.some(({ name, transitive }) => name === three.name && transitive);
+  // A tree is read with every sixth heartbeat.
+  const tree = () => central.panel.get<{ name: string; transitive: boolean }[]>('/panel/api/nodes/list');
+  const isBelow = (all: Awaited<ReturnType<typeof tree>>) =>
+    all.some(({ name, transitive }) => name === three.name && transitive);
+  let below = await tree();
+  for (
+    const deadline = Date.now() + TREE_LIMIT_MS;
+    !isBelow(below) && Date.now() < deadline;
+    below = await tree()
+  )
+    await sleep(500);
+  const isSeen = isBelow(below);
   const number = (value: number) => value.toLocaleString('en');
   return [
     verdict(

@@ -87,7 +87,8 @@ async function pass(incoming: IncomingMessage, response: ServerResponse): Promis
   }
   if (happens(now.repeat)) {
     if (happens(50)) await forward(asked);
-    else setTimeout(() => quietly(forward(asked)), Math.random() * LATE_MS);
+    // What changes something comes once more when newer changes have come.
+    if (asked.method === 'POST') setTimeout(() => quietly(forward(asked)), Math.random() * LATE_MS);
   }
   const { status, headers, body } = await forward(asked);
   if (now.delayMs > 0) await sleep(now.delayMs);

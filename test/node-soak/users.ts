@@ -7,6 +7,8 @@ import { type ManyUsers, startManyUsers } from '../soak/client-core.js';
 const HEAD = 12;
 const MOST_UP = 8 * 1024;
 const MOST_DOWN = 32 * 1024;
+/** What a connection moves while it is being cut. */
+export const LAST_WORDS = { up: 2 * (HEAD + MOST_UP), down: 2 * MOST_DOWN } as const;
 const PAUSE_MS = 400;
 /** A user who is refused tries again after this. */
 const AGAIN_MS = 1_500;
