@@ -1,5 +1,6 @@
 // Plugins that are not essential, left out by the config file, some at once: what they served is gone, and the rest is as it
 // was. `left-out-each.full.test.ts` leaves out one at a time.
+// Runs alone: what it imports waits for the list of plugins, and ava takes no test that is declared after a wait.
 import test from 'ava';
 import { PluginError } from '../../kernel/plugin/error.js';
 import { bootPanel } from '../../panel/boot.js';
