@@ -26,7 +26,7 @@
 //   @weir-panel/weir/plugins/limit-warnings: 2 names
 //   @weir-panel/weir/plugins/link-reader: 7 names
 //   @weir-panel/weir/plugins/metrics: 3 names
-//   @weir-panel/weir/plugins/node-agent: 5 names
+//   @weir-panel/weir/plugins/node-agent: 9 names
 //   @weir-panel/weir/plugins/node-sync: 9 names
 //   @weir-panel/weir/plugins/nodes: 23 names
 //   @weir-panel/weir/plugins/notifications: 18 names
@@ -5383,6 +5383,44 @@ declare module '@weir-panel/weir/plugins/metrics' {
 
 declare module '@weir-panel/weir/plugins/node-agent' {
   import type { Column, Event, Row, Table } from '@weir-panel/weir/kernel';
+
+  // What a node tells of itself to a central that may adopt it: the same on both sides.
+  type Fields = Readonly<Record<string, unknown>>;
+  export interface OfferedInbound {
+    readonly id: number;
+    readonly tag: string;
+    /** guid and address of the machine that runs it: this one, or one below it */
+    readonly originGuid: string;
+    readonly originAddress: string;
+    readonly value: Fields;
+    readonly fallbacks: readonly Fields[];
+    readonly up: number;
+    readonly down: number;
+    /** guid of the central that has it; blank for none */
+    readonly managedBy: string;
+  }
+  /** One that the central has. */
+  export interface OwnInbound {
+    readonly id: number;
+    readonly localId: number;
+    readonly originAddress: string;
+  }
+  export interface OfferedClient {
+    readonly id: number;
+    /** the id that the central has for it; 0 for one that it does not have */
+    readonly recordId: number;
+    readonly value: Fields;
+    readonly inboundIds: readonly number[];
+    readonly credentials: readonly Fields[];
+    readonly up: number;
+    readonly down: number;
+    readonly lastOnline: number;
+    readonly lastSubFetch: number;
+    readonly resetCount: number;
+    readonly managedBy: string;
+  }
+  /** Columns of a client that belong to one panel, or to what is counted there: they do not travel with it. */
+  export const NOT_OFFERED: readonly string[];
 
   // Digests of records: a central that computes the same ones need not ask for the records.
   /** Records are compared in so many groups, by their id. */

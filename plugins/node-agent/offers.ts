@@ -7,6 +7,7 @@ import type { NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { Centrals } from './centrals.js';
 import { errors } from './errors.js';
+import { NOT_OFFERED, type OfferedClient, type OfferedInbound, type OwnInbound } from './offered.js';
 import type { Records } from './records.js';
 import type { RecordRow } from './tables.js';
 import type { UsageJournal } from './usage-journal.js';
@@ -15,47 +16,6 @@ import type { UsageJournal } from './usage-journal.js';
 const PAGE = 500;
 /** A poll stores bytes every few seconds. */
 const TRIES = 20;
-
-type Fields = Readonly<Record<string, unknown>>;
-export interface OfferedInbound {
-  readonly id: number;
-  readonly tag: string;
-  /** guid and address of the machine that runs it: this one, or one below it */
-  readonly originGuid: string;
-  readonly originAddress: string;
-  readonly value: Fields;
-  readonly fallbacks: readonly Fields[];
-  readonly up: number;
-  readonly down: number;
-  /** guid of the central that has it; blank for none */
-  readonly managedBy: string;
-}
-/** One that the central has. */
-export interface OwnInbound {
-  readonly id: number;
-  readonly localId: number;
-  readonly originAddress: string;
-}
-export interface OfferedClient {
-  readonly id: number;
-  /** the id that the central has for it; 0 for one that it does not have */
-  readonly recordId: number;
-  readonly value: Fields;
-  readonly inboundIds: readonly number[];
-  readonly credentials: readonly Fields[];
-  readonly up: number;
-  readonly down: number;
-  readonly lastOnline: number;
-  readonly lastSubFetch: number;
-  readonly resetCount: number;
-  readonly managedBy: string;
-}
-
-/** Of this panel, or of what is counted here. */
-const NOT_OFFERED: readonly string[] = [
-  ...['id', 'inboundIds', 'credentials', 'up', 'down', 'lastOnline', 'lastSubFetch', 'depletedCause'],
-  ...['countedSince', 'resetCount', 'elsewhereUp', 'elsewhereDown', 'createdAt', 'updatedAt'],
-];
 
 interface Needs {
   readonly clients: ClientsApi;

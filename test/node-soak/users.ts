@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ManyUsers, startManyUsers } from '../soak/client-core.js';
+import { readExactly } from '../soak/read-exactly.js';
 
 const HEAD = 12;
 const MOST_UP = 8 * 1024;
@@ -32,28 +33,6 @@ export interface Moved {
   readonly down: Range;
 }
 const nothing = (): Moved => ({ up: { least: 0, most: 0 }, down: { least: 0, most: 0 } });
-
-/** Reads exactly so many bytes. */
-function take(socket: Socket, bytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const end = (then: () => void): void => {
-      clearTimeout(timer);
-      socket.off('readable', look);
-      socket.off('close', look);
-      then();
-    };
-    const look = (): void => {
-      const chunk = socket.read(bytes) as Buffer | null;
-      if (chunk?.length === bytes) end(() => resolve(chunk));
-      else if (chunk !== null || socket.readableEnded || socket.destroyed)
-        end(() => reject(new Error('the connection was closed')));
-    };
-    const timer = setTimeout(() => end(() => reject(new Error('no answer'))), LIMIT_MS);
-    socket.on('readable', look);
-    socket.on('close', look);
-    look();
-  });
-}
 
 export class Users {
   readonly #pairs: readonly Pair[];
@@ -92,11 +71,11 @@ export class Users {
   /** Each request says of whom it is, how long it is itself, and how long the reply must be. */
   async #reply(socket: Socket): Promise<void> {
     for (;;) {
-      const head = await take(socket, HEAD);
+      const head = await readExactly(socket, HEAD, LIMIT_MS);
       const moved = this.#moved[head.readUInt32BE(0)];
       if (!moved) throw new Error('of nobody');
       const [up, down] = [head.readUInt32BE(4), head.readUInt32BE(8)];
-      if (up > 0) await take(socket, up);
+      if (up > 0) await readExactly(socket, up, LIMIT_MS);
       moved.up.least += HEAD + up;
       moved.down.most += down;
       socket.write(Buffer.alloc(down, 0x64));
@@ -111,7 +90,7 @@ export class Users {
     bytes.writeUInt32BE(down, 8);
     moved.up.most += bytes.length;
     socket.write(bytes);
-    await take(socket, down);
+    await readExactly(socket, down, LIMIT_MS);
     moved.down.least += down;
   }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoadPart, type Seen, serve, Tally } from './child.js';
+import { readExactly } from './read-exactly.js';
 import { type ManyUsers, startManyUsers } from './client-core.js';
 
 export interface UsersStart {
@@ -30,33 +31,11 @@ const HEAD = 4;
 const LIMIT_MS = 60_000;
 const random = (most: number): number => 1 + Math.floor(Math.random() * most);
 
-/** Reads exactly so many bytes. */
-function take(socket: Socket, bytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const end = (then: () => void): void => {
-      clearTimeout(timer);
-      socket.off('readable', look);
-      socket.off('close', look);
-      then();
-    };
-    const look = (): void => {
-      const chunk = socket.read(bytes) as Buffer | null;
-      if (chunk?.length === bytes) end(() => resolve(chunk));
-      else if (chunk !== null || socket.readableEnded || socket.destroyed)
-        end(() => reject(new Error('the connection was closed')));
-    };
-    const timer = setTimeout(() => end(() => reject(new Error('no answer'))), LIMIT_MS);
-    socket.on('readable', look);
-    socket.on('close', look);
-    look();
-  });
-}
-
 /** Each request says how long it is itself and how long the reply must be. */
 async function reply(socket: Socket): Promise<void> {
   for (;;) {
-    const head = await take(socket, 2 * HEAD);
-    await take(socket, head.readUInt32BE(0));
+    const head = await readExactly(socket, 2 * HEAD, LIMIT_MS);
+    await readExactly(socket, head.readUInt32BE(0), LIMIT_MS);
     socket.write(Buffer.alloc(head.readUInt32BE(HEAD), 0x64));
   }
 }
@@ -114,7 +93,7 @@ class Users implements LoadPart<UsersStart> {
     bytes.writeUInt32BE(down, HEAD);
     moved.up += bytes.length;
     socket.write(bytes);
-    await take(socket, down);
+    await readExactly(socket, down, LIMIT_MS);
     moved.down += down;
     this.#tally.did(performance.now() - began);
   }

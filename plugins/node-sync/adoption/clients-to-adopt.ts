@@ -2,9 +2,9 @@
 import type { Principal, Tx } from '../../../kernel/index.js';
 import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../../clients/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
+import { NOT_OFFERED, type OfferedClient } from '../../node-agent/contract.js';
 import type { UsageByMachine } from '../usage-by-machine.js';
 import type { AdoptionStore, Taken } from './adoption-store.js';
-import type { OfferedClient } from './offers.js';
 
 export interface LeftClient {
   readonly remoteId: number;
@@ -16,11 +16,6 @@ interface Planned {
   readonly wanted: WantedClient;
 }
 const NONE: ReadonlySet<number> = new Set();
-/** Of this panel alone. */
-const NOT_SENT: readonly string[] = [
-  ...['id', 'inboundIds', 'credentials', 'up', 'down', 'lastOnline', 'lastSubFetch', 'depletedCause'],
-  ...['countedSince', 'resetCount', 'elsewhereUp', 'elsewhereDown', 'createdAt', 'updatedAt'],
-];
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export class ClientsToAdopt {
@@ -101,8 +96,8 @@ export class ClientsToAdopt {
       const isKnown =
         all.length === row.inboundIds.length && (recordId > 0 || this.#isCounted(nodeId, row, offer));
       if (isKnown) return undefined;
-      const own = Object.fromEntries(Object.entries(row).filter(([name]) => !NOT_SENT.includes(name)));
-      // One at its limit is none that an admin disabled.
+      const own = Object.fromEntries(Object.entries(row).filter(([name]) => !NOT_OFFERED.includes(name)));
+      // A limit disabled it, not an admin.
       const enable = row.enable || row.depletedCause !== null;
       return { id: row.id, client: { ...own, enable, credentials }, inboundIds: all, managed: NONE };
     }

@@ -1,10 +1,11 @@
 // Which inbounds of a node become inbounds of this panel, and which do not and why.
 import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
 import { messageOf, PanelError, type Principal, storageFailure } from '../../../kernel/index.js';
+import type { OfferedInbound } from '../../node-agent/contract.js';
 import type { NodeEntry } from '../../nodes/contract.js';
 import type { PanelIdentityApi } from '../../settings/contract.js';
 import type { AdoptionStore } from './adoption-store.js';
-import type { Offered, OfferedInbound } from './offers.js';
+import type { Offered } from './offers.js';
 
 export interface LeftInbound {
   readonly remoteId: number;

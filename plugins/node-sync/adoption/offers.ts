@@ -1,5 +1,6 @@
 // What a node offers for adoption, read and checked: it may lie.
 import { bool, int, list, openObject, shape, text } from '../../../kernel/index.js';
+import type { OfferedClient, OfferedInbound, OwnInbound } from '../../node-agent/contract.js';
 import type { NodesApi } from '../../nodes/contract.js';
 import type { PanelIdentityApi } from '../../settings/contract.js';
 import { checked } from '../replies.js';
@@ -57,41 +58,11 @@ const ClientsReply = shape({
   next: count(),
 }).unknown(true);
 
-type Fields = Readonly<Record<string, unknown>>;
-export interface OfferedInbound {
-  readonly id: number;
-  readonly tag: string;
-  readonly originGuid: string;
-  readonly originAddress: string;
-  readonly value: Fields;
-  readonly fallbacks: readonly Fields[];
-  readonly up: number;
-  readonly down: number;
-  readonly managedBy: string;
-}
 export interface Offered {
   readonly loop: boolean;
   readonly digest: string;
   readonly offered: readonly OfferedInbound[];
-  readonly own: readonly {
-    readonly id: number;
-    readonly localId: number;
-    readonly originAddress: string;
-  }[];
-}
-export interface OfferedClient {
-  readonly id: number;
-  /** our id of it, if it is ours already; else 0 */
-  readonly recordId: number;
-  readonly value: Fields;
-  readonly inboundIds: readonly number[];
-  readonly credentials: readonly Fields[];
-  readonly up: number;
-  readonly down: number;
-  readonly lastOnline: number;
-  readonly lastSubFetch: number;
-  readonly resetCount: number;
-  readonly managedBy: string;
+  readonly own: readonly OwnInbound[];
 }
 
 export class OffersOfNodes {
