@@ -104,13 +104,14 @@ export interface ClientTrafficApi {
 }
 export const ClientTraffic = token<ClientTrafficApi>('clients', 'ClientTraffic');
 
-/** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
+/** Users that the core must not have although their rows say otherwise: a limit is reached and the database cannot be written, or their last bytes are counted before they go. In memory only. */
 export interface WithheldUsersApi {
-  /** Withholds the users of these clients and of these inbounds, and none of before; resolves when the core follows. */
-  replace(users: {
-    readonly clients: ReadonlySet<number>;
-    readonly inbounds: ReadonlySet<number>;
-  }): Promise<void>;
+  /** Withholds the users of these clients and of these inbounds, and none that `by`, a plugin, has withheld before; resolves when the core follows. */
+  replace(by: string, users: Withheld): Promise<void>;
+}
+export interface Withheld {
+  readonly clients: ReadonlySet<number>;
+  readonly inbounds: ReadonlySet<number>;
 }
 export const WithheldUsers = token<WithheldUsersApi>('clients', 'WithheldUsers');
 

@@ -1,5 +1,6 @@
 // Takes changes from centrals, one call after the other, in an order in which they can succeed.
 import { type Log, messageOf, SerialQueue } from '../../kernel/index.js';
+import type { WithheldUsersApi } from '../clients/contract.js';
 import type { CountingApi } from '../traffic/contract.js';
 import type { Centrals } from './centrals.js';
 import { type Change, type Outcome, waitingChange } from './change.js';
@@ -22,6 +23,8 @@ export interface Result extends Outcome {
   readonly version: number;
 }
 type SentChange = Omit<Change, 'kind'> & { readonly kind: string };
+const BY = 'node-agent';
+const NONE: ReadonlySet<number> = new Set();
 const KINDS: readonly string[] = ['inbound', 'client'] satisfies RecordKind[];
 const isKnown = (change: SentChange): change is Change => KINDS.includes(change.kind);
 const keyOf = ({ kind, id }: { readonly kind: string; readonly id: number }): string => `${kind}.${id}`;
@@ -33,6 +36,7 @@ export class Changes {
   readonly #inbounds: InboundChanges;
   readonly #clients: ClientChanges;
   readonly #counting: CountingApi;
+  readonly #withheld: WithheldUsersApi;
   readonly #queue = new SerialQueue();
   /** where the next look at refused clients begins, by central */
   readonly #next = new Map<number, number>();
@@ -46,6 +50,7 @@ export class Changes {
     inboundChanges: InboundChanges;
     clientChanges: ClientChanges;
     counting: CountingApi;
+    withheld: WithheldUsersApi;
   }) {
     this.#log = needs.log;
     this.#centrals = needs.centrals;
@@ -53,6 +58,7 @@ export class Changes {
     this.#inbounds = needs.inboundChanges;
     this.#clients = needs.clientChanges;
     this.#counting = needs.counting;
+    this.#withheld = needs.withheld;
   }
 
   /** Returns what became of each change, in their order. `progressed` is called after each portion. */
@@ -95,8 +101,7 @@ export class Changes {
     };
     // Deletions give names, tags and ports free.
     const gone = clients.filter(({ value }) => value === null);
-    if (await this.#clients.areHere(central, gone)) await this.#count();
-    await makeClients(gone);
+    await this.#deletions(central, gone, () => makeClients(gone));
     const before = inbounds.length > 0 ? await this.#records.inbounds(central.id) : new Map<number, number>();
     for (const change of inbounds.toSorted((a, b) => turnOf(a) - turnOf(b))) {
       outcomes.set(keyOf(change), await this.#inbounds.make(central, change));
@@ -108,13 +113,26 @@ export class Changes {
     return outcomes;
   }
 
-  /** A client that goes here may live on at its central: after a time without this panel its bytes are in the core alone. */
-  async #count(): Promise<void> {
-    await this.#counting.count().catch((error: unknown) => {
-      this.#log.warn('the last bytes of clients that are deleted could not be counted', {
-        reason: messageOf(error),
+  /**
+   * A client that goes here may live on at its central, so all its bytes count: the core loses it first, then comes a poll,
+   * and then the deletion. A `kill -9` between two of these steps loses nothing either: the central sends the deletion again.
+   */
+  async #deletions(central: CentralRow, gone: readonly Change[], make: () => Promise<void>): Promise<void> {
+    if (gone.length === 0) return;
+    const clients = await this.#clients.going(central, gone, await this.#records.inbounds(central.id));
+    if (clients.size === 0) return make();
+    try {
+      await this.#withheld.replace(BY, { clients, inbounds: NONE });
+      await this.#counting.count().catch((error: unknown) => {
+        this.#log.warn('the last bytes of clients that are deleted could not be counted', {
+          reason: messageOf(error),
+        });
       });
-    });
+      await make();
+    } finally {
+      // Those that could not be deleted are served again.
+      await this.#withheld.replace(BY, { clients: NONE, inbounds: NONE });
+    }
   }
 
   /** Clients that waited for inbounds which are here now. */

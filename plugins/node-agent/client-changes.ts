@@ -64,15 +64,25 @@ export class ClientChanges {
     this.#centrals = needs.centrals;
   }
 
-  /** Whether one of these is a client here now. */
-  async areHere(central: CentralRow, changes: readonly Change[]): Promise<boolean> {
-    if (changes.length === 0) return false;
-    const ids = changes.map(({ id }) => id);
-    const records = await this.#records.find(central.id, 'client', ids);
-    return changes.some((change) => {
-      const record = records.get(change.id);
-      return record && isDue(record, change) && this.#clients.byId(record.localId) !== undefined;
-    });
+  /** Ids of the clients here that these deletions delete; one that other inbounds have as well stays. `inbounds` are those of the central. */
+  async going(
+    central: CentralRow,
+    deletions: readonly Change[],
+    inbounds: ReadonlyMap<number, number>,
+  ): Promise<ReadonlySet<number>> {
+    const managed = new Set(inbounds.values());
+    const records = await this.#records.find(
+      central.id,
+      'client',
+      deletions.map(({ id }) => id),
+    );
+    return new Set(
+      deletions.flatMap((change) => {
+        const record = records.get(change.id);
+        const here = record && isDue(record, change) ? this.#clients.byId(record.localId) : undefined;
+        return change.release !== true && here?.inboundIds.every((id) => managed.has(id)) ? [here.id] : [];
+      }),
+    );
   }
 
   /** At most a thousand. `inbounds` are those of the central that are here: its ids to ours. Returns the outcomes by id. */

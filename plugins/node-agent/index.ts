@@ -1,7 +1,14 @@
 import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { AuditTrail } from '../audit/contract.js';
-import { ClientEdits, Clients, duringClientSave, ProgramUsers, UsageSources } from '../clients/contract.js';
+import {
+  ClientEdits,
+  Clients,
+  duringClientSave,
+  ProgramUsers,
+  UsageSources,
+  WithheldUsers,
+} from '../clients/contract.js';
 import { Devices } from '../devices/contract.js';
 import { Engine } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
@@ -52,6 +59,7 @@ export default definePlugin({
     devices: maybe(Devices),
     nodes: maybe(Nodes),
     counting: Counting,
+    withheld: WithheldUsers,
     audit: maybe(AuditTrail),
     fallbacks: maybe(Fallbacks),
   },

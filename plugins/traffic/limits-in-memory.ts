@@ -16,6 +16,7 @@ interface Bytes {
   readonly down: number;
 }
 const NONE: Bytes = { up: 0, down: 0 };
+const BY = 'traffic';
 
 export class LimitsInMemory {
   readonly #hooks: Hooks;
@@ -47,7 +48,7 @@ export class LimitsInMemory {
   async apply(unsaved: readonly ClientUsage[], at: number): Promise<void> {
     const clients = await this.#clientsAtLimit(sumsBy(unsaved, 'clientId'), at);
     const inbounds = this.#inboundsAtLimit(sumsBy(unsaved, 'inboundId'), at);
-    await this.#withheld.replace({ clients, inbounds });
+    await this.#withheld.replace(BY, { clients, inbounds });
     const count = clients.size + inbounds.size;
     if (count > this.#count)
       this.#log.info('limits were reached that cannot be saved yet; the core no longer serves these users', {
@@ -61,7 +62,7 @@ export class LimitsInMemory {
   async end(): Promise<void> {
     if (this.#count === 0) return;
     this.#count = 0;
-    await this.#withheld.replace({ clients: new Set(), inbounds: new Set() });
+    await this.#withheld.replace(BY, { clients: new Set(), inbounds: new Set() });
   }
 
   async #clientsAtLimit(unsaved: ReadonlyMap<number, Bytes>, at: number): Promise<ReadonlySet<number>> {

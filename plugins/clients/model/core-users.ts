@@ -8,11 +8,10 @@ import {
 } from '../../engine/contract.js';
 import { accountOf, type InboundsApi, type LocalInboundsApi } from '../../inbounds/contract.js';
 import type { ClientStore } from './client-store.js';
-import type { ProgramUsersApi, WithheldUsersApi } from '../contract.js';
+import type { ProgramUsersApi, Withheld, WithheldUsersApi } from '../contract.js';
 import type { ClientRow } from './row.js';
 
 type RunBy = 'core' | 'program';
-type Withheld = Parameters<WithheldUsersApi['replace']>[0];
 
 export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   readonly #store: ClientStore;
@@ -20,7 +19,9 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
   /** Nobody serves users of other machines here. */
   readonly #local: LocalInboundsApi;
   readonly #engine: EngineApi;
+  /** of all plugins together, and of each */
   #withheld: Withheld = { clients: new Set(), inbounds: new Set() };
+  readonly #withheldBy = new Map<string, Withheld>();
 
   constructor({
     store,
@@ -34,8 +35,14 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
     this.#engine = engine;
   }
 
-  async replace(next: Withheld): Promise<void> {
+  async replace(by: string, users: Withheld): Promise<void> {
     const { clients, inbounds } = this.#withheld;
+    this.#withheldBy.set(by, users);
+    const all = [...this.#withheldBy.values()];
+    const next = {
+      clients: new Set(all.flatMap((one) => [...one.clients])),
+      inbounds: new Set(all.flatMap((one) => [...one.inbounds])),
+    };
     this.#withheld = next;
     const changed = changes(clients, next.clients);
     const changedInbounds = changes(inbounds, next.inbounds);

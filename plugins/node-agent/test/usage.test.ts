@@ -48,6 +48,42 @@ test('the last bytes of a client that is deleted here are told: at its central i
   t.deepEqual((await world.usage())[0]?.users, [{ clientId: 1, inboundId: 7, up: 4, down: 40 }]);
 });
 
+test('a client that goes moves bytes until the core loses it, and these are told too; one that stays is served again', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const { engine, panel } = world;
+  const [c1, c2] = [await world.client('c1'), await world.client('c2')];
+  const here = c1.inboundIds[0] ?? 0;
+  const own = await panel.addInbound();
+  await panel.get('/panel/api/clients/c2/attach', { body: { inboundIds: [own] } });
+  const remove = engine.users.delete.bind(engine.users);
+  engine.users.delete = (name) => {
+    if (engine.users.has(name)) engine.move(here, name.endsWith(`c${c1.id}`) ? c1.id : c2.id, 0, 500);
+    return remove(name);
+  };
+  await world.apply(client(1, 2, null), client(2, 2, null));
+  await world.poll();
+  t.deepEqual(
+    (await world.usage())[0]?.users.map(({ clientId, down }) => [clientId, down]),
+    [
+      [1, 500],
+      [2, 500],
+    ],
+  );
+  t.deepEqual([...engine.users.keys()], [`i${own}.c${c2.id}`], 'it has an inbound of the admin');
+  // One that cannot go, because the admin is faster, is served again.
+  await world.apply(client(3, 1, { email: 'c3', uuid: undefined, subId: 's3' }));
+  const c3 = await world.client('c3');
+  engine.users.delete = (name) => {
+    void panel.get('/panel/api/clients/c3/attach', { body: { inboundIds: [own] } });
+    engine.users.delete = remove;
+    return remove(name);
+  };
+  await world.apply(client(3, 2, null));
+  await world.settle(1000);
+  t.true(engine.users.has(`i${own}.c${c3.id}`));
+});
+
 test('clients and inbounds that the central does not manage are not told, nor those of another central', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;
