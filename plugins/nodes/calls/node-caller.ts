@@ -1,4 +1,5 @@
 // Calls the API of a node: by the TLS mode of its record, at the address that was checked, with a limit for everything.
+import { TimeSlice } from '../../../kernel/index.js';
 import type { CallOptions, OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import type { Json } from '../contract.js';
 import type { ClientCertificates } from '../mtls/client-certificates.js';
@@ -108,6 +109,8 @@ export class NodeCaller {
       );
       const text = await response.text();
       const reply = { status: response.status, headers: response.headers, ms: performance.now() - since };
+      // Replies of many nodes come together, and each is parsed in one piece.
+      await new TimeSlice().next();
       return { ...reply, obj: envelopeOf(target, path, response, text) };
     } catch (error) {
       const failure = callError(error, target);
