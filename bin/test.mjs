@@ -242,14 +242,19 @@ await programs.remove?.();
 await sidecars.remove?.();
 await authority.remove?.();
 const times = notes
-  .flatMap(({ on, times: some }) => Object.entries(some).map(([file, ms]) => ({ file, ms, on })))
+  .flatMap(({ on, times: some, work }) =>
+    Object.entries(some).map(([file, ms]) => ({ file, ms, on, work: work[file] ?? 0 })),
+  )
   .sort((a, b) => b.ms - a.ms);
 for (const { running } of notes) if (running) print(`a process ended while this test ran: ${running}`);
 await keepTimes(times);
 if (times.length > SLOWEST) {
   print(`\nthe slowest of ${times.length} files:`);
-  for (const { file, ms, on } of times.slice(0, SLOWEST))
+  const show = (ms, { file, on }) =>
     print(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}${on === MARIADB ? ` on ${on}` : ''}`);
+  for (const one of times.slice(0, SLOWEST)) show(one.ms, one);
+  print('\nthose for which the processors worked longest:');
+  for (const one of times.toSorted((a, b) => b.work - a.work).slice(0, SLOWEST)) show(one.work, one);
 }
 const seconds = (performance.now() - began) / 1000;
 const [busy, idle] = processorTimes().map((ms, index) => ms - beganTimes[index]);

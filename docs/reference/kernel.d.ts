@@ -5744,6 +5744,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
   interface NodeCallerNodeCallOptions extends CallLimits {
     readonly method?: 'GET' | 'POST' | undefined;
     readonly json?: Json | undefined;
+    /** the panel there takes bodies that are compressed with gzip: Weir does, others may not */
+    readonly takesGzip?: boolean | undefined;
     readonly form?: Readonly<Record<string, string>> | undefined;
     readonly headers?: Readonly<Record<string, string>> | undefined;
     readonly signal?: AbortSignal | undefined;

@@ -71,6 +71,7 @@ export class NodeNews<T> {
         await this.#nodes.call(node.id, this.#news.path, {
           method: 'POST',
           json: { central: this.#identity.guid, seen },
+          takesGzip: true,
         });
       after = changes.seq;
       this.#told.set(node.id, { guid: node.guid, seq: after });

@@ -135,6 +135,7 @@ export class NodeSender {
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
       json: { central: guid, node, changes },
+      takesGzip: true,
       timeoutMs: CALL_MS,
       signal,
     });

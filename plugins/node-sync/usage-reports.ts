@@ -82,6 +82,7 @@ export class UsageReports {
     await this.#nodes.call(nodeId, ELSEWHERE, {
       method: 'POST',
       json: { central: this.#identity.guid, users },
+      takesGzip: true,
       timeoutMs: 30_000,
       signal,
     });

@@ -61,7 +61,8 @@ export class InboundChanges {
     const form = await this.#wire.inbound(inbound).catch((error: Error) => {
       throw new Refusal(error.message);
     });
-    const send = (path: string) => this.#calls.send(nodeId, path, { ...formCall(form), ...CALL });
+    const call = { ...(await formCall(form)), ...CALL };
+    const send = (path: string) => this.#calls.send(nodeId, path, call);
     let remoteId = found?.id ?? 0;
     if (found)
       await send(`inbounds/update/${found.id}`).catch(async (error: unknown) => {

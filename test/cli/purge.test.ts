@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // `weir purge`: what a plugin that is off has left, told and dropped.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What a bulk call changes is on its way to the core after the answer: later edits and a panel that is killed must not lose any of it.
 import { join } from 'node:path';
 import test from 'ava';

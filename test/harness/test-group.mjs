@@ -1,5 +1,6 @@
 // Several test files in one process: each keeps its own hooks and titles, and all tests run one after another.
 import { performance } from 'node:perf_hooks';
+import { workTime } from './work-time.mjs';
 
 /** A place in a stack, from the root: of the source where source maps work, else of what was compiled from it. */
 const PLACE = /^(?:dist\/)?([^\s:]+\.test)\.[jt]s:/;
@@ -14,6 +15,7 @@ class TestFile {
   /** that were open before the first test */
   servers = 0;
   ms = 0;
+  work = 0;
 
   constructor(path) {
     this.path = path;
@@ -38,6 +40,7 @@ class TestFile {
 
   async run(t, body) {
     const began = performance.now();
+    const worked = workTime();
     // The first to be registered, so it runs after those of the test.
     t.teardown(() => this.#checkServers());
     try {
@@ -54,6 +57,7 @@ class TestFile {
         if (--this.left === 0) await this.#all('after', t);
       } finally {
         this.ms += performance.now() - began;
+        this.work += workTime() - worked;
       }
     }
   }
@@ -120,7 +124,9 @@ export class TestGroup {
   }
 
   #note(running) {
-    const times = [...this.#files.values()].map(({ path, ms }) => [path, ms]);
-    this.#keepNote({ times: Object.fromEntries(times), running });
+    const files = [...this.#files.values()];
+    const times = Object.fromEntries(files.map(({ path, ms }) => [path, ms]));
+    const work = Object.fromEntries(files.map(({ path, work: its }) => [path, its]));
+    this.#keepNote({ times, work, running });
   }
 }

@@ -1,5 +1,5 @@
-// Loaded by each test process before its tests; leaves a note for bin/test.mjs: how long each file took, and the test that
-// ran when the process ended.
+// Loaded by each test process before its tests; leaves a note for bin/test.mjs: how long each file took, how long processors
+// worked for it, and the test that ran when the process ended.
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import '../../dist/test/harness/cheap-passwords.js';
 import { TestGroup } from './test-group.mjs';
+import { workTime } from './work-time.mjs';
 
 // These processes live for seconds, too short to earn back what optimised code costs: a fifth of the CPU time of a boot.
 setFlagsFromString('--interrupt-budget=5000000');
@@ -21,12 +22,16 @@ const file = relative(root, fileURLToPath(refs.runnerChain.meta.file));
 const folder = process.env.WEIR_TEST_NOTES;
 const on = process.env.WEIR_TEST_DATABASE_SERVER ? 'MariaDB' : 'SQLite';
 
-const keepNote = ({ times, running = '' }) => {
+const keepNote = ({ times, work, running = '' }) => {
   if (folder)
-    writeFileSync(join(folder, `${process.pid}.json`), JSON.stringify({ process: file, on, running, times }));
+    writeFileSync(
+      join(folder, `${process.pid}.json`),
+      JSON.stringify({ process: file, on, running, times, work }),
+    );
 };
 
 if (file.startsWith(join('dist', '.groups'))) {
   const group = new TestGroup(refs.runnerChain, root, keepNote);
   refs.runnerChain = group.test;
-} else process.on('exit', () => keepNote({ times: { [file]: performance.now() } }));
+} else
+  process.on('exit', () => keepNote({ times: { [file]: performance.now() }, work: { [file]: workTime() } }));

@@ -8,15 +8,20 @@ import { emailOf, type World } from './world.js';
 
 const KIB = 1024;
 const OFFLINE = 'offline';
+/** Headers that belong to one reply. */
+const NOT_COPIED = [
+  'content-length',
+  'content-encoding',
+  'connection',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+];
 
 export async function addNodes(world: World): Promise<Figure[]> {
   const { central, standIns, options } = world;
   const answer = await central.call<Record<string, unknown>>('/panel/api/server/status');
-  const headers = Object.fromEntries(
-    [...answer.headers].filter(
-      ([name]) => !['content-length', 'connection', 'date', 'keep-alive', 'transfer-encoding'].includes(name),
-    ),
-  );
+  const headers = Object.fromEntries([...answer.headers].filter(([name]) => !NOT_COPIED.includes(name)));
   const { cert, key } = selfSigned();
   const ports = await standIns.ask<number[]>({
     start: { count: options.nodes, cert, key, status: answer.body.obj, headers },

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { StandIn } from './stand-in.js';
 
 export interface StandInsStart {
@@ -36,6 +36,8 @@ export type Question =
   | { readonly away: boolean; readonly from: number; readonly count: number }
   | { readonly use: number };
 
+const LEAST_GZIP = 1_400;
+
 class Node {
   readonly standIn: StandIn;
   readonly server: Server;
@@ -66,9 +68,13 @@ class Node {
         const raw = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
         const body: unknown = raw.length > 0 ? JSON.parse(raw.toString()) : undefined;
         const { status: code, envelope } = this.standIn.answer(pathname, searchParams, body);
-        const text = JSON.stringify(envelope);
-        response.writeHead(code, { ...headers, 'content-length': Buffer.byteLength(text) });
-        response.end(text);
+        const text = Buffer.from(JSON.stringify(envelope));
+        // As a panel does.
+        const isPacked = text.length >= LEAST_GZIP && /gzip/.test(request.headers['accept-encoding'] ?? '');
+        const reply = isPacked ? gzipSync(text, { level: 1 }) : text;
+        const own = { 'content-length': reply.length, ...(isPacked && { 'content-encoding': 'gzip' }) };
+        response.writeHead(code, { ...headers, ...own });
+        response.end(reply);
       });
     });
     // Bytes on the wire are those of the socket below TLS.

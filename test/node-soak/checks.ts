@@ -82,7 +82,7 @@ export async function confirmed(
       if (slot.state !== 'there' && client) wrong.push(`${slot.email} was deleted, and is there again`);
       if (client && client.email !== slot.email) wrong.push(`${slot.email} is called ${client.email}`);
       if (client && slot.enable !== undefined && client.enable !== slot.enable)
-        wrong.push(`${slot.email} is ${client.enable ? 'enabled' : 'disabled'}`);
+        wrong.push(`${slot.email} is ${client.enable ? 'enabled' : 'disabled'}: ${slot.edits.join(', ')}`);
       if (slot.state === 'unused') continue;
       for (const [i, { id, node }] of domain.inbounds.entries()) {
         const n = pairs.findIndex(

@@ -43,6 +43,8 @@ export interface Slot {
   readonly wasOff: Set<number>;
   /** how often it was taken off */
   takenOff: number;
+  /** its edits, for whoever looks for the one that was lost */
+  readonly edits: string[];
 }
 export interface OwnInbound {
   readonly id: number;
@@ -57,6 +59,7 @@ const KEPT = 6;
 const READY_LIMIT_MS = 60_000;
 
 type Step = (slot: Slot) => Promise<void>;
+const nameOf = ({ name }: Step): string => `${new Date().toISOString().slice(11, 19)} ${name || 'add'}`;
 
 export class Domain {
   readonly name: string;
@@ -93,6 +96,7 @@ export class Domain {
       isUnsure: false,
       wasOff: new Set<number>(),
       takenOff: 0,
+      edits: [],
     }));
   }
 
@@ -195,9 +199,12 @@ export class Domain {
       if (!slot || !step) return;
       await step.call(this, slot);
       this.done += 1;
-    } catch {
+      slot.edits.push(nameOf(step));
+    } catch (error) {
       this.failed += 1;
-      if (slot) slot.isUnsure = true;
+      if (!slot) return;
+      slot.isUnsure = true;
+      slot.edits.push(`${step ? nameOf(step) : ''} failed (${(error as Error).message.slice(0, 60)})`);
     }
   }
 
@@ -218,8 +225,10 @@ export class Domain {
     await this.#update(slot, { email });
     slot.email = email;
   }
+  /** Without a quota first: where a quota has disabled it, `enable: false` says nothing new, and the next quota enables it. */
   async #disable(slot: Slot): Promise<void> {
-    slot.enable = undefined;
+    if (slot.enable !== false) slot.enable = undefined;
+    await this.#update(slot, { totalGB: 0 });
     await this.#update(slot, { enable: false });
     slot.enable = false;
   }

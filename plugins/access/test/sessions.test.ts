@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Open sessions: what is shown of them, how one of them is ended, and how long one lasts at most.
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // API tokens: what opens, what does not any more, and what is shown of them.
 import anyTest, { type TestFn } from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What is remembered of addresses, and its routes.
 import { rm } from 'node:fs/promises';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What plugins record without a hook: acts, and changes of what has no hook of its own.
 import test, { type ExecutionContext } from 'ava';
 import { Secret, TOTP } from 'otpauth';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Everything that a panel shows of clients and groups is in the database: the next panel shows the same.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Calls that come at the same moment: the core has the users that memory and the database say, whoever came first.
 import test, { type ExecutionContext } from 'ava';
 import type { Database, Principal } from '../../../kernel/index.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { shownFields } from '../model/fields.js';

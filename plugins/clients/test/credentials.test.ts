@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What a client has in one inbound only: made when it is attached, unique in the inbound, gone when it is detached.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What a group has used goes on, whatever becomes of the counters of its clients. Upload and download differ throughout.
 import test from 'ava';
 import { FakeClock, FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';

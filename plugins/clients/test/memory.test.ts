@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // After any edits, the clients and groups in memory are those in the database.
 import test, { type ExecutionContext } from 'ava';
 import { type Database, PanelError, type Principal } from '../../../kernel/index.js';

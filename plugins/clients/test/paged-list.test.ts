@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The tag of a client's reverse tunnel: unique, no outbound of the panel's, and known to the core.
 import test from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';

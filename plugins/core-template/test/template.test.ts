@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What a template may be, and its history; what the core makes of it is in template.core.test.ts.
 import test, { type ExecutionContext } from 'ava';
 import type { Principal } from '../../../kernel/index.js';

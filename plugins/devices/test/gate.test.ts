@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Who gets a subscription while there is a limit of devices, and with which headers.
 import { createHash } from 'node:crypto';
 import test from 'ava';

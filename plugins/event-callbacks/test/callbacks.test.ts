@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';

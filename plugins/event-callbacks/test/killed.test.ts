@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // A panel that is killed between commit and delivery: every committed change arrives, and in order.
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

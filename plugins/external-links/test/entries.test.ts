@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // External links and subscriptions of clients in what client programs fetch.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import test, { type ExecutionContext } from 'ava';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // External links of clients: replaced as a set, shown, exported, imported, and gone with their client.
 import test from 'ava';
 import type { Database } from '../../../kernel/index.js';

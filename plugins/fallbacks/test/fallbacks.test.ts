@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { FakeEngine, freePort, refused, selfSigned, TestPanel } from '../../../test/harness/index.js';
 import { type Observed, servicesOf } from '../../../test/harness/services-of.js';

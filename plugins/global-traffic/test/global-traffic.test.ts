@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What other panels push: stored, shown where it belongs, and cleared with resets.
 import test from 'ava';
 import { rm } from 'node:fs/promises';

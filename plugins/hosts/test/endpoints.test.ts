@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Groups and rows through every endpoint: what stays across updates, what unknown ids get, and the order of subscriptions.
 import test from 'ava';
 import { type Fields, HOSTS, openWorld, type World } from './world.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Each field of a host: what it changes in the link and in a document, and that it is stored and shown.
 import test from 'ava';
 import { hostFields, hostRecord } from '../fields.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // After any edits, also at once and with inbounds that go meanwhile, hosts in memory are those in the database, and
 // subscriptions show what a freshly started panel shows.
 import test from 'ava';

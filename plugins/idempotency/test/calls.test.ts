@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Calls with an Idempotency-Key, as a client program makes them.
 import { Readable } from 'node:stream';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import { rm } from 'node:fs/promises';
 import test from 'ava';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // After any edits, the inbounds in memory are those in the database.
 import test from 'ava';
 import { type Database, PanelError, type Principal } from '../../../kernel/index.js';

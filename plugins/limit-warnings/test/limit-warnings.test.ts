@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Quotas over several machines.
 import test from 'ava';
 import { client, openManaged, openWorld } from './world.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // A central that sends what it must not: refused, with the field, and nothing has changed.
 import test from 'ava';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What the admin of the node changes, what two centrals claim, and how a central sees it.
 import { createHash } from 'node:crypto';
 import test from 'ava';

@@ -1,3 +1,4 @@
+// Runs on every database in test:full.
 // Adoption when something is in its way: a stop in the middle, another central, a node that is removed and comes back, a node that lies.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';

@@ -1,3 +1,4 @@
+// Runs on every database in test:full.
 // Inbounds that a node has before it is added become inbounds of the central, with their clients and what they used.
 import test from 'ava';
 import { until } from '../../../test/harness/index.js';

@@ -1,7 +1,9 @@
 // A server that only looks like a node: it takes everything, and says what the test wants.
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
 import type { ExecutionContext } from 'ava';
 import type { TestPanel } from '../../../test/harness/index.js';
 
@@ -32,6 +34,8 @@ export class FalseNode {
   /** replies by the end of the path, in place of the usual ones; undefined leaves the usual one */
   readonly replies = new Map<string, (body: string) => unknown>();
   readonly asked: string[] = [];
+  /** paths of compressed bodies, with their bytes on the wire and unpacked */
+  readonly packed: { readonly path: string; readonly sent: number; readonly bytes: number }[] = [];
   readonly applied: Sent[][] = [];
   epochs: readonly object[] = [];
 
@@ -39,8 +43,10 @@ export class FalseNode {
     const node = new FalseNode();
     if (guid !== undefined) node.guid = guid;
     const server = createServer(async (request, response) => {
-      let body = '';
-      for await (const part of request) body += part;
+      const { 'content-encoding': encoding, 'content-length': sent } = request.headers;
+      const body = await text(encoding === 'gzip' ? request.pipe(createGunzip()) : request);
+      if (encoding === 'gzip')
+        node.packed.push({ path: request.url ?? '', sent: Number(sent), bytes: body.length });
       node.asked.push(`${request.method} ${request.url}`);
       const path = (request.url ?? '').split('?', 1)[0] ?? '';
       let obj: unknown;

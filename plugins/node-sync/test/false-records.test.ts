@@ -48,6 +48,23 @@ test('records that cannot be, or belong to another bucket, change nothing; versi
   t.deepEqual(panel.faults, []);
 });
 
+test('many changes are sent compressed, and one edit as it is', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const far = await FalseNode.start(t);
+  const inboundIds = [await panel.addInbound({ nodeId: await far.join(panel, 'far') })];
+  const clients = Array.from({ length: 50 }, (_, i) => ({ client: { email: `many${i}` }, inboundIds }));
+  await panel.get('/panel/api/clients/bulkCreate', { body: clients });
+  await until(async () => far.applied.flat().length > 50, 'all is sent');
+  const [many] = far.packed;
+  t.regex(many?.path ?? '', /apply$/);
+  t.true(many && many.sent * 4 < many.bytes, JSON.stringify(many));
+  far.packed.length = 0;
+  await panel.get('/panel/api/clients/update/many1', { body: { comment: 'x' } });
+  await until(async () => far.applied.flat().length > 51, 'the edit is sent');
+  t.deepEqual(far.packed, []);
+});
+
 test('what waited for a disabled node is sent when it is enabled', async (t) => {
   const world = await SyncWorld.start(t);
   const node = await world.node('fra');

@@ -1,6 +1,9 @@
+// Runs on every database in test:full.
 // Inbounds and clients that leave a node and come back, and what was used before they left.
 import test from 'ava';
+import { onSqlite } from '../../../test/harness/database.js';
 import { until } from '../../../test/harness/index.js';
+import { onlyOn } from '../../../test/harness/left-out.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { client, downOf, emails, inbounds, poll, SyncWorld } from './world.js';
 
@@ -46,32 +49,35 @@ test('an inbound that comes back to a node is there at once with its clients, an
   t.deepEqual([...panel.faults, ...node.panel.faults], []);
 });
 
-test('a central that is restored from an older backup overtakes its nodes at once', async (t) => {
-  const world = await SyncWorld.start(t);
-  const node = await world.node('fra');
-  const id = await world.central.panel.addInbound({ nodeId: node.id });
-  for (const email of ['ann', 'bob']) await world.central.panel.addClient(email, [id]);
-  const { cp, rm } = await import('node:fs/promises');
-  const { dataDirectory } = world.central;
-  await world.restart(world.central, () => cp(dataDirectory, `${dataDirectory}.old`, { recursive: true }));
-  await world.online(node.id);
-  const { panel } = world.central;
-  for (const comment of ['b', 'c', 'd'])
-    await panel.get('/panel/api/clients/update/ann', { body: { comment } });
-  for (const comment of ['b', 'c']) await panel.get('/panel/api/clients/update/bob', { body: { comment } });
-  await panel.get('/panel/api/clients/del/bob', { body: {} });
-  await panel.addClient('cyd', [id]);
-  t.deepEqual(await emails(node.panel), ['ann', 'cyd']);
-  await world.restart(world.central, async () => {
-    await rm(dataDirectory, { recursive: true });
-    await cp(`${dataDirectory}.old`, dataDirectory, { recursive: true });
-  });
-  await world.online(node.id);
-  await world.central.panel.get('/panel/api/clients/update/ann', { body: { comment: 'restored' } });
-  t.is((await node.panel.get<{ comment: string }>('/panel/api/clients/get/ann')).comment, 'restored');
-  await world.reconcile(node.id);
-  await until(async () => (await emails(node.panel)).join() === 'ann,bob', 'one comparison is enough');
-});
+onlyOn(onSqlite, 'SQLite')(
+  'a central that is restored from an older backup overtakes its nodes at once',
+  async (t) => {
+    const world = await SyncWorld.start(t);
+    const node = await world.node('fra');
+    const id = await world.central.panel.addInbound({ nodeId: node.id });
+    for (const email of ['ann', 'bob']) await world.central.panel.addClient(email, [id]);
+    const { cp, rm } = await import('node:fs/promises');
+    const { dataDirectory } = world.central;
+    await world.restart(world.central, () => cp(dataDirectory, `${dataDirectory}.old`, { recursive: true }));
+    await world.online(node.id);
+    const { panel } = world.central;
+    for (const comment of ['b', 'c', 'd'])
+      await panel.get('/panel/api/clients/update/ann', { body: { comment } });
+    for (const comment of ['b', 'c']) await panel.get('/panel/api/clients/update/bob', { body: { comment } });
+    await panel.get('/panel/api/clients/del/bob', { body: {} });
+    await panel.addClient('cyd', [id]);
+    t.deepEqual(await emails(node.panel), ['ann', 'cyd']);
+    await world.restart(world.central, async () => {
+      await rm(dataDirectory, { recursive: true });
+      await cp(`${dataDirectory}.old`, dataDirectory, { recursive: true });
+    });
+    await world.online(node.id);
+    await world.central.panel.get('/panel/api/clients/update/ann', { body: { comment: 'restored' } });
+    t.is((await node.panel.get<{ comment: string }>('/panel/api/clients/get/ann')).comment, 'restored');
+    await world.reconcile(node.id);
+    await until(async () => (await emails(node.panel)).join() === 'ann,bob', 'one comparison is enough');
+  },
+);
 
 test('bytes that a node tells after an inbound or a client has left it count', async (t) => {
   const world = await SyncWorld.start(t);

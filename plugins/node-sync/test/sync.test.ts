@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What is edited at the central is on the node, whatever happens in between; what is used on the node counts at the central.
 import test from 'ava';
 import { freePort, until } from '../../../test/harness/index.js';

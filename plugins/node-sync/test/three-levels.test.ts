@@ -1,3 +1,4 @@
+// Runs on every database in test:full.
 // A central, its node, and the node's node: what runs below is adopted through the one between, and counted once.
 import test from 'ava';
 import { freePort, until } from '../../../test/harness/index.js';

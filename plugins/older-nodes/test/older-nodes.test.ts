@@ -1,3 +1,4 @@
+// Runs on every database in test:full.
 // What is edited here is on a node whose panel is of the older kind, by the calls of such a panel, and its counters count here.
 import test from 'ava';
 import { freePort, until } from '../../../test/harness/index.js';

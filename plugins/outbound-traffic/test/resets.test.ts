@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import type { Database, Log } from '../../../kernel/index.js';
 import { OutboundStore } from '../store.js';

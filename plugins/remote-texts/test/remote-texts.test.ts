@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Settings with a URL: their texts come in the background, and the last good one stays.
 import test from 'ava';
 import nock from 'nock';

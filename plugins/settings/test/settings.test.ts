@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Settings over the API: precedence, what is pinned, partial updates, secrets, and what other plugins can do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

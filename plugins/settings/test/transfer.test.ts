@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Settings that go from one panel to another.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

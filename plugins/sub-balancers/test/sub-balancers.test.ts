@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The five endpoints, with every rule, and the documents of balancers.
 import test, { type ExecutionContext } from 'ava';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';

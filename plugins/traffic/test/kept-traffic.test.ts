@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // After any polls and deletions, the baselines in memory are those in the database, and every byte counts once.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
