@@ -1,8 +1,20 @@
 // What nodes are told, and in what portions.
 import test from 'ava';
+import { AllSenders } from '../all-senders.js';
 import { fitting } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { emails, inbounds, poll, SyncWorld } from './world.js';
+
+test('a change of thousands of users asks for their nodes once for each inbound', async (t) => {
+  let asked = 0;
+  const senders = new AllSenders({
+    inbounds: { get: (id: number) => ({ id, nodeId: id }) },
+    nodes: { get: () => void asked++ },
+  } as never);
+  const users = Array.from({ length: 5_000 }, (_, i) => ({ clientId: i + 1, inboundId: (i % 5) + 1 }));
+  t.deepEqual(await senders.reconcileUsers(users), { pending: false, reason: '' });
+  t.is(asked, 5);
+});
 
 test('a portion has room in a body of the node, and a record that has not goes alone', async (t) => {
   const record = (id: number, text: string, list: readonly number[] = []) => ({
