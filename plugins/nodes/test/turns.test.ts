@@ -25,8 +25,8 @@ test('calls of a round begin one after the other, and not in one turn of the eve
     settings: { read: () => ({ nodeDownThreshold: 3 }) },
   } as never);
   const round = heartbeat.run(new AbortController().signal);
-  let most = 0;
-  for (let before = 0; begun < nodes.length; before = begun) {
+  let most = begun;
+  for (let before = begun; begun < nodes.length; before = begun) {
     await turn();
     most = Math.max(most, begun - before);
   }
