@@ -144,7 +144,9 @@ test('an edit of other fields leaves the maps alone by which clients are found',
     return set.apply(this, given);
   };
   // Synchronous up to its end: no other work sets anything meanwhile.
-  const applied = roster.apply({ edited: [1, 2].map((id) => ({ id, fields: { comment: 'c', totalGB: 5 } })) });
+  const applied = roster.apply({
+    edited: [1, 2].map((id) => ({ id, fields: { comment: 'c', totalGB: 5 } })),
+  });
   Map.prototype.set = set;
   await applied;
   t.is(count, 0);
