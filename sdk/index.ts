@@ -3793,7 +3793,7 @@ export type SettingsAllReply = {
   msgBotEnabledEvents: string;
   /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
   msgBotWebhook: string;
-  /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
+  /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
   nodeDownThreshold: number;
   /** events to send notifications about, by name; `default` stands for those that are on by default */
   notificationEvents: string[];
@@ -4379,7 +4379,7 @@ export type SettingsUpdateInput = {
     msgBotEnabledEvents?: string;
     /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
     msgBotWebhook?: string;
-    /** failed heartbeats in a row, of one every five seconds, after which a node is offline */
+    /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
     nodeDownThreshold?: number;
     /** events to send notifications about, by name; `default` stands for those that are on by default */
     notificationEvents?: string[];

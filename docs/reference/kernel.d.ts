@@ -5746,7 +5746,8 @@ declare module '@weir-panel/weir/plugins/nodes' {
     readonly json?: Json | undefined;
     /** the panel there takes bodies that are compressed with gzip: Weir does, others may not */
     readonly takesGzip?: boolean | undefined;
-    readonly form?: Readonly<Record<string, string>> | undefined;
+    /** fields, or a body that is encoded already */
+    readonly form?: Readonly<Record<string, string>> | Uint8Array | undefined;
     readonly headers?: Readonly<Record<string, string>> | undefined;
     readonly signal?: AbortSignal | undefined;
   }

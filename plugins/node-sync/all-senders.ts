@@ -48,7 +48,9 @@ export class AllSenders implements UserServer {
   readonly serves = (inboundId: number): boolean => this.#nodeOf(inboundId) !== null;
 
   readonly reconcileUsers = (users: readonly UserRef[]): Promise<Applied> => {
-    const nodes = new Set(users.map(({ inboundId }) => this.#nodeOf(inboundId)));
+    // Thousands of users are on few inbounds.
+    const inboundIds = new Set(users.map(({ inboundId }) => inboundId));
+    const nodes = new Set([...inboundIds].map((id) => this.#nodeOf(id)));
     return this.#send([...nodes].filter((id): id is number => id !== null));
   };
 

@@ -10,7 +10,8 @@ import type { OtherProtocols } from './other-protocols.js';
 import { BucketsReply, checked, RecordsReply, SummaryReply } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
-const PAGE = 5_000;
+/** Rows of one query, which become objects in one go. */
+const PAGE = 1_000;
 const STATE = 'panel/api/x/node/state';
 /** Pages of one bucket: no node has more. */
 const MOST_PAGES = 50;
@@ -37,6 +38,15 @@ const isKind = (kind: string): kind is RecordKind => kind === 'inbound' || kind 
 /** As the node tells it: what is refused is no difference. */
 const digest = (bucket: Bucket): string =>
   digestOf([...bucket.values()].map((row) => ({ ...row, isDrifted: false })));
+async function digestsOf(buckets: readonly Bucket[]): Promise<string[]> {
+  const slice = new TimeSlice();
+  const digests: string[] = [];
+  for (const bucket of buckets) {
+    if (slice.isOver) await slice.next();
+    digests.push(digest(bucket));
+  }
+  return digests;
+}
 
 export class Comparison {
   readonly #nodes: NodesApi;
@@ -85,10 +95,10 @@ export class Comparison {
   }
 
   async #byDigests(nodeId: number, buckets: readonly Bucket[]): Promise<Compared> {
-    const digests = buckets.map(digest);
+    const digests = await digestsOf(buckets);
     let offers: string | undefined;
     try {
-      const summary = checked<{ digest: string; offers?: string }>(
+      const summary = await checked<{ digest: string; offers?: string }>(
         SummaryReply,
         await this.#get(nodeId, STATE),
       );
@@ -100,7 +110,7 @@ export class Comparison {
       if (all > 0) await this.#records.sendAll(nodeId);
       return { differing: all, offers };
     }
-    const { digests: theirs } = checked<{ digests: string[] }>(
+    const { digests: theirs } = await checked<{ digests: string[] }>(
       BucketsReply,
       await this.#get(nodeId, `${STATE}/buckets`),
     );
@@ -131,7 +141,7 @@ export class Comparison {
   async #bucket(nodeId: number, number: number, own: Bucket): Promise<number> {
     const remote = new Map<string, Remote>();
     for (let next = '', pages = 0; ; pages++) {
-      const page = checked<{ records: Remote[]; next: string }>(
+      const page = await checked<{ records: Remote[]; next: string }>(
         RecordsReply,
         await this.#get(nodeId, `${STATE}/records`, `&bucket=${number}${next && `&after=${next}`}`),
       );

@@ -1,5 +1,5 @@
 // Brings one node what it should have: in portions, until nothing waits. One call at a time.
-import { inspect, type Log, messageOf, type Schema } from '../../kernel/index.js';
+import { inspectInSlices, type Log, messageOf, type Schema, TimeSlice } from '../../kernel/index.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords, Told } from './desired-records.js';
 import type { OtherProtocols } from './other-protocols.js';
@@ -99,7 +99,7 @@ export class NodeSender {
     if (!node.enable) throw new Error('it is disabled');
     if (node.status === 'offline') throw new Error('it is offline');
     if (!node.isSure) throw new Error('another panel answers there');
-    const changes = fitting(await values.all(this.#nodeId, rows));
+    const changes = await fitting(await values.all(this.#nodeId, rows));
     const told = await protocols.call<readonly Told[]>(
       node,
       () => this.#apply(node.guid, changes),
@@ -169,21 +169,23 @@ export class NodeSender {
 }
 
 /** As many as a body of the node has room for, and at least one. */
-export function fitting(changes: readonly SentChange[]): readonly SentChange[] {
+export async function fitting(changes: readonly SentChange[]): Promise<readonly SentChange[]> {
   let bytes = 0;
   let separators = 0;
-  const end = changes.findIndex((change) => {
+  const slice = new TimeSlice();
+  for (const [i, change] of changes.entries()) {
+    if (slice.isOver) await slice.next();
     const text = JSON.stringify(change);
     bytes += Buffer.byteLength(text);
     separators += text.match(/[,:[{]/g)?.length ?? 0;
-    return bytes > MOST_BYTES || separators > MOST_SEPARATORS;
-  });
-  return end < 0 ? changes : changes.slice(0, Math.max(end, 1));
+    if (bytes > MOST_BYTES || separators > MOST_SEPARATORS) return changes.slice(0, Math.max(i, 1));
+  }
+  return changes;
 }
 
 /** What the node says of those that it was sent, and of no others. */
-function toldOf(obj: unknown, changes: readonly SentChange[]): Told[] {
-  const result = inspect(ApplyReply as Schema, obj);
+async function toldOf(obj: unknown, changes: readonly SentChange[]): Promise<Told[]> {
+  const result = await inspectInSlices(ApplyReply as Schema, obj);
   if (!('value' in result))
     throw new Error(
       `its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300),

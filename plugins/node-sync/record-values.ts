@@ -1,4 +1,5 @@
 // Records as a node takes them: what inbounds/add and clients/add take, by our ids.
+import { TimeSlice } from '../../kernel/index.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
 import type { FallbacksApi } from '../fallbacks/contract.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
@@ -70,7 +71,13 @@ export class RecordValues {
   async all(nodeId: number, rows: readonly RecordRow[]): Promise<SentChange[]> {
     const clientIds = rows.filter(({ kind, isGone }) => kind === 'client' && !isGone).map(({ id }) => id);
     const taken = await this.#adoptions.taken(nodeId, clientIds);
-    return rows.map((row) => this.of(row, taken));
+    const slice = new TimeSlice();
+    const changes: SentChange[] = [];
+    for (const row of rows) {
+      if (slice.isOver) await slice.next();
+      changes.push(this.of(row, taken));
+    }
+    return changes;
   }
 
   /** The present state, which may be newer than the version. */

@@ -1,5 +1,5 @@
 // Replies of a node, checked: a node may lie, and has limits before it is believed.
-import { bool, inspect, int, list, optional, type Schema, shape, text } from '../../kernel/index.js';
+import { bool, inspectInSlices, int, list, optional, type Schema, shape, text } from '../../kernel/index.js';
 
 const kind = () => text().max(32);
 const count = () => int().min(0);
@@ -61,9 +61,9 @@ export const UsageReply = open(
 /** A reply that is no reply of a node. */
 export class UnreadableReply extends Error {}
 
-/** Throws a sentence that says what is wrong with the reply. */
-export function checked<T>(schema: unknown, obj: unknown): T {
-  const result = inspect(schema as Schema, obj);
+/** Rejects with a sentence that says what is wrong with the reply. */
+export async function checked<T>(schema: unknown, obj: unknown): Promise<T> {
+  const result = await inspectInSlices(schema as Schema, obj);
   if ('value' in result) return result.value as T;
   const problems = result.issues.map(({ message }) => message).join('; ');
   throw new UnreadableReply(`its reply cannot be read: ${problems}`.slice(0, 300));

@@ -1,5 +1,12 @@
 // What clients used on nodes: absolute totals by epoch, which the plugin `traffic` counts like those of the core.
-import { type Log, messageOf, type Projection, type Database, type Tx } from '../../kernel/index.js';
+import {
+  type Database,
+  type Log,
+  messageOf,
+  type Projection,
+  TimeSlice,
+  type Tx,
+} from '../../kernel/index.js';
 import type { NodesApi, NodeEntry } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
@@ -98,6 +105,8 @@ export class UsageOfNodes implements CounterSource {
     this.#read = [];
     const work = async (): Promise<void> => {
       for (const node of next) {
+        // One after the other, and so their answers come.
+        await new TimeSlice().next();
         if (signal.aborted) return;
         try {
           // Of a node that speaks another protocol, its plugin counts the usage.
@@ -146,7 +155,7 @@ export class UsageOfNodes implements CounterSource {
       guid: answered,
       epochs,
       presence: told,
-    } = checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
+    } = await checked<{ guid: string; epochs: ToldEpoch[]; presence?: unknown }>(UsageReply, obj);
     if (answered !== guid) throw new Error('another panel answers there');
     await this.#presence.take(node, told);
     void this.#news.run(node);

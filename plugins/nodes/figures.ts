@@ -1,6 +1,6 @@
 // How many inbounds and clients a node has, by what this panel knows.
 import type { PluginContext } from '../../kernel/index.js';
-import type { ClientsApi, ProgramUsersApi } from '../clients/contract.js';
+import type { ClientsApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Counts, KeptCounts } from './kept-counts.js';
 import { type NodeEntry, type NodeFigures, type NodeFigureSource, NodeFigureSources } from './contract.js';
@@ -15,19 +15,27 @@ export const NO_FIGURES: NodeFigures = {
   depletedCount: 0,
   disabledCount: 0,
 };
+type MutableCounts = { -readonly [name in keyof Counts]: Counts[name] };
+const noCounts = (): MutableCounts => ({
+  clientCount: 0,
+  activeCount: 0,
+  depletedCount: 0,
+  disabledCount: 0,
+});
 interface Needs {
   readonly contributions: PluginContext['contributions'];
   readonly inbounds: InboundsApi | undefined;
   readonly clients: ClientsApi | undefined;
-  readonly users: ProgramUsersApi | undefined;
   readonly keptCounts: KeptCounts;
 }
 
 export class Figures {
   readonly #needs: Needs;
+  /** by lists of inbounds; gone with the list of nodes that is being made */
+  #counting: ReadonlyMap<readonly number[], Counts> | undefined;
 
-  constructor({ contributions, inbounds, clients, users, keptCounts }: Needs) {
-    this.#needs = { contributions, inbounds, clients, users, keptCounts };
+  constructor({ contributions, inbounds, clients, keptCounts }: Needs) {
+    this.#needs = { contributions, inbounds, clients, keptCounts };
   }
 
   /** Ids of the inbounds that run on a node. */
@@ -77,18 +85,39 @@ export class Figures {
     return { ...NO_FIGURES, ...counts, inboundCount: inboundIds.length };
   }
 
-  /** Each client counts once, as depleted before disabled before active. */
+  /** Each client counts once: it has one list of inbounds. */
   #count(inboundIds: readonly number[]): Counts {
-    const { clients, users } = this.#needs;
-    const ids = new Set(inboundIds.flatMap((id) => users?.attached(id) ?? []));
-    const counts = { activeCount: 0, depletedCount: 0, disabledCount: 0 };
-    for (const id of ids) {
-      const row = clients?.byId(id);
-      if (!row) continue;
-      if (row.depletedCause !== null) counts.depletedCount++;
-      else if (row.enable) counts.activeCount++;
+    const wanted = new Set(inboundIds);
+    const counts = noCounts();
+    for (const [list, some] of this.#byInboundIds()) {
+      if (!list.some((id) => wanted.has(id))) continue;
+      counts.clientCount += some.clientCount;
+      counts.activeCount += some.activeCount;
+      counts.depletedCount += some.depletedCount;
+      counts.disabledCount += some.disabledCount;
+    }
+    return counts;
+  }
+
+  /** All clients are looked at once for all nodes of a list. Clients share their lists of inbounds, so there are few. */
+  #byInboundIds(): ReadonlyMap<readonly number[], Counts> {
+    if (this.#counting) return this.#counting;
+    const counting = new Map<readonly number[], MutableCounts>();
+    let last: readonly number[] = [];
+    let counts = noCounts();
+    for (const { inboundIds, depletedCause, enable } of this.#needs.clients?.all() ?? []) {
+      if (inboundIds !== last) {
+        last = inboundIds;
+        counts = counting.get(last) ?? noCounts();
+        counting.set(last, counts);
+      }
+      counts.clientCount++;
+      if (depletedCause !== null) counts.depletedCount++;
+      else if (enable) counts.activeCount++;
       else counts.disabledCount++;
     }
-    return { ...counts, clientCount: ids.size };
+    this.#counting = counting;
+    queueMicrotask(() => (this.#counting = undefined));
+    return counting;
   }
 }

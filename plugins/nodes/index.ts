@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { TokenKinds } from '../access/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
-import { afterClientSave, Clients, ProgramUsers } from '../clients/contract.js';
+import { afterClientSave, Clients } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
@@ -40,7 +40,7 @@ import { nodes as recorded } from './recorded.js';
 import { routes } from './routes.js';
 import { nodeSettings } from './settings.js';
 import { Descendants } from './status/descendants.js';
-import { Heartbeat } from './status/heartbeat.js';
+import { Heartbeat, HEARTBEAT_EVERY } from './status/heartbeat.js';
 import { declaredSeries, NodeHistory } from './status/history.js';
 import { NodeStates } from './status/node-states.js';
 import { Prober } from './status/prober.js';
@@ -59,7 +59,6 @@ export default definePlugin({
     series: maybe(TimeSeries),
     inbounds: maybe(Inbounds),
     clients: maybe(Clients),
-    users: maybe(ProgramUsers),
     audit: maybe(AuditTrail),
   },
   hooks: [beforeNodeDelete, duringNodeSave, afterNodeSave, nodesFlipped],
@@ -120,7 +119,7 @@ export default definePlugin({
   ],
   routes: (scope) => [...routes(scope), ...mtlsRoutes(scope)],
   jobs: ({ heartbeat, states, store, authorities }) => [
-    job('heartbeat', '5s', (signal) => heartbeat.run(signal)),
+    job('heartbeat', HEARTBEAT_EVERY, (signal) => heartbeat.run(signal)),
     job('states', '1m', () => states.flush((id) => store.find(id) !== undefined)),
     job('certificates', '1h', () => authorities.renew()),
   ],

@@ -4,6 +4,6 @@ export const nodeSettings = {
   nodeDownThreshold: setting(
     int().min(1).max(60),
     3,
-    'failed heartbeats in a row, of one every five seconds, after which a node is offline',
+    'failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline',
   ),
 } as const;

@@ -1,4 +1,5 @@
 // Inbounds on a node of the older kind. One call changes a whole inbound, its clients included.
+import { TimeSlice } from '../../kernel/index.js';
 import type { Inbound, InboundsApi } from '../inbounds/contract.js';
 import type { NodeEntry } from '../nodes/contract.js';
 import { isNotFound, type NodeChangeCalls, Refusal } from './calls.js';
@@ -61,7 +62,8 @@ export class InboundChanges {
     const form = await this.#wire.inbound(inbound).catch((error: Error) => {
       throw new Refusal(error.message);
     });
-    const send = (path: string) => this.#calls.send(nodeId, path, { ...formCall(form), ...CALL });
+    const call = { ...(await formCall(form)), ...CALL };
+    const send = (path: string) => this.#calls.send(nodeId, path, call);
     let remoteId = found?.id ?? 0;
     if (found)
       await send(`inbounds/update/${found.id}`).catch(async (error: unknown) => {
@@ -77,15 +79,19 @@ export class InboundChanges {
       ...{ id: remoteId, tag: wireTag(tag, nodeId), port, protocol, listen, enable },
       digest: '',
     });
-    this.#noteClients(remoteId, form['settings'] ?? '{}', snapshot);
+    await this.#noteClients(remoteId, form['settings'] ?? '{}', snapshot);
   }
 
-  #noteClients(remoteId: number, settings: string, snapshot: Snapshot): void {
+  async #noteClients(remoteId: number, settings: string, snapshot: Snapshot): Promise<void> {
+    const slice = new TimeSlice();
+    // The reply, which was parsed just now, may have all clients as well.
+    await slice.next();
     const { clients = [] } = JSON.parse(settings) as {
       readonly clients?: readonly { readonly email: string; readonly enable: boolean }[];
     };
     for (const { inboundIds } of snapshot.clients.values()) inboundIds.delete(remoteId);
     for (const { email, enable } of clients) {
+      if (slice.isOver) await slice.next();
       const known = snapshot.clients.get(keyOf(email))?.inboundIds ?? [];
       this.#states.note(snapshot, email, [...known, remoteId], enable);
     }

@@ -158,8 +158,10 @@ export class OlderProtocol implements NodeProtocol {
     act: (change: RecordChange) => Promise<void>,
   ): Promise<void> {
     const next = changes.values();
+    const slice = new TimeSlice();
     const work = async (): Promise<void> => {
       for (const change of next) {
+        if (slice.isOver) await slice.next();
         if (signal.aborted) return;
         const told = { ...keyOf(change), version: change.version };
         try {

@@ -85,6 +85,8 @@ export async function snapshotOf(list: unknown, now: number): Promise<Snapshot> 
     throw new Error(`it says that it has ${list.length} inbounds; at most ${MOST_INBOUNDS} are read`);
   const snapshot: Snapshot = { inbounds: new Map(), clients: new Map() };
   const slice = new TimeSlice();
+  // The reply has just been parsed, in one piece.
+  await slice.next();
   for (const [index, value] of list.entries()) {
     if (slice.isOver) await slice.next();
     await inboundOf(record(value), `obj[${index}]`, { into: snapshot, slice, now });
@@ -101,6 +103,8 @@ interface Reading {
 async function inboundOf(sent: Values, path: string, { into, slice, now }: Reading): Promise<void> {
   const id = whole(sent, 'id', path);
   const settings = objectOf(sent['settings']);
+  // It is a text with all its clients.
+  if (slice.isOver) await slice.next();
   const stream = objectOf(sent['streamSettings']);
   const sniffing = objectOf(sent['sniffing']);
   if (!settings) throw wrong(`${path}.settings`);
@@ -125,6 +129,7 @@ async function inboundOf(sent: Values, path: string, { into, slice, now }: Readi
   into.inbounds.set(id, { id, tag, port, protocol, listen, enable, digest });
   const counted = new Map<string, Values>();
   for (const [i, value] of stats.entries()) {
+    if (slice.isOver) await slice.next();
     const email = text(record(value), 'email', `${path}.clientStats[${i}]`);
     counted.set(keyOf(email), record(value));
   }

@@ -49,10 +49,15 @@ export class OnlineClients implements PresenceApi, PresenceSource {
 
   moved(usage: readonly ClientUsage[], at: number, by: CountedBy = 'core'): void {
     const { clients, inbounds } = this.#moved[by];
+    // Thousands of clients are on few inbounds, and a place is asked for among all nodes.
+    const servedOn = new Map<number, Moved>();
     for (const { clientId, inboundId } of usage) {
       note(clients, clientId, at);
       note(inbounds, inboundId, at);
-      if (by === 'source') note(this.#served(this.#guidOf(inboundId)), clientId, at);
+      if (by !== 'source') continue;
+      const served = servedOn.get(inboundId) ?? this.#served(this.#guidOf(inboundId));
+      servedOn.set(inboundId, served);
+      note(served, clientId, at);
     }
     forget(clients, at - ONLINE_MS);
     forget(inbounds, at - ONLINE_MS);

@@ -93,7 +93,7 @@ export async function rest(world: World, busy = 0): Promise<Figure[]> {
       unit: '',
       goal: atMost(30, ''),
     },
-    { what: 'longest time between two heartbeats', value: gap, unit: 'ms', goal: atMost(6_000, 'ms') },
+    { what: 'longest time between two heartbeats', value: gap, unit: 'ms', goal: atMost(5_000, 'ms') },
     { what: 'new connections', value: seen.reduce((sum, { connections }) => sum + connections, 0), unit: '' },
     {
       what: 'CPU of the central',

@@ -294,6 +294,8 @@ const replySchemaOf = (name: keyof DeclaredFields): Schema => {
 export const sentFields = namesWhere<SentField>(({ schema }) => schema);
 export const shownFields = namesWhere<ShownField>(({ schema, inReplies }) => schema ?? inReplies);
 export const uniqueFields = namesWhere<UniqueField>(({ uniqueError }) => uniqueError);
+/** By which the clients in memory are found. */
+export const indexedFields = [...uniqueFields, 'group', 'reverse'] as const;
 export const coreFields = namesWhere(({ seenByCore }) => seenByCore);
 export const fewValued = namesWhere(({ fewValues }) => fewValues);
 export const searchedFields = namesWhere(({ searched }) => searched);

@@ -9,6 +9,7 @@ import {
   type ClientFields,
   emailKey,
   fields,
+  indexedFields,
   reverseTag,
   type UniqueField,
   uniqueFields,
@@ -242,14 +243,17 @@ export class Roster {
     if (!row) return;
     const renamed = changed.email !== undefined && changed.email !== row.email;
     if (renamed) this.#ordered.email.splice(this.#place(row), 1);
-    this.#unindex(row);
+    // After as many that went and came as there are, V8 copies a map: all of these in one edit.
+    const isMoved = indexedFields.some((name) => name in changed && changed[name] !== row[name]);
+    if (isMoved) this.#unindex(row);
     Object.assign(row, changed);
     if (attach.length + detach.length > 0)
       row.inboundIds = this.internInboundIds(
         [...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)),
       );
     row.credentials = mergedCredentials(row.credentials, credentials, detach);
-    this.#index(row);
+    if (isMoved) this.#index(row);
+    else this.search.changed(id);
     if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
     this.journals.edited('edited', this.#placeById(id));
   }

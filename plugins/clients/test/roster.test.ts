@@ -134,3 +134,23 @@ test('who is deleted is found by nothing, alone or among many, and leaves its va
   await roster.apply({ added: [row(70, { email: 'C1' })] });
   t.is(roster.byEmail('c1')?.id, 70);
 });
+
+test('an edit of other fields leaves the maps alone by which clients are found', async (t) => {
+  const roster = await rosterOf(row(1, { group: 'g' }), row(2, { group: 'g' }));
+  const { set } = Map.prototype;
+  let count = 0;
+  Map.prototype.set = function (this: Map<unknown, unknown>, ...given) {
+    if (typeof given[0] === 'string') count += 1;
+    return set.apply(this, given);
+  };
+  // Synchronous up to its end: no other work sets anything meanwhile.
+  const applied = roster.apply({
+    edited: [1, 2].map((id) => ({ id, fields: { comment: 'c', totalGB: 5 } })),
+  });
+  Map.prototype.set = set;
+  await applied;
+  t.is(count, 0);
+  t.deepEqual([roster.byId(2)?.comment, roster.byId(2)?.totalGB, roster.groups.get('g')], ['c', 5, 2]);
+  await roster.apply({ edited: [{ id: 2, fields: { group: 'h', subId: 'new' } }] });
+  t.deepEqual([roster.groups.get('g'), roster.groups.get('h'), roster.bySubId('new')?.id], [1, 1, 2]);
+});

@@ -47,9 +47,10 @@ test.serial('stopped in the middle, it goes on where it was; bytes of meanwhile 
   await move(site, 'big', first, 1);
   await move(site, 'small', last, 1);
   await world.online(id);
-  // A client that is not read yet keeps both inbounds, though the node is sent it.
+  // A client that is not read yet keeps both inbounds, though the node is sent it; after the adoption, if that goes on already.
   await world.central.panel.get(`/panel/api/clients/update/${last}`, { body: { comment: 'meanwhile' } });
-  t.is((await client(site.panel, last)).comment, 'meanwhile');
+  const isSent = async () => (await client(site.panel, last)).comment === 'meanwhile';
+  await until(isSent, 'the node has the edit');
   await compare(world.central.panel, id);
   await done(world, id, 2);
   t.deepEqual((await client(site.panel, last)).inboundIds, [inbound, small]);

@@ -21,7 +21,12 @@ test.serial(
     await move(site, 'one', 'cyd', 600);
     t.false((await client(site.panel, 'cyd')).enable);
 
-    const id = await addSite(panel, 'fra', site);
+    // The narrow token is enough.
+    const { token: apiToken } = await site.panel.get<{ token: string }>(
+      '/panel/api/setting/apiTokens/create',
+      { body: { name: 'narrow', kind: 'node' } },
+    );
+    const id = await addSite(panel, 'fra', site, { apiToken });
     await until(async () => (await emails(panel)).length === 3, 'the clients are here');
     await until(async () => (await adoption(panel, id)).adopted.every(({ isDone }) => isDone), 'all is done');
     t.like(await inboundOf(panel, 'one'), { nodeId: id, remark: 'first', down: 4_600 });

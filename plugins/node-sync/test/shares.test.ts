@@ -1,10 +1,22 @@
 // What nodes are told, and in what portions.
 import test from 'ava';
+import { AllSenders } from '../all-senders.js';
 import { fitting } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { emails, inbounds, poll, SyncWorld } from './world.js';
 
-test('a portion has room in a body of the node, and a record that has not goes alone', (t) => {
+test('a change of thousands of users asks for their nodes once for each inbound', async (t) => {
+  let asked = 0;
+  const senders = new AllSenders({
+    inbounds: { get: (id: number) => ({ id, nodeId: id }) },
+    nodes: { get: () => void asked++ },
+  } as never);
+  const users = Array.from({ length: 5_000 }, (_, i) => ({ clientId: i + 1, inboundId: (i % 5) + 1 }));
+  t.deepEqual(await senders.reconcileUsers(users), { pending: false, reason: '' });
+  t.is(asked, 5);
+});
+
+test('a portion has room in a body of the node, and a record that has not goes alone', async (t) => {
   const record = (id: number, text: string, list: readonly number[] = []) => ({
     kind: 'client',
     id,
@@ -12,7 +24,7 @@ test('a portion has room in a body of the node, and a record that has not goes a
     value: { text, list: [...list] },
   });
   const many = Array.from({ length: 500 }, (_, i) => record(i + 1, ''));
-  t.is(fitting(many).length, 500);
+  t.is((await fitting(many)).length, 500);
   const lists = many.map(({ id }) =>
     record(
       id,
@@ -20,11 +32,11 @@ test('a portion has room in a body of the node, and a record that has not goes a
       Array.from({ length: 1_000 }, (_, i) => i),
     ),
   );
-  t.is(fitting(lists).length, 148);
+  t.is((await fitting(lists)).length, 148);
   const texts = many.map(({ id }) => record(id, 'x'.repeat(1_000_000)));
-  t.is(fitting(texts).length, 8);
-  t.is(fitting([record(1, 'é'.repeat(9_000_000)), record(2, '')]).length, 1);
-  t.deepEqual(fitting([]), []);
+  t.is((await fitting(texts)).length, 8);
+  t.is((await fitting([record(1, 'é'.repeat(9_000_000)), record(2, '')])).length, 1);
+  t.deepEqual(await fitting([]), []);
 });
 
 test('a node that is away does not make others hear the same again; who comes from elsewhere is told at once', async (t) => {

@@ -1,6 +1,7 @@
 // Calls the API of a node: by the TLS mode of its record, at the address that was checked, with a limit for everything.
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import { TimeSlice } from '../../../kernel/index.js';
 import type { CallOptions, OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import type { Json } from '../contract.js';
 import type { ClientCertificates } from '../mtls/client-certificates.js';
@@ -20,7 +21,8 @@ export interface NodeCallOptions extends CallLimits {
   readonly json?: Json | undefined;
   /** the panel there takes bodies that are compressed with gzip: Weir does, others may not */
   readonly takesGzip?: boolean | undefined;
-  readonly form?: Readonly<Record<string, string>> | undefined;
+  /** fields, or a body that is encoded already */
+  readonly form?: Readonly<Record<string, string>> | Uint8Array | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -97,13 +99,14 @@ export class NodeCaller {
         accept: 'application/json',
         ...(sent !== undefined && { 'content-type': 'application/json' }),
         ...(packed && { 'content-encoding': 'gzip' }),
+        ...(form && { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }),
         ...(apiToken !== '' && { authorization: `Bearer ${apiToken}` }),
         ...headers,
       },
       ...(sent !== undefined && {
         body: packed ? await compressed(sent, { level: constants.Z_BEST_SPEED }) : sent,
       }),
-      ...(form && { body: new URLSearchParams(form) }),
+      ...(form && { body: form instanceof Uint8Array ? form : new URLSearchParams(form) }),
       redirect: 'error',
       keepAlive: String(this.#denials.get(hostOf(target)) ?? 0),
       allowPrivate: allowPrivateAddress,
@@ -121,6 +124,8 @@ export class NodeCaller {
       );
       const text = await response.text();
       const reply = { status: response.status, headers: response.headers, ms: performance.now() - since };
+      // Replies of many nodes come together, and each is parsed in one piece.
+      await new TimeSlice().next();
       return { ...reply, obj: envelopeOf(target, path, response, text) };
     } catch (error) {
       const failure = callError(error, target);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { rm } from 'node:fs/promises';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { OnlineClients } from '../online.js';
 
 const onlines = (panel: TestPanel): Promise<string[]> =>
   panel.get('/panel/api/clients/onlines', { method: 'POST' });
@@ -124,4 +125,24 @@ test('lastOnline is in seconds, in the record of the client in ms', async (t) =>
   const at = clock.now();
   t.is((await lastOnline(panel))['ada'], Math.floor(at / 1000));
   t.like(await panel.get('/panel/api/clients/traffic/ada'), { lastOnline: at });
+});
+
+test('for thousands of clients that moved bytes, a place is asked for once for each inbound', (t) => {
+  let asked = 0;
+  const online = new OnlineClients({
+    inbounds: {
+      get: (id: number) => ({ id }),
+      placeOf: ({ id }: { id: number }) => {
+        asked += 1;
+        return { guid: `guid-${id}`, name: '' };
+      },
+    },
+    identity: { guid: 'here' },
+  } as never);
+  const usage = Array.from({ length: 3_000 }, (_, i) => ({
+    ...{ clientId: i + 1, inboundId: (i % 3) + 1 },
+    ...{ up: 1, down: 1 },
+  }));
+  online.moved(usage, 1_000, 'source');
+  t.is(asked, 3);
 });
