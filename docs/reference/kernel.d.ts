@@ -9,7 +9,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 42 names
+//   @weir-panel/weir/plugins/clients: 43 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
@@ -2344,13 +2344,14 @@ declare module '@weir-panel/weir/plugins/clients' {
     of(row: ClientRow): TrafficRecord;
   }
   export const ClientTraffic: Token<ClientTrafficApi>;
-  /** Users that the core must not have although their rows say otherwise: a limit is reached, and the database cannot be written. In memory only. */
+  /** Users that the core must not have although their rows say otherwise: a limit is reached and the database cannot be written, or their last bytes are counted before they go. In memory only. */
   export interface WithheldUsersApi {
-    /** Withholds the users of these clients and of these inbounds, and none of before; resolves when the core follows. */
-    replace(users: {
-      readonly clients: ReadonlySet<number>;
-      readonly inbounds: ReadonlySet<number>;
-    }): Promise<void>;
+    /** Withholds the users of these clients and of these inbounds, and none that `by`, a plugin, has withheld before; resolves when the core follows. */
+    replace(by: string, users: Withheld): Promise<void>;
+  }
+  export interface Withheld {
+    readonly clients: ReadonlySet<number>;
+    readonly inbounds: ReadonlySet<number>;
   }
   export const WithheldUsers: Token<WithheldUsersApi>;
   /** Users of inbounds that a program beside the core runs, as they should be now: enabled, within their limits, not withheld. From memory. */
