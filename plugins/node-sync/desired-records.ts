@@ -244,9 +244,10 @@ export class DesiredRecords {
     return new Map(rows.map(({ id, period }) => [Number(id), Number(period)]));
   }
 
-  async hasAny(nodeId: number): Promise<boolean> {
+  /** Whether the node has confirmed anything. */
+  async hasSent(nodeId: number): Promise<boolean> {
     const found = await this.#db.query(
-      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId LIMIT 1',
+      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 0 LIMIT 1',
       {
         nodeId,
       },

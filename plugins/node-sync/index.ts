@@ -20,6 +20,7 @@ import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from 
 import { Adopter } from './adoption/adopter.js';
 import { adoptionRoutes } from './adoption/adoption-routes.js';
 import { AdoptionStore } from './adoption/adoption-store.js';
+import { Meeting } from './adoption/meeting.js';
 import { ClientsToAdopt } from './adoption/clients-to-adopt.js';
 import { InboundsToAdopt } from './adoption/inbounds-to-adopt.js';
 import { OffersOfNodes } from './adoption/offers.js';
@@ -69,6 +70,7 @@ export default definePlugin({
     inboundsToAdopt: singleton(InboundsToAdopt),
     clientsToAdopt: singleton(ClientsToAdopt),
     adopter: singleton(Adopter),
+    meeting: singleton(Meeting),
     selectedTags: singleton(SelectedTags),
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),

@@ -1,0 +1,33 @@
+// A node whose record is deleted, and its panel that comes back under another one.
+import test from 'ava';
+import { until } from '../../../test/harness/index.js';
+import { addSite, adoption, inboundOf } from './adoption-world.js';
+import { addNode, emails, inbounds, SyncWorld } from './world.js';
+
+const tags = async (panel: Parameters<typeof inbounds>[0]): Promise<string[]> =>
+  (await inbounds(panel)).map(({ tag }) => tag).sort();
+
+test('a panel that was given back while it was off keeps what it has, though its next record has inbounds before it is enabled', async (t) => {
+  const world = await SyncWorld.start(t);
+  const site = await world.site();
+  const own = await site.panel.addInbound({ tag: 'own' });
+  await site.panel.addClient('ann', [own]);
+  const { panel } = world.central;
+  const id = await addSite(panel, 'fra', site, { inboundSyncMode: 'selected', inboundTags: ['own'] });
+  await until(async () => (await adoption(panel, id)).adopted[0]?.isDone === true, 'it is adopted');
+  await until(async () => (await world.pending(id)) === 0, 'the node knows');
+  const enable = (nodeId: number, on: boolean) =>
+    panel.get(`/panel/api/nodes/setEnable/${nodeId}`, { body: { enable: on } });
+  await enable(id, false);
+  await panel.get(`/panel/api/x/node-sync/${id}/release`, {
+    body: { inboundIds: [(await inboundOf(panel, 'own')).id] },
+  });
+  await panel.get(`/panel/api/nodes/del/${id}`, { method: 'POST' });
+  const next = await addNode(panel, 'again', site, { enable: false, inboundSyncMode: 'selected' });
+  await panel.addInbound({ nodeId: next, tag: 'new' });
+  await enable(next, true);
+  await world.online(next);
+  await world.reconcile(next);
+  t.deepEqual(await tags(site.panel), ['new', 'own']);
+  t.deepEqual(await emails(site.panel), ['ann']);
+});
