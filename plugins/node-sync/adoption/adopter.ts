@@ -200,11 +200,17 @@ export class Adopter {
     const { changes, inboundEdits, inbounds, adoptions, nodes, db } = this.#needs;
     const { nodeId = null, tag = '' } = inbounds.get(inboundId) ?? {};
     const tags = [tag, adoptions.of(inboundId)?.remoteTag];
+    const deselect = async (): Promise<void> => {
+      if (nodeId !== null)
+        await db.write((tx) =>
+          nodes.selectTags(tx, nodeId, (all) => all.filter((one) => !tags.includes(one)), who),
+        );
+    };
+    // First: after a crash between the two, what is selected and not here would be adopted again.
+    await deselect();
     await changes.releasing(inboundId, () => inboundEdits.delete(inboundId, who));
-    if (nodeId !== null)
-      await db.write((tx) =>
-        nodes.selectTags(tx, nodeId, (all) => all.filter((one) => !tags.includes(one)), who),
-      );
+    // An edit meanwhile may have selected it once more.
+    await deselect();
   }
 
   #report(node: NodeEntry, problem: string): void {

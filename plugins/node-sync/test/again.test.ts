@@ -31,3 +31,24 @@ test('a panel that was given back while it was off keeps what it has, though its
   t.deepEqual(await tags(site.panel), ['new', 'own']);
   t.deepEqual(await emails(site.panel), ['ann']);
 });
+
+test('hosts of a machine are in links as soon as its guid is known', async (t) => {
+  const world = await SyncWorld.start(t);
+  const site = await world.site();
+  const { panel } = world.central;
+  const id = await addNode(panel, 'fra', site, { enable: false, inboundSyncMode: 'selected' });
+  const inbound = await panel.addInbound({ nodeId: id, listen: '' });
+  await panel.addClient('ann', [inbound]);
+  const { panelGuid } = await site.panel.get<{ panelGuid: string }>('/panel/api/server/status');
+  await panel.get('/panel/api/hosts/add', {
+    body: { inboundIds: [inbound], remark: 'front', hosts: ['front.example.org'], nodeGuids: [panelGuid] },
+  });
+  const hosts = async () => {
+    const links = await panel.get<string[]>('/panel/api/clients/links/ann');
+    return links.map((link) => new URL(link).hostname);
+  };
+  t.deepEqual(await hosts(), ['127.0.0.1'], 'nobody knows yet whose machine it is');
+  await panel.get(`/panel/api/nodes/setEnable/${id}`, { body: { enable: true } });
+  await world.online(id);
+  await until(async () => (await hosts()).includes('front.example.org'), 'the host of this machine');
+});

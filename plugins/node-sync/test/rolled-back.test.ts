@@ -1,9 +1,10 @@
 // Writes that fail: a full disk, by triggers of SQLite.
 import test from 'ava';
 import { editDatabase } from '../../../test/harness/edit-database.js';
-import { FakeClock } from '../../../test/harness/index.js';
+import { FakeClock, until } from '../../../test/harness/index.js';
+import { addSite, adoption, inboundOf } from './adoption-world.js';
 import { FalseNode, toldEpoch } from './false-node.js';
-import { downOf, poll, SyncWorld } from './world.js';
+import { downOf, inbounds, poll, SyncWorld } from './world.js';
 
 test('a poll or a save that is rolled back makes the usage of a machine neither more nor less', async (t) => {
   const world = await SyncWorld.start(t, new FakeClock());
@@ -48,4 +49,36 @@ test('a poll or a save that is rolled back makes the usage of a machine neither 
   await poll(world.central.panel);
   await report();
   t.like(told.at(-1), { id: ann.id, down: 1_000 });
+});
+
+test('an inbound that is given back in two writes is given back, or is as it was', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel, dataDirectory } = world.central;
+  const site = await world.site();
+  for (const tag of ['one', 'two']) await site.panel.addInbound({ tag });
+  const id = await addSite(panel, 'fra', site, {
+    inboundSyncMode: 'selected',
+    inboundTags: ['one', 'two'],
+  });
+  const adopted = async () => {
+    const all = (await adoption(panel, id)).adopted.filter(({ isDone }) => isDone);
+    return all.map(({ inboundId, tag }) => `${tag} ${inboundId}`).sort();
+  };
+  await until(async () => (await adopted()).length === 2, 'both are adopted');
+  const before = await adopted();
+  const release = async (tag: string, fails: string) => {
+    await editDatabase(dataDirectory, [
+      `CREATE TRIGGER full_disk BEFORE ${fails} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+    ]);
+    const body = { inboundIds: [(await inboundOf(panel, tag)).id] };
+    const { status } = await panel.call(`/panel/api/x/node-sync/${id}/release`, { body });
+    await editDatabase(dataDirectory, ['DROP TRIGGER full_disk']);
+    await world.reconcile(id);
+    return status;
+  };
+  t.is(await release('one', 'UPDATE ON nodes'), 500);
+  t.deepEqual(await adopted(), before, 'as it was');
+  t.is(await release('two', 'DELETE ON inbounds'), 500);
+  await until(async () => (await adopted()).length === 1, 'it is given back');
+  t.is((await inbounds(site.panel)).length, 2);
 });
