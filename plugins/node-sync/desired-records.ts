@@ -255,6 +255,28 @@ export class DesiredRecords {
     return found.length > 0;
   }
 
+  /** Deletions that the panel of a node did not have when the record of the node was deleted. */
+  async left(nodeId: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1 AND is_released = 0 ORDER BY kind DESC, id LIMIT :limit`,
+      { nodeId, limit },
+    );
+    return rows.map(read);
+  }
+  /** They are there. */
+  async leftAreSent(nodeId: number, rows: readonly RecordRow[]): Promise<void> {
+    await this.#db.write(async (tx) => {
+      for (const kind of ['inbound', 'client'] as const) {
+        const ids = rows.flatMap((row) => (row.kind === kind ? [row.id] : []));
+        if (ids.length > 0)
+          await tx.run(
+            'DELETE FROM node_sync_records WHERE node_id = :nodeId AND kind = :kind AND id IN (:ids)',
+            { nodeId, kind, ids },
+          );
+      }
+    });
+  }
+
   /** All records of a node, a page at a time. */
   async page(nodeId: number, kind: RecordKind, after: number, limit: number): Promise<RecordRow[]> {
     const rows = await this.#db.query<RecordRow>(
@@ -274,8 +296,13 @@ export class DesiredRecords {
     });
   }
 
+  /** Deletions that a panel does not have yet stay: it may come back as another node. */
   async forget(tx: Tx, nodeId: number): Promise<void> {
-    await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId', { nodeId });
+    await tx.run(
+      `DELETE FROM node_sync_records WHERE node_id = :nodeId AND (is_gone = 0 OR is_pending = 0 OR is_released = 1
+       OR NOT EXISTS (SELECT 1 FROM node_sync_met WHERE node_id = :nodeId))`,
+      { nodeId },
+    );
     await this.#adoptions.forgetNode(tx, nodeId);
     await tx.run('DELETE FROM node_sync_positions WHERE node_id = :nodeId', { nodeId });
   }

@@ -144,8 +144,8 @@ export class AdoptionStore {
   }
 
   /** Ids of other nodes under which the panel with this guid was known. */
-  async metAs(tx: Tx, nodeId: number, guid: string): Promise<number[]> {
-    const rows = await this.#tables.met.findAll({ where: { guid }, transaction: tx.t });
+  async metAs(nodeId: number, guid: string): Promise<number[]> {
+    const rows = await this.#tables.met.findAll({ where: { guid } });
     return rows.map((row) => row.get().nodeId).filter((id) => id !== nodeId);
   }
   async meet(tx: Tx, nodeId: number, guid: string): Promise<void> {

@@ -32,6 +32,30 @@ test('a panel that was given back while it was off keeps what it has, though its
   t.deepEqual(await emails(site.panel), ['ann']);
 });
 
+test('what was deleted while a node was off is not adopted again when the panel comes back under another record', async (t) => {
+  const world = await SyncWorld.start(t);
+  const site = await world.site();
+  for (const [tag, email] of [
+    ['own', 'ann'],
+    ['kept', 'bob'],
+  ] as const)
+    await site.panel.addClient(email, [await site.panel.addInbound({ tag })]);
+  const { panel } = world.central;
+  const id = await addSite(panel, 'fra', site, { inboundSyncMode: 'selected', inboundTags: ['own'] });
+  await until(async () => (await adoption(panel, id)).adopted[0]?.isDone === true, 'it is adopted');
+  await until(async () => (await world.pending(id)) === 0, 'the node knows');
+  await panel.get(`/panel/api/nodes/setEnable/${id}`, { body: { enable: false } });
+  await panel.get('/panel/api/clients/del/ann', { body: {} });
+  await panel.get(`/panel/api/inbounds/del/${(await inboundOf(panel, 'own')).id}`, { body: {} });
+  await panel.get(`/panel/api/nodes/del/${id}`, { method: 'POST' });
+  await world.restart(world.central);
+  const next = await addSite(world.central.panel, 'again', site);
+  await world.reconcile(next);
+  await until(async () => (await adoption(world.central.panel, next)).adopted.length === 1, 'what is left');
+  t.deepEqual(await emails(world.central.panel), ['bob']);
+  t.deepEqual([await emails(site.panel), await tags(site.panel)], [['bob'], ['kept']]);
+});
+
 test('hosts of a machine are in links as soon as its guid is known', async (t) => {
   const world = await SyncWorld.start(t);
   const site = await world.site();
