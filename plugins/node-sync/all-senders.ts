@@ -5,6 +5,7 @@ import { type Applied, DONE, type UserRef, type UserServer } from '../engine/con
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
+import type { Meeting } from './adoption/meeting.js';
 import type { DesiredRecords } from './desired-records.js';
 import { NodeSender, type SenderState } from './node-sender.js';
 import type { OtherProtocols } from './other-protocols.js';
@@ -20,6 +21,7 @@ interface Needs {
   readonly records: DesiredRecords;
   readonly values: RecordValues;
   readonly protocols: OtherProtocols;
+  readonly meeting: Meeting;
   readonly log: Log;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -30,8 +32,8 @@ export class AllSenders implements UserServer {
   readonly #byNode = new Map<number, NodeSender>();
   readonly #held = new Set<number>();
 
-  constructor({ nodes, inbounds, identity, records, values, protocols, log, clock, signal }: Needs) {
-    this.#needs = { nodes, inbounds, identity, records, values, protocols, log, clock, signal };
+  constructor({ nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal }: Needs) {
+    this.#needs = { nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal };
   }
 
   /** Nothing is sent to the node while `work` runs. */
@@ -102,7 +104,7 @@ export class AllSenders implements UserServer {
   #of(nodeId: number): NodeSender {
     const known = this.#byNode.get(nodeId);
     if (known) return known;
-    const { nodes, identity, records, values, protocols, log, clock, signal } = this.#needs;
+    const { nodes, identity, records, values, protocols, meeting, log, clock, signal } = this.#needs;
     const sender = new NodeSender(nodeId, {
       nodes,
       guid: identity.guid,
@@ -110,6 +112,7 @@ export class AllSenders implements UserServer {
       values,
       isHeld: (id) => this.#held.has(id),
       protocols,
+      meet: (id) => meeting.with(id),
       log,
       now: () => clock.now(),
       signal,

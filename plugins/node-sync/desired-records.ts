@@ -78,10 +78,11 @@ export class DesiredRecords {
     this.#clock = clock;
   }
 
-  /** Each record gets a newer version, and waits to be sent. */
+  /** Each record gets a newer version, and waits to be sent. Versions follow the clock: after a backup of this panel, which does not know what was sent since, none is given twice. */
   async mark(tx: Tx, marks: readonly Mark[]): Promise<void> {
     if (marks.length === 0) return;
-    const { rows, onConflict, incoming } = tx.sql;
+    const { rows, onConflict, incoming, greatest } = tx.sql;
+    const now = Math.max(1, Math.floor(this.#clock.now()));
     const columns = {
       node_id: 'integer',
       kind: 'text',
@@ -93,12 +94,13 @@ export class DesiredRecords {
     for (let from = 0; from < marks.length; from += AT_ONCE)
       await tx.run(
         `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused, is_released)
-         SELECT j.node_id, j.kind, j.id, 1, j.is_gone, j.period, 1, '', j.is_released FROM ${rows(columns)} AS j WHERE true
+         SELECT j.node_id, j.kind, j.id, :now, j.is_gone, j.period, 1, '', j.is_released FROM ${rows(columns)} AS j WHERE true
          ${onConflict(
            'node_id, kind, id',
-           `version = node_sync_records.version + 1, is_gone = ${incoming('is_gone')}, is_released = ${incoming('is_released')}, period = node_sync_records.period + ${incoming('period')}, is_pending = 1`,
+           `version = ${greatest}(node_sync_records.version + 1, ${incoming('version')}), is_gone = ${incoming('is_gone')}, is_released = ${incoming('is_released')}, period = node_sync_records.period + ${incoming('period')}, is_pending = 1`,
          )}`,
         {
+          now,
           rows: JSON.stringify(
             marks
               .slice(from, from + AT_ONCE)
@@ -217,13 +219,14 @@ export class DesiredRecords {
         const { rows, onConflict, incoming, greatest } = tx.sql;
         await tx.run(
           `INSERT INTO node_sync_records (node_id, kind, id, version, is_gone, period, is_pending, refused, is_released)
-           SELECT :nodeId, j.kind, j.id, j.version + 1, 1, 0, 1, '', 0 FROM ${rows(columns)} AS j WHERE true
+           SELECT :nodeId, j.kind, j.id, ${greatest}(j.version + 1, :now), 1, 0, 1, '', 0 FROM ${rows(columns)} AS j WHERE true
            ${onConflict(
              'node_id, kind, id',
              `version = ${greatest}(node_sync_records.version + 1, ${incoming('version')}), is_pending = 1`,
            )}`,
           {
             nodeId,
+            now: Math.max(1, Math.floor(this.#clock.now())),
             rows: JSON.stringify(
               seen.slice(from, from + AT_ONCE).map(({ kind, id, version }) => [kind, id, version]),
             ),
@@ -241,14 +244,37 @@ export class DesiredRecords {
     return new Map(rows.map(({ id, period }) => [Number(id), Number(period)]));
   }
 
-  async hasAny(nodeId: number): Promise<boolean> {
+  /** Whether the node has confirmed anything. */
+  async hasSent(nodeId: number): Promise<boolean> {
     const found = await this.#db.query(
-      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId LIMIT 1',
+      'SELECT 1 AS one FROM node_sync_records WHERE node_id = :nodeId AND is_pending = 0 LIMIT 1',
       {
         nodeId,
       },
     );
     return found.length > 0;
+  }
+
+  /** Deletions that the panel of a node did not have when the record of the node was deleted. */
+  async left(nodeId: number, limit: number): Promise<RecordRow[]> {
+    const rows = await this.#db.query<RecordRow>(
+      `SELECT ${COLUMNS} FROM node_sync_records WHERE node_id = :nodeId AND is_gone = 1 AND is_released = 0 ORDER BY kind DESC, id LIMIT :limit`,
+      { nodeId, limit },
+    );
+    return rows.map(read);
+  }
+  /** They are there. */
+  async leftAreSent(nodeId: number, rows: readonly RecordRow[]): Promise<void> {
+    await this.#db.write(async (tx) => {
+      for (const kind of ['inbound', 'client'] as const) {
+        const ids = rows.flatMap((row) => (row.kind === kind ? [row.id] : []));
+        if (ids.length > 0)
+          await tx.run(
+            'DELETE FROM node_sync_records WHERE node_id = :nodeId AND kind = :kind AND id IN (:ids)',
+            { nodeId, kind, ids },
+          );
+      }
+    });
   }
 
   /** All records of a node, a page at a time. */
@@ -270,8 +296,13 @@ export class DesiredRecords {
     });
   }
 
+  /** Deletions that a panel does not have yet stay: it may come back as another node. */
   async forget(tx: Tx, nodeId: number): Promise<void> {
-    await tx.run('DELETE FROM node_sync_records WHERE node_id = :nodeId', { nodeId });
+    await tx.run(
+      `DELETE FROM node_sync_records WHERE node_id = :nodeId AND (is_gone = 0 OR is_pending = 0 OR is_released = 1
+       OR NOT EXISTS (SELECT 1 FROM node_sync_met WHERE node_id = :nodeId))`,
+      { nodeId },
+    );
     await this.#adoptions.forgetNode(tx, nodeId);
     await tx.run('DELETE FROM node_sync_positions WHERE node_id = :nodeId', { nodeId });
   }

@@ -20,6 +20,7 @@ import { CounterSources, duringTrafficCount, Presence, PresenceReporters } from 
 import { Adopter } from './adoption/adopter.js';
 import { adoptionRoutes } from './adoption/adoption-routes.js';
 import { AdoptionStore } from './adoption/adoption-store.js';
+import { Meeting } from './adoption/meeting.js';
 import { ClientsToAdopt } from './adoption/clients-to-adopt.js';
 import { InboundsToAdopt } from './adoption/inbounds-to-adopt.js';
 import { OffersOfNodes } from './adoption/offers.js';
@@ -69,6 +70,7 @@ export default definePlugin({
     inboundsToAdopt: singleton(InboundsToAdopt),
     clientsToAdopt: singleton(ClientsToAdopt),
     adopter: singleton(Adopter),
+    meeting: singleton(Meeting),
     selectedTags: singleton(SelectedTags),
     places: singleton(PlacesOfNodes),
     records: singleton(DesiredRecords),
@@ -143,6 +145,7 @@ export default definePlugin({
     tap(elsewhereChanged, ({ clientIds }) => byMachine.toldAbove(clientIds)),
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(desiredStateChanged, ({ nodeIds }) => selectedTags.follow(nodeIds)),
+    tap(nodesFlipped, () => places.guidsLearnt()),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips)
         if (to === 'online') void synchroniser.reconcile(id);
@@ -173,9 +176,12 @@ export default definePlugin({
     }),
   ],
   routes: (scope) => [...routes(scope), ...adoptionRoutes(scope)],
-  jobs: ({ synchroniser, usage, reports }) => [
+  jobs: ({ synchroniser, usage, reports, places }) => [
     job('report', '30s', (signal) => reports.run(signal)),
-    job('compare', { every: '1m', jitter: '10s' }, (signal) => synchroniser.compareDue(signal)),
+    job('compare', { every: '1m', jitter: '10s' }, async (signal) => {
+      await places.guidsLearnt();
+      await synchroniser.compareDue(signal);
+    }),
     job('acknowledge', '1m', () => usage.acknowledge()),
   ],
   start: async ({ places, senders }) => {

@@ -38,6 +38,8 @@ interface Needs {
   /** nothing is sent for now; who holds it wakes this sender */
   readonly isHeld: (nodeId: number) => boolean;
   readonly protocols: OtherProtocols;
+  /** comes before the first call */
+  readonly meet: (nodeId: number) => Promise<void>;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -131,7 +133,8 @@ export class NodeSender {
   }
 
   async #apply(node: string, changes: readonly SentChange[]): Promise<Told[]> {
-    const { nodes, guid, signal } = this.#needs;
+    const { nodes, guid, meet, signal } = this.#needs;
+    await meet(this.#nodeId);
     const { obj } = await nodes.call(this.#nodeId, APPLY, {
       method: 'POST',
       json: { central: guid, node, changes },

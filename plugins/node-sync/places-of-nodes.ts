@@ -11,6 +11,8 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
   /** Nodes can be read once their plugin has started. */
   #isReady = false;
 
+  /** as links were composed last, by node */
+  readonly #guids = new Map<number, string>();
   readonly #adoptions: AdoptionStore;
 
   constructor({
@@ -39,6 +41,7 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
   /** Subscriptions that started earlier were composed without nodes. */
   async ready(): Promise<void> {
     this.#isReady = true;
+    this.#noteGuids();
     await this.#recompose(() => true);
   }
 
@@ -49,6 +52,21 @@ export class PlacesOfNodes implements InboundPlacesApi, WaySource {
       ),
     );
     if (moved.size > 0) await this.#recompose((nodeId) => moved.has(nodeId));
+  }
+
+  /** The guid of a panel is learnt with its first answer, or another one is accepted: hosts go by it. */
+  async guidsLearnt(): Promise<void> {
+    if (!this.#isReady) return;
+    const learnt = this.#noteGuids();
+    if (learnt.size > 0) await this.#recompose((nodeId) => learnt.has(nodeId));
+  }
+  #noteGuids(): ReadonlySet<number> {
+    const learnt = new Set<number>();
+    for (const { id, guid } of this.#nodes.list()) {
+      if ((this.#guids.get(id) ?? '') !== guid) learnt.add(id);
+      this.#guids.set(id, guid);
+    }
+    return learnt;
   }
 
   /** A machine below this node has another address. */

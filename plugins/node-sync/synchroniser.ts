@@ -3,6 +3,7 @@ import { type Clock, KeyedQueue, type Log, messageOf, type Principal } from '../
 import type { NodeChange, NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { Adopter } from './adoption/adopter.js';
+import type { Meeting } from './adoption/meeting.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { AllSenders } from './all-senders.js';
 import { Comparison } from './comparison.js';
@@ -40,6 +41,7 @@ export class Synchroniser implements NodeRecordsApi {
   readonly #protocols: OtherProtocols;
   readonly #comparison: Comparison;
   readonly #adopter: Adopter;
+  readonly #meeting: Meeting;
   readonly #compared = new Map<
     number,
     { readonly at: number; readonly guid: string; readonly problem: string }
@@ -57,9 +59,11 @@ export class Synchroniser implements NodeRecordsApi {
     clock: Clock;
     log: Log;
     adopter: Adopter;
+    meeting: Meeting;
     adoptions: AdoptionStore;
   }) {
     this.#adopter = needs.adopter;
+    this.#meeting = needs.meeting;
     this.#nodes = needs.nodes;
     this.#records = needs.records;
     this.#senders = needs.senders;
@@ -113,7 +117,7 @@ export class Synchroniser implements NodeRecordsApi {
     await this.#protocols.call(
       node,
       async () => {
-        await this.#adopter.meet(nodeId);
+        await this.#meeting.with(nodeId);
         if (this.#adopter.isUnfinished(nodeId)) await this.#adopter.run(nodeId);
       },
       async () => undefined,
@@ -174,6 +178,7 @@ export class Synchroniser implements NodeRecordsApi {
     this.#protocols.forget(nodeId);
     this.#compared.delete(nodeId);
     this.#adopter.forget(nodeId);
+    this.#meeting.forget(nodeId);
   }
 
   protocolOf(nodeId: number): string {

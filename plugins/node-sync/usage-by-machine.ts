@@ -16,6 +16,13 @@ interface Change {
   readonly cleared?: readonly number[];
   readonly moved?: { readonly from: number; readonly to: number };
 }
+/** By client and node. */
+type Unsaved = Map<string, MachineUsageRow>;
+interface UnsavedChange {
+  readonly added?: readonly MachineUsageRow[];
+  readonly stored?: readonly MachineUsageRow[];
+  readonly cleared?: readonly number[];
+}
 const HERE = 0;
 const AT_ONCE = 2_500;
 const MOST_BYTES = Number.MAX_SAFE_INTEGER;
@@ -26,8 +33,9 @@ export class UsageByMachine {
   readonly #inbounds: InboundsApi;
   readonly #clients: ClientsApi;
   readonly projection: Projection<Usage, Change>;
-  /** not stored yet: a row for each poll would double its time */
-  #unsaved = new Map<string, MachineUsageRow>();
+  /** Not stored yet: a row for each poll would double its time. It follows commits: of a poll that is rolled back, nothing is here. */
+  #unsaved: Unsaved = new Map();
+  readonly unsaved: Projection<Unsaved, UnsavedChange>;
   /** clients of which a node has not been told, by node */
   readonly #untold = new Map<number, Set<number>>();
 
@@ -40,12 +48,22 @@ export class UsageByMachine {
         const state: Usage = new Map();
         for (const row of (await needs.tables.usage.findAll({ raw: true })) as unknown as MachineUsageRow[])
           add(state, row);
+        for (const row of this.#unsaved.values()) add(state, row);
         return state;
       },
       apply: (state, { added = [], cleared = [], moved }) => {
         if (moved) moveIn(state, moved);
         for (const id of cleared) state.delete(id);
         for (const row of added) add(state, row);
+      },
+    });
+    this.unsaved = needs.db.projection<Unsaved, UnsavedChange>({
+      load: async () => (this.#unsaved = Object.assign(new Map(), { isComparedApart: true })),
+      apply: (state, { added = [], stored = [], cleared = [] }) => {
+        for (const row of added) put(state, row, sum);
+        for (const row of stored) put(state, row, (known, some) => Math.max(0, known - some));
+        const gone = new Set(cleared);
+        if (gone.size > 0) for (const [key, { clientId }] of state) if (gone.has(clientId)) state.delete(key);
       },
     });
   }
@@ -60,15 +78,8 @@ export class UsageByMachine {
     }
     if (added.length === 0) return;
     tx.apply(this.projection, { added });
-    for (const row of added) {
-      const key = `${row.clientId}.${row.nodeId}`;
-      const known = this.#unsaved.get(key);
-      this.#unsaved.set(
-        key,
-        known ? { ...row, up: sum(row.up, known.up), down: sum(row.down, known.down) } : row,
-      );
-      this.#mayTell(row.clientId, row.nodeId);
-    }
+    tx.apply(this.unsaved, { added });
+    for (const { clientId, nodeId } of added) this.#mayTell(clientId, nodeId);
   }
 
   #mayTell(clientId: number, ...more: readonly number[]): void {
@@ -144,8 +155,7 @@ export class UsageByMachine {
         ids: cleared.slice(from, from + AT_ONCE),
       });
     tx.apply(this.projection, { cleared });
-    const gone = new Set(cleared);
-    for (const [key, { clientId }] of this.#unsaved) if (gone.has(clientId)) this.#unsaved.delete(key);
+    tx.apply(this.unsaved, { cleared });
   }
 
   /** What the client used on other machines than this node, with those that a panel above this one knows. */
@@ -181,12 +191,22 @@ export class UsageByMachine {
 
   /** Stores what polls have added. A crash before costs a node the knowledge of half a minute, and no bytes. */
   async save(): Promise<void> {
-    if (this.#unsaved.size === 0) return;
-    const rows = [...this.#unsaved.values()];
-    this.#unsaved = new Map();
-    for (let from = 0; from < rows.length; from += AT_ONCE)
-      await this.#db.write((tx) => addTo(tx, rows.slice(from, from + AT_ONCE)));
+    for (let left = this.#unsaved.size; left > 0; left -= AT_ONCE)
+      await this.#db.write(async (tx) => {
+        const stored = [...this.#unsaved.values()].slice(0, AT_ONCE);
+        if (stored.length === 0) return;
+        await addTo(tx, stored);
+        tx.apply(this.unsaved, { stored });
+      });
   }
+}
+
+function put(state: Unsaved, row: MachineUsageRow, join: (known: number, some: number) => number): void {
+  const key = `${row.clientId}.${row.nodeId}`;
+  const known = state.get(key) ?? { up: 0, down: 0 };
+  const [up, down] = [join(known.up, row.up), join(known.down, row.down)];
+  if (up + down === 0) state.delete(key);
+  else state.set(key, { ...row, up, down });
 }
 
 async function addTo(tx: Tx, added: readonly MachineUsageRow[]): Promise<void> {

@@ -3,13 +3,11 @@
 import { type Database, type Log, messageOf, type Principal } from '../../../kernel/index.js';
 import type { FallbacksApi, SentFallback } from '../../fallbacks/contract.js';
 import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
-import { NodeCallError, type NodeEntry, type NodesApi } from '../../nodes/contract.js';
+import type { NodeEntry, NodesApi } from '../../nodes/contract.js';
 import type { AllSenders } from '../all-senders.js';
 import type { ChangesOfNodes } from '../changes-of-nodes.js';
-import type { DesiredRecords } from '../desired-records.js';
 import type { PlacesOfNodes } from '../places-of-nodes.js';
 import { UnreadableReply } from '../replies.js';
-import type { UsageByMachine } from '../usage-by-machine.js';
 import type { AdoptionStore } from './adoption-store.js';
 import type { ClientsToAdopt } from './clients-to-adopt.js';
 import { type InboundsToAdopt, isSelected, refusalOf } from './inbounds-to-adopt.js';
@@ -28,9 +26,7 @@ interface Needs {
   readonly fallbacks: FallbacksApi | undefined;
   readonly senders: AllSenders;
   readonly changes: ChangesOfNodes;
-  readonly records: DesiredRecords;
   readonly places: PlacesOfNodes;
-  readonly byMachine: UsageByMachine;
   readonly adoptions: AdoptionStore;
   readonly offers: OffersOfNodes;
   readonly inboundsToAdopt: InboundsToAdopt;
@@ -47,11 +43,10 @@ export class Adopter {
   readonly #problems = new Map<number, string>();
 
   constructor(needs: Needs) {
-    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine } =
-      needs;
+    const { db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, places } = needs;
     const { adoptions, offers, inboundsToAdopt, clientsToAdopt, log, self, signal } = needs;
     this.#needs = {
-      ...{ db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, records, places, byMachine },
+      ...{ db, nodes, inbounds, inboundEdits, fallbacks, senders, changes, places },
       ...{ adoptions, offers, inboundsToAdopt, clientsToAdopt, log, self, signal },
     };
   }
@@ -72,24 +67,6 @@ export class Adopter {
   isDue(nodeId: number, digest: string | undefined): boolean {
     const node = this.#needs.nodes.get(nodeId);
     return node !== undefined && (digest === undefined || this.#seen.get(nodeId) !== keyOf(node, digest));
-  }
-
-  /** A record of a node that is new knows nothing: what the panel there has of an earlier one is given back to it first, so that nothing is deleted. */
-  async meet(nodeId: number): Promise<void> {
-    const { db, nodes, adoptions, records, offers, byMachine: usage } = this.#needs;
-    const guid = nodes.get(nodeId)?.guid ?? '';
-    if (await adoptions.hasMet(nodeId)) return;
-    if (!(await records.hasAny(nodeId)))
-      await offers.releaseAll(nodeId).catch((error: unknown) => {
-        const isNew = error instanceof NodeCallError && error.remoteCode === 'NODE_AGENT_UNKNOWN_CENTRAL';
-        if (!isNew) throw error;
-      });
-    await usage.save();
-    await db.write(async (tx) => {
-      const previous = guid === '' ? [] : await adoptions.metAs(tx, nodeId, guid);
-      for (const id of previous) if (!nodes.get(id)) await usage.moved(tx, id, nodeId);
-      await adoptions.meet(tx, nodeId, guid);
-    });
   }
 
   /** Rejects with a NodeCallError when the node does not answer. Returns how many inbounds are new here. */
@@ -223,11 +200,17 @@ export class Adopter {
     const { changes, inboundEdits, inbounds, adoptions, nodes, db } = this.#needs;
     const { nodeId = null, tag = '' } = inbounds.get(inboundId) ?? {};
     const tags = [tag, adoptions.of(inboundId)?.remoteTag];
+    const deselect = async (): Promise<void> => {
+      if (nodeId !== null)
+        await db.write((tx) =>
+          nodes.selectTags(tx, nodeId, (all) => all.filter((one) => !tags.includes(one)), who),
+        );
+    };
+    // First: after a crash between the two, what is selected and not here would be adopted again.
+    await deselect();
     await changes.releasing(inboundId, () => inboundEdits.delete(inboundId, who));
-    if (nodeId !== null)
-      await db.write((tx) =>
-        nodes.selectTags(tx, nodeId, (all) => all.filter((one) => !tags.includes(one)), who),
-      );
+    // An edit meanwhile may have selected it once more.
+    await deselect();
   }
 
   #report(node: NodeEntry, problem: string): void {

@@ -144,15 +144,17 @@ export class AdoptionStore {
   }
 
   /** Ids of other nodes under which the panel with this guid was known. */
-  async metAs(tx: Tx, nodeId: number, guid: string): Promise<number[]> {
-    const rows = await this.#tables.met.findAll({ where: { guid }, transaction: tx.t });
+  async metAs(nodeId: number, guid: string): Promise<number[]> {
+    const rows = await this.#tables.met.findAll({ where: { guid } });
     return rows.map((row) => row.get().nodeId).filter((id) => id !== nodeId);
   }
   async meet(tx: Tx, nodeId: number, guid: string): Promise<void> {
+    await this.#tables.met.destroy({ where: { nodeId }, transaction: tx.t });
     await this.#tables.met.create({ nodeId, guid }, { transaction: tx.t });
   }
-  async hasMet(nodeId: number): Promise<boolean> {
-    return (await this.#tables.met.findOne({ where: { nodeId } })) !== null;
+  /** Of the panel that was met as this node; undefined before. */
+  async metGuid(nodeId: number): Promise<string | undefined> {
+    return (await this.#tables.met.findOne({ where: { nodeId } }))?.get().guid;
   }
 
   async forgetNode(tx: Tx, nodeId: number): Promise<void> {
