@@ -5852,6 +5852,13 @@ export type NodeElsewhereReply = {
   skipped: number[];
 };
 
+export type NodeLeaveInput = {
+  body: {
+    /** guid of the central: the panel that manages this one */
+    central: string;
+  };
+};
+
 export type NodeOffersInput = {
   query: {
     /** guid of the central: the panel that manages this one */
@@ -7374,6 +7381,9 @@ export class Weir extends Transport {
     /** What clients of the central used on all other machines, in place of what it reported before. Their quota counts it together with what they used here, until the next report. — POST /panel/api/x/node/elsewhere */
     elsewhere: (input: NodeElsewhereInput): Promise<NodeElsewhereReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/node/elsewhere', gives: 'obj' }, input),
+    /** What `node.release` does, asked by the central itself: its record of this panel is new, and knows nothing of what an earlier one has brought about here. — POST /panel/api/x/node/leave */
+    leave: (input: NodeLeaveInput): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/node/leave', gives: 'msg' }, input),
     /** The inbounds of this panel that the central does not have: it may adopt those that nobody manages, by a change of the kind inbound with their id as `adopts`. — GET /panel/api/x/node/offers */
     offers: (input: NodeOffersInput): Promise<NodeOffersReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/node/offers', gives: 'obj' }, input),

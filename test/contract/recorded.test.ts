@@ -108,15 +108,17 @@ const BODIES: Readonly<Record<string, object>> = {
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
   'system/jobs/{plugin}/{job}': { plugin: 'audit', job: 'remove' },
 };
+const greetCentral = (panel: TestPanel) =>
+  panel.get('/panel/api/x/node/apply', {
+    body: { central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10', changes: [] },
+  });
 /** What is there before a call, where `boot` does not make it. */
 const FIRST: Record<string, (panel: TestPanel) => Promise<unknown>> = {
   'clients/bulkAdjust': (panel) =>
     panel.get('/panel/api/clients/update/example', { body: { totalGB: 5000 } }),
   'clients/bulkAttach': (panel) => panel.addInbound(),
-  'x/node/centrals/release': (panel) =>
-    panel.get('/panel/api/x/node/apply', {
-      body: { central: '6f1e4a0c-3a51-4a5e-9a55-3f1f9d6c2b10', changes: [] },
-    }),
+  'x/node/centrals/release': greetCentral,
+  'x/node/leave': greetCentral,
   'engine/outbound-subs/{id}/move': async (panel) => {
     for (const remark of ['one', 'two'])
       await panel.get('/panel/api/engine/outbound-subs', {

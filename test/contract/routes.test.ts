@@ -238,6 +238,7 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/node/devices', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  ['POST /panel/api/x/node/leave', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

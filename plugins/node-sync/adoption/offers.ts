@@ -91,10 +91,7 @@ export class OffersOfNodes {
 
   /** The node forgets what it knows of this panel; what it has stays there, and nobody manages it. */
   async releaseAll(nodeId: number): Promise<void> {
-    // It rejects where the panel is new there. A token of the kind `node` may ask that, but forget nobody.
-    const query = new URLSearchParams({ central: this.#identity.guid });
-    await this.#nodes.call(nodeId, `panel/api/x/node/state?${query}`, { timeoutMs: CALL_MS });
-    await this.#nodes.call(nodeId, 'panel/api/x/node/centrals/release', {
+    await this.#nodes.call(nodeId, 'panel/api/x/node/leave', {
       method: 'POST',
       json: { central: this.#identity.guid },
       timeoutMs: CALL_MS,

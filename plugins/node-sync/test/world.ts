@@ -21,7 +21,7 @@ export async function addNode(
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<number> {
   const { token } = await site.panel.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
-    body: { name: `central-of-${name}` },
+    body: { name: `central-of-${name}`, kind: 'node' },
   });
   await central.get('/panel/api/nodes/add', {
     body: {
