@@ -186,8 +186,8 @@ export class Adopter {
       ...offered.map(({ id, originAddress }) => [id, originAddress] as const),
     ]);
     for (const row of adoptions.ofNode(node.id)) {
-      const address = addresses.get(row.remoteId);
-      if (row.originGuid !== '' && address !== undefined && address !== row.originAddress) {
+      const address = addresses.get(row.remoteId) || row.originAddress;
+      if (row.originGuid !== '' && address !== row.originAddress) {
         await adoptions.change(row.inboundId, { originAddress: address });
         await places.moved(node.id);
       }

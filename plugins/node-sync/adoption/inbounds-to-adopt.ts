@@ -65,11 +65,15 @@ export class InboundsToAdopt {
     return [...new Map(left.map((one) => [one.remoteId, one])).values()];
   }
 
-  #problem(node: NodeEntry, { tag, managedBy, originGuid }: OfferedInbound): string {
+  #problem(node: NodeEntry, { tag, managedBy, originGuid, originAddress }: OfferedInbound): string {
     if (!isSelected(node, tag)) return 'not selected';
     if (managedBy !== '') return `another panel manages it: ${managedBy}`;
     if (originGuid === this.#guid()) return 'it runs here: the nodes lead back to this panel';
-    return originGuid === '' ? 'the node does not know yet which machine runs it' : '';
+    if (originGuid === '') return 'the node does not know yet which machine runs it';
+    // Its links would lead to this machine.
+    return originGuid !== node.guid && originAddress === ''
+      ? 'the node does not tell at which address the machine that runs it is reached'
+      : '';
   }
 
   /** Tags that inbounds of ours have on the node. */
