@@ -107,3 +107,26 @@ test('two panels that are nodes of each other, with one client: an edit ends', a
   t.true((await versions()) - last < 1_500, 'it does not go round');
   t.is((await node.panel.get<{ comment: string }>('/panel/api/clients/get/ann')).comment, 'x');
 });
+
+test('a node that says of each record that it has it, and that it has a newer one', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const node = await FalseNode.start(t);
+  node.replies.set('/apply', (body) => {
+    const { changes } = JSON.parse(body) as { changes: { version: number }[] };
+    node.applied.push([]);
+    return {
+      results: changes.flatMap((change) => [
+        { ...change, ok: true, newest: change.version + 1 },
+        { ...change, ok: false, reason: 'no\r\n\u202e<b>way' },
+      ]),
+    };
+  });
+  const nodeId = await node.join(panel, 'liar');
+  await world.online(nodeId);
+  await panel.addInbound({ nodeId });
+  const problem = async () =>
+    (await panel.get<{ problem: string }[]>('/panel/api/x/node-sync'))[0]?.problem ?? '';
+  await until(async () => (await problem()).includes('a newer one'), 'it is not believed for ever');
+  t.true(node.applied.length < 20, `${node.applied.length} calls`);
+});
