@@ -21,6 +21,9 @@ export { ADMIN, type Answer, type CallOptions, freePort } from './api.js';
 /** A test that needs a core names one in its `env`: to start one costs a third of a boot. */
 const NO_CORE = { WEIR_ENGINE_BIN: '/nonexistent/core', WEIR_ENGINE_INSTALL: 'off' };
 
+/** On a machine that many tests share, a built-in plugin may take longer than in life. */
+const PATIENT = { during: 20_000 };
+
 export interface PanelOptions {
   /** take the place of the built-in plugins of the same name, or come in addition */
   readonly plugins?: readonly Plugin[];
@@ -97,7 +100,7 @@ export class TestPanel extends PanelApi {
       write: (line) => void log.push(line),
       selfChecks: true,
       ...(clock && { clock }),
-      ...(limits && { limits }),
+      limits: { ...PATIENT, ...limits },
     });
     const failed = kernel.plugins().find(({ state }) => state === 'failed');
     if (failed && !options.partial) {

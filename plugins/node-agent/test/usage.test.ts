@@ -3,10 +3,26 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { definePlugin, Refusal, tap } from '../../../kernel/index.js';
 import { editDatabase } from '../../../test/harness/edit-database.js';
+import { duringClientSave } from '../../clients/contract.js';
 import { CENTRAL, client, inbound, openManaged, openWorld, OTHER, wire } from './world.js';
 
 const FILE = 'panel.node-epoch';
+const STAYS = 'stays';
+/** Refuses a deletion. */
+const keeping = definePlugin({
+  name: 'keeping',
+  version: '1.0.0',
+  api: 1,
+  about: 'Keeps a client.',
+  taps: () => [
+    tap(duringClientSave, ({ changes }) => {
+      if (changes.some(({ before, after }) => before?.email === STAYS && !after))
+        throw new Refusal('it stays');
+    }),
+  ],
+});
 test('totals by the ids of the central: those that changed, never smaller, whatever is reset, renamed or deleted', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;
@@ -64,7 +80,7 @@ test('a client or an inbound that goes and comes back before the central asks lo
 });
 
 test('a client that goes moves bytes until the core loses it, and these are told too; one that stays is served again', async (t) => {
-  const world = await openManaged();
+  const world = await openManaged({ plugins: [keeping] });
   await using _ = world.panel;
   const { engine, panel } = world;
   const [c1, c2] = [await world.client('c1'), await world.client('c2')];
@@ -86,17 +102,12 @@ test('a client that goes moves bytes until the core loses it, and these are told
     ],
   );
   t.deepEqual([...engine.users.keys()], [`i${own}.c${c2.id}`], 'it has an inbound of the admin');
-  // One that cannot go, because the admin is faster, is served again.
-  await world.apply(client(3, 1, { email: 'c3', uuid: undefined, subId: 's3' }));
-  const c3 = await world.client('c3');
-  engine.users.delete = (name) => {
-    void panel.get('/panel/api/clients/c3/attach', { body: { inboundIds: [own] } });
-    engine.users.delete = remove;
-    return remove(name);
-  };
-  await world.apply(client(3, 2, null));
-  await world.settle(1000);
-  t.true(engine.users.has(`i${own}.c${c3.id}`));
+  // One that cannot go is served again.
+  await world.apply(client(3, 1, { email: STAYS, uuid: undefined, subId: 's3' }));
+  const c3 = await world.client(STAYS);
+  const [result] = await world.apply(client(3, 2, null));
+  t.false(result?.ok);
+  t.true(engine.users.has(`i${here}.c${c3.id}`));
 });
 
 test('clients and inbounds that the central does not manage are not told, nor those of another central', async (t) => {

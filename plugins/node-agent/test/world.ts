@@ -45,7 +45,8 @@ export interface Client {
 }
 type Value = Readonly<Record<string, unknown>>;
 
-let nextPort = 31_000 + (process.pid % 50) * 200;
+/** Below those that panels listen on (from 32,768 on Linux). */
+let nextPort = 21_000 + (process.pid % 50) * 200;
 export const inbound = (id: number, version: number, value: Value | null = {}) => ({
   kind: 'inbound',
   id,
@@ -130,7 +131,8 @@ export async function openWorld(options: Parameters<typeof TestPanel.boot>[0] = 
 /** A central with one inbound and two clients; `move` moves bytes of a client by its id at the central. */
 export async function openManaged(options: Parameters<typeof openWorld>[0] = {}) {
   const world = await openWorld(options);
-  await world.apply(inbound(7, 1), client(1, 1), client(2, 1));
+  const made = await world.apply(inbound(7, 1), client(1, 1), client(2, 1));
+  if (made.some(({ ok }) => !ok)) throw new Error(`what a central wants is refused: ${JSON.stringify(made)}`);
   const [here] = (await world.inbounds()).filter(({ tag }) => tag === 'central-7');
   return {
     ...world,
