@@ -51,7 +51,7 @@ export class FalseNode {
       const path = (request.url ?? '').split('?', 1)[0] ?? '';
       let obj: unknown;
       try {
-        obj = node.#reply(path, body);
+        obj = await node.#reply(path, body);
       } catch {
         return void request.socket.destroy();
       }

@@ -1,6 +1,7 @@
 // What nodes are told, and in what portions.
 import test from 'ava';
 import { AllSenders } from '../all-senders.js';
+import { NodeNews } from '../node-news.js';
 import { fitting } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { emails, inbounds, poll, SyncWorld } from './world.js';
@@ -74,6 +75,46 @@ test('a node that is away does not make others hear the same again; who comes fr
   await poll(panel);
   await report();
   t.like(told.at(-1), [{ id: bob.id, down: 900 }]);
+  // What a node could not be told is told when it is back.
+  far.epochs = [toldEpoch('f', 2, [used(ann.id, one, 50)])];
+  await poll(panel);
+  await report();
+  let late: object[] = [];
+  mute.replies.set('/elsewhere', (body) => {
+    late = (JSON.parse(body) as { users: object[] }).users;
+    return { taken: 1, skipped: [] };
+  });
+  mute.replies.delete('/server/status');
+  await world.online(muteId);
+  await report();
+  t.like(late, [{ id: ann.id, down: 50 }]);
+});
+
+test('news that a node did not take are told again, and once', async (t) => {
+  const calls: unknown[] = [];
+  let fails = true;
+  const call = async (_id: number, _path: string, { json }: { json: { seen: unknown } }) => {
+    calls.push(json.seen);
+    if (fails) throw new Error('it hangs up');
+  };
+  const news = new NodeNews<string>(
+    { nodes: { call }, identity: { guid: 'own' }, log: { warn: () => undefined } } as never,
+    {
+      ...{ path: 'x', about: 'something', portion: 10 },
+      changes: (after) => ({ seq: 3, more: false, items: after < 3 ? ['a', 'b'] : [] }),
+      told: (_node, items) => items,
+    },
+  );
+  const run = (guid = 'far') => news.run({ id: 1, guid, name: 'far' } as never);
+  await run();
+  fails = false;
+  for (let i = 0; i < 2; i++) await run();
+  t.deepEqual(calls, [
+    ['a', 'b'],
+    ['a', 'b'],
+  ]);
+  await run('another panel');
+  t.is(calls.length, 3, 'it knows nothing yet');
 });
 
 test('inbounds that leave a node together leave no client behind', async (t) => {
