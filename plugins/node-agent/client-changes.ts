@@ -124,7 +124,9 @@ export class ClientChanges {
         } else planned.push(plan);
       }
     }
-    if (planned.some(({ change: { taken } }) => taken !== undefined)) await this.#journal.move();
+    // Polls name the clients as they are here: one that was deleted and is made again has another id.
+    const isOther = ({ before, wanted }: Planned): boolean => before.localId > 0 && wanted.id === undefined;
+    if (planned.some((one) => one.change.taken !== undefined || isOther(one))) await this.#journal.move();
     const made = await this.#edits.make(
       planned.map(({ wanted }) => wanted),
       principalOf(central.guid),

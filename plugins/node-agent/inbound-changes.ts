@@ -24,6 +24,7 @@ import type { FallbackChanges } from './fallback-changes.js';
 import { principalOf } from './principal.js';
 import { MOST_INBOUNDS, MOST_RECORDS, newRecord, type Records } from './records.js';
 import type { CentralRow, RecordRow } from './tables.js';
+import type { UsageJournal } from './usage-journal.js';
 
 /** What belongs to the panel that sends it. */
 const FOREIGN = [
@@ -39,6 +40,7 @@ export class InboundChanges {
   readonly #records: Records;
   readonly #centrals: Centrals;
   readonly #fallbacks: FallbackChanges;
+  readonly #journal: UsageJournal;
 
   constructor(needs: {
     db: Database;
@@ -48,7 +50,9 @@ export class InboundChanges {
     records: Records;
     centrals: Centrals;
     fallbackChanges: FallbackChanges;
+    journal: UsageJournal;
   }) {
+    this.#journal = needs.journal;
     this.#fallbacks = needs.fallbackChanges;
     this.#db = needs.db;
     this.#clock = needs.clock;
@@ -101,6 +105,8 @@ export class InboundChanges {
   async #save(central: CentralRow, record: RecordRow, change: Change, fields: Fields): Promise<Outcome> {
     const who = principalOf(central.guid);
     const own = this.#local(record);
+    // Polls name the inbounds as they are here, and it gets another id.
+    if (!own && record.localId > 0) await this.#journal.move();
     const same = own ?? this.#adopted(change, fields) ?? this.#same(fields);
     if (same && !own && this.#inbounds.placeOf(same).guid === central.guid)
       return this.#refuse(

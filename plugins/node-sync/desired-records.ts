@@ -5,6 +5,7 @@ import type { ClientsApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
 import { desiredStateChanged } from './contract.js';
+import { printable } from './replies.js';
 import type { RecordKind, RecordRow } from './tables.js';
 
 /** A record of a node that changed. */
@@ -180,7 +181,7 @@ export class DesiredRecords {
     for (let from = 0; from < told.length; from += AT_ONCE) {
       const some = told.slice(from, from + AT_ONCE);
       const rows = JSON.stringify(
-        some.map(({ kind, id, version, refused }) => [kind, id, version, refused.slice(0, LONGEST_REASON)]),
+        some.map(({ kind, id, version, refused }) => [kind, id, version, printable(refused, LONGEST_REASON)]),
       );
       await this.#db.write(async (tx) => {
         const { onConflict, incoming, dialect } = tx.sql;

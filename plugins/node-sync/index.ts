@@ -182,7 +182,7 @@ export default definePlugin({
       await places.guidsLearnt();
       await synchroniser.compareDue(signal);
     }),
-    job('acknowledge', '1m', () => usage.acknowledge()),
+    job('acknowledge', '1m', (signal) => usage.acknowledge(signal)),
   ],
   start: async ({ places, senders }) => {
     await places.ready();

@@ -4,7 +4,7 @@ import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords, Told } from './desired-records.js';
 import type { OtherProtocols } from './other-protocols.js';
 import type { RecordValues, SentChange } from './record-values.js';
-import { ApplyReply } from './replies.js';
+import { ApplyReply, printable } from './replies.js';
 
 /** Records of one call: what a node takes in about a second. */
 const PORTION = 500;
@@ -186,24 +186,26 @@ export async function fitting(changes: readonly SentChange[]): Promise<readonly 
   return changes;
 }
 
-/** What the node says of those that it was sent, and of no others. */
+const LONGEST_REFUSAL = 1_000;
+
+/** What the node says of those that it was sent, and of no others: one answer each, or it could say of one that it has it and that it has a newer one, for ever. */
 async function toldOf(obj: unknown, changes: readonly SentChange[]): Promise<Told[]> {
   const result = await inspectInSlices(ApplyReply as Schema, obj);
   if (!('value' in result))
     throw new Error(
       `its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300),
     );
-  const sent = new Set(changes.map(({ kind, id, version }) => `${kind}.${id}.${version}`));
+  const waiting = new Set(changes.map(({ kind, id, version }) => `${kind}.${id}.${version}`));
   const { results } = result.value as {
     results: (Omit<Told, 'refused'> & { ok: boolean; reason?: string })[];
   };
   return results
-    .filter(({ kind, id, version }) => sent.has(`${kind}.${id}.${version}`))
+    .filter(({ kind, id, version }) => waiting.delete(`${kind}.${id}.${version}`))
     .map(({ kind, id, version, newest, ok, reason = '' }) => ({
       kind,
       id,
       version,
       newest,
-      refused: ok ? '' : reason || 'the node does not say why',
+      refused: ok ? '' : printable(reason, LONGEST_REFUSAL).trim() || 'the node does not say why',
     }));
 }

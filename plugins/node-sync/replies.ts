@@ -58,6 +58,10 @@ export const UsageReply = open(
   }),
 );
 
+/** What a node says, in one line of a list, a log or a message: no line feeds, nothing invisible. */
+export const printable = (text: string, most: number): string =>
+  text.slice(0, most).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+
 /** A reply that is no reply of a node. */
 export class UnreadableReply extends Error {}
 

@@ -1,4 +1,5 @@
 // When nodes are compared, and what an admin sees of it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, KeyedQueue, type Log, messageOf, type Principal } from '../../kernel/index.js';
 import type { NodeChange, NodeEntry, NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
@@ -15,6 +16,8 @@ import type { UsageOfNodes } from './usage-of-nodes.js';
 
 const COMPARED_EVERY_MS = 10 * 60_000;
 const AT_ONCE = 8;
+/** A node that answers slowly keeps the others from their turn no longer than this; its own comparison goes on. */
+const TURN_MS = 10_000;
 
 /** How a node is kept, for an admin. */
 export interface SyncState {
@@ -48,6 +51,8 @@ export class Synchroniser implements NodeRecordsApi {
   >();
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
+  /** nodes that are compared now */
+  readonly #running = new Set<number>();
 
   constructor(needs: {
     nodes: NodesApi;
@@ -86,6 +91,7 @@ export class Synchroniser implements NodeRecordsApi {
       let differing = 0;
       let problem = '';
       const guid = this.#nodes.get(nodeId)?.guid ?? '';
+      this.#running.add(nodeId);
       try {
         // The panel there may have become another one.
         this.#protocols.forget(nodeId);
@@ -104,6 +110,8 @@ export class Synchroniser implements NodeRecordsApi {
           await this.#adopt(nodeId);
       } catch (error) {
         problem = messageOf(error).slice(0, 500);
+      } finally {
+        this.#running.delete(nodeId);
       }
       this.#compared.set(nodeId, { at: this.#clock.now(), guid, problem });
       return differing;
@@ -168,10 +176,27 @@ export class Synchroniser implements NodeRecordsApi {
     const due = this.#nodes.list().filter((node) => {
       const { at = 0, guid = '' } = this.#compared.get(node.id) ?? {};
       // Another panel may have taken its place.
-      return isReachable(node) && (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS);
+      return (
+        isReachable(node) &&
+        !this.#running.has(node.id) &&
+        (guid !== node.guid || this.#clock.now() - at >= COMPARED_EVERY_MS)
+      );
     });
-    for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
-      await Promise.all(due.slice(from, from + AT_ONCE).map(({ id }) => this.reconcile(id)));
+    const next = due.values();
+    const work = async (): Promise<void> => {
+      for (const { id } of next) {
+        if (signal.aborted) return;
+        await this.#turn(id, signal);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, work));
+  }
+
+  async #turn(nodeId: number, signal: AbortSignal): Promise<void> {
+    const compared = new AbortController();
+    const late = sleep(TURN_MS, undefined, { signal: AbortSignal.any([signal, compared.signal]) });
+    await Promise.race([this.reconcile(nodeId), late.catch(() => undefined)]);
+    compared.abort();
   }
 
   forget(nodeId: number): void {

@@ -25,6 +25,9 @@ const USAGE = 'panel/api/x/node/usage';
 const MOST_BYTES = 8 * 1024 * 1024;
 /** A node keeps sixteen. */
 const MOST_PAST = 64;
+/** Acknowledgements of one node in a minute, and nodes that are told at once. */
+const MOST_ACKS = 16;
+const ACKS_AT_ONCE = 8;
 
 interface ToldEpoch {
   readonly epoch: string;
@@ -221,18 +224,28 @@ export class UsageOfNodes implements CounterSource {
     tx.apply(this.projection, rows);
   }
 
-  /** Tells nodes which epochs are over and counted, so that they forget them. */
-  async acknowledge(): Promise<void> {
-    for (const [nodeId, epochs] of this.#over) {
-      const position = this.projection.state.get(nodeId);
-      for (const { epoch, seq } of epochs) {
-        // It is counted when the position has passed it.
-        if (!position || position.epoch === epoch) continue;
-        await this.#nodes
-          .call(nodeId, `${USAGE}/ack`, { method: 'POST', json: { central: this.#guid(), epoch, seq } })
-          .catch(() => undefined);
-      }
-      this.#over.delete(nodeId);
+  /** Tells nodes which epochs are over and counted, so that they forget them. A node that fails is told with the next run. */
+  async acknowledge(signal: AbortSignal): Promise<void> {
+    const next = [...this.#over].values();
+    this.#over.clear();
+    const work = async (): Promise<void> => {
+      for (const [nodeId, epochs] of next)
+        if (!signal.aborted) await this.#acknowledge(nodeId, epochs, signal).catch(() => undefined);
+    };
+    await Promise.all(Array.from({ length: ACKS_AT_ONCE }, work));
+  }
+
+  async #acknowledge(
+    nodeId: number,
+    epochs: readonly { readonly epoch: string; readonly seq: number }[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const position = this.projection.state.get(nodeId);
+    for (const { epoch, seq } of epochs.slice(0, MOST_ACKS)) {
+      // It is counted when the position has passed it.
+      if (!position || position.epoch === epoch) continue;
+      const json = { central: this.#guid(), epoch, seq };
+      await this.#nodes.call(nodeId, `${USAGE}/ack`, { method: 'POST', json, signal });
     }
   }
 }

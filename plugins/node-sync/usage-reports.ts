@@ -42,10 +42,14 @@ export class UsageReports {
   async run(signal: AbortSignal): Promise<void> {
     await this.#usage.save();
     const due = [...this.#usage.takeUntold()];
-    for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE)
-      await Promise.all(
-        due.slice(from, from + AT_ONCE).map(([nodeId, ids]) => this.#report(nodeId, ids, signal)),
-      );
+    // Each takes the next one: a node that answers slowly holds one place.
+    const next = due.values();
+    const work = async (): Promise<void> => {
+      for (const [nodeId, ids] of next)
+        if (signal.aborted) this.#usage.giveBack(nodeId, ids);
+        else await this.#report(nodeId, ids, signal);
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, work));
   }
 
   async #report(nodeId: number, clientIds: readonly number[], signal: AbortSignal): Promise<void> {
@@ -62,13 +66,15 @@ export class UsageReports {
         );
         this.#failing.delete(nodeId);
       } catch (error) {
-        this.#usage.giveBack(nodeId, ids);
+        // A node that did not take these is not waited for once more for each portion.
+        this.#usage.giveBack(nodeId, clientIds.slice(from));
         if (!this.#failing.has(nodeId))
           this.#log.warn('a node was not told what its clients used elsewhere; it is tried again', {
             node: node.name,
             problem: messageOf(error),
           });
         this.#failing.add(nodeId);
+        return;
       }
     }
   }

@@ -87,6 +87,7 @@ export default definePlugin({
   provides: ({ nodes }) => [provide(Nodes, nodes)],
   contributes: ({ caller, live, nodes, rights }) => [
     contribute(OutgoingHosts, caller.access),
+    contribute(OutgoingHosts, caller.briefAccess),
     contribute(SealedColumns, nodeTokens),
     contribute(SealedColumns, authorityKeys),
     contribute(SealedColumns, clientKeys),

@@ -145,7 +145,7 @@ export async function proveWithout(
   // Those that go along are named, with whom they miss.
   t.deepEqual(
     chosen.leftOut.map((plugin) => plugin.name).sort(),
-    gone.filter((name) => !names.includes(name)),
+    gone.filter((name) => !names.includes(name)).sort(),
   );
   for (const { name: user, reason } of chosen.leftOut)
     t.regex(reason, new RegExp(`^plugin ${user} needs the plugin (?:${gone.join('|')}), which .*; `));

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // The database fails while a real core serves: bytes count once, limits act, edits say why, and nobody is blamed.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // What is recorded of each kind of change, by whom, and what is not.
 import test, { type ExecutionContext } from 'ava';
 import { definePlugin, during, message, type Principal, route, shape, text } from '../../../kernel/index.js';

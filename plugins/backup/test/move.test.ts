@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // A backup moves a panel from SQLite to a database server and back, with equal rows.
 import { onlyOn } from '../../../test/harness/left-out.js';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type IncomingHttpHeaders, request as sendPlain } from 'node:http';
 import { request as sendTls, type RequestOptions } from 'node:https';
+import { gunzipSync } from 'node:zlib';
 
 export interface Reply<T = unknown> {
   readonly status: number;
@@ -112,7 +113,10 @@ export class OlderCentral {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
+          const sent = Buffer.concat(chunks);
+          // As Go's client does by itself.
+          const isPacked = response.headers['content-encoding'] === 'gzip';
+          const text = (isPacked ? gunzipSync(sent) : sent).toString();
           const envelope = (text.startsWith('{') ? JSON.parse(text) : {}) as Reply<T>;
           resolve({ ...envelope, status: response.statusCode ?? 0, headers: response.headers });
         });

@@ -48,6 +48,21 @@ test('the last bytes of a client that is deleted here are told: at its central i
   t.deepEqual((await world.usage())[0]?.users, [{ clientId: 1, inboundId: 7, up: 4, down: 40 }]);
 });
 
+test('a client or an inbound that goes and comes back before the central asks loses no byte', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  await world.move(1, 3, 30);
+  await world.apply(client(1, 2, null));
+  await world.apply(client(1, 3));
+  await world.move(1, 4, 40);
+  await world.apply(inbound(7, 2, null), client(1, 4, null), client(2, 2, null));
+  await world.apply(inbound(7, 3), client(1, 5));
+  const { inboundIds, id } = await world.client('c1');
+  world.engine.move(inboundIds[0] ?? 0, id, 5, 50);
+  await world.poll();
+  t.deepEqual((await world.usage())[0]?.users, [{ clientId: 1, inboundId: 7, up: 12, down: 120 }]);
+});
+
 test('a client that goes moves bytes until the core loses it, and these are told too; one that stays is served again', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;

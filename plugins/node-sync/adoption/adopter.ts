@@ -181,11 +181,13 @@ export class Adopter {
   /** Addresses of machines below the node, and what an admin has deselected. */
   async #follow(node: NodeEntry, { offered, own }: Offered): Promise<void> {
     const { adoptions, places } = this.#needs;
+    const addresses = new Map([
+      ...own.map(({ localId, originAddress }) => [localId, originAddress] as const),
+      ...offered.map(({ id, originAddress }) => [id, originAddress] as const),
+    ]);
     for (const row of adoptions.ofNode(node.id)) {
-      const offer = offered.find(({ id }) => id === row.remoteId);
-      const address =
-        offer?.originAddress ?? own.find(({ localId }) => localId === row.remoteId)?.originAddress;
-      if (row.originGuid !== '' && address !== undefined && address !== row.originAddress) {
+      const address = addresses.get(row.remoteId) || row.originAddress;
+      if (row.originGuid !== '' && address !== row.originAddress) {
         await adoptions.change(row.inboundId, { originAddress: address });
         await places.moved(node.id);
       }

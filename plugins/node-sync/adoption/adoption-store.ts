@@ -1,6 +1,7 @@
 // Rows of adoptions. Adopted inbounds are in memory: each record that is sent asks for them.
 import type { Database, Projection, Tx } from '../../../kernel/index.js';
 import type { InboundChange } from '../../inbounds/contract.js';
+import { printable } from '../replies.js';
 import type { SyncTables } from '../tables.js';
 import type { AdoptedRow, LeftRow } from './tables.js';
 
@@ -94,8 +95,8 @@ export class AdoptionStore {
           rows: JSON.stringify(
             rows.map(({ remoteId, name, reason }) => [
               remoteId,
-              name.slice(0, LONGEST_NAME),
-              reason.slice(0, LONGEST_REASON),
+              printable(name, LONGEST_NAME),
+              printable(reason, LONGEST_REASON),
             ]),
           ),
         },

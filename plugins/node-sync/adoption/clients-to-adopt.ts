@@ -1,5 +1,5 @@
 // Clients of a node become clients of this panel, with their credentials, limits and counters: a page in a few transactions.
-import type { Principal, Tx } from '../../../kernel/index.js';
+import type { Clock, Principal, Tx } from '../../../kernel/index.js';
 import type { ClientEditsApi, ClientRow, ClientsApi, WantedClient } from '../../clients/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { NOT_OFFERED, type OfferedClient } from '../../node-agent/contract.js';
@@ -19,6 +19,7 @@ const NONE: ReadonlySet<number> = new Set();
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export class ClientsToAdopt {
+  readonly #clock: Clock;
   readonly #clients: ClientsApi;
   readonly #edits: ClientEditsApi;
   readonly #adoptions: AdoptionStore;
@@ -26,12 +27,14 @@ export class ClientsToAdopt {
   readonly #inbounds: Pick<InboundsApi, 'get'>;
 
   constructor(needs: {
+    clock: Clock;
     inbounds: InboundsApi;
     clients: ClientsApi;
     clientEdits: ClientEditsApi;
     adoptions: AdoptionStore;
     byMachine: UsageByMachine;
   }) {
+    this.#clock = needs.clock;
     this.#clients = needs.clients;
     this.#edits = needs.clientEdits;
     this.#adoptions = needs.adoptions;
@@ -101,13 +104,20 @@ export class ClientsToAdopt {
       const enable = row.enable || row.depletedCause !== null;
       return { id: row.id, client: { ...own, enable, credentials }, inboundIds: all, managed: NONE };
     }
-    const { up, down, lastOnline, lastSubFetch, resetCount } = offer;
+    const { up, down, resetCount } = offer;
+    const lastOnline = this.#past(offer.lastOnline);
+    const lastSubFetch = this.#past(offer.lastSubFetch);
     return {
       client: { ...value, credentials },
       inboundIds,
       managed: NONE,
       used: { up, down, lastOnline, lastSubFetch, resetCount },
     };
+  }
+
+  /** Clocks differ, and a node may lie: what was last is over. */
+  #past(at: number): number {
+    return Math.min(at, this.#clock.now());
   }
 
   #isCounted(nodeId: number, { id }: Readonly<ClientRow>, offer: OfferedClient): boolean {
@@ -137,7 +147,7 @@ export class ClientsToAdopt {
       // A new one has them from the beginning.
       const inboundId = wanted.inboundIds[0] ?? 0;
       if (wanted.id !== undefined)
-        await this.#clients.addUsage(tx, [{ clientId, inboundId, up, down }], offer.lastOnline);
+        await this.#clients.addUsage(tx, [{ clientId, inboundId, up, down }], this.#past(offer.lastOnline));
     }
     await this.#adoptions.take(tx, nodeId, taken);
     await this.#usage.adopted(machine, tx);

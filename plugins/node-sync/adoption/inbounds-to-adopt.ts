@@ -1,6 +1,6 @@
 // Which inbounds of a node become inbounds of this panel, and which do not and why.
 import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
-import { messageOf, PanelError, type Principal, storageFailure } from '../../../kernel/index.js';
+import { messageOf, PanelError, type Principal, storageFailure, TimeSlice } from '../../../kernel/index.js';
 import type { OfferedInbound } from '../../node-agent/contract.js';
 import type { NodeEntry } from '../../nodes/contract.js';
 import type { PanelIdentityApi } from '../../settings/contract.js';
@@ -12,6 +12,8 @@ export interface LeftInbound {
   readonly name: string;
   readonly reason: string;
 }
+/** Inbounds that are adopted from one node: as many as a node takes from a central. */
+const MOST_ADOPTED = 5_000;
 type Fields = Parameters<InboundEditsApi['add']>[0];
 
 export const isSelected = (
@@ -46,32 +48,43 @@ export class InboundsToAdopt {
   /** Adds those that are selected, each in one transaction with its counters. Returns those that stay with the node. */
   async add(node: NodeEntry, { offered }: Offered, who: Principal): Promise<LeftInbound[]> {
     const known = new Set(this.#adoptions.ofNode(node.id).map(({ remoteId }) => remoteId));
+    const ours = this.#oursOn(node.id);
     const left: LeftInbound[] = [];
+    const slice = new TimeSlice();
     for (const offer of offered) {
-      // It is here already, and the node does not know that yet.
-      if (known.has(offer.id) || this.#isOurs(node.id, offer.tag)) continue;
-      const reason = this.#problem(node, offer) || (await this.#added(node, offer, who));
-      if (reason !== '') left.push({ remoteId: offer.id, name: offer.tag, reason });
+      if (slice.isOver) await slice.next();
+      // It is here already, and the node does not know that yet; or it is offered twice.
+      if (known.has(offer.id) || ours.has(offer.tag)) continue;
+      const reason =
+        this.#problem(node, offer) ||
+        (known.size >= MOST_ADOPTED ? `${MOST_ADOPTED} inbounds of this node are adopted already` : '') ||
+        (await this.#added(node, offer, who));
+      if (reason === '') known.add(offer.id);
+      else left.push({ remoteId: offer.id, name: offer.tag, reason });
     }
-    return left;
+    return [...new Map(left.map((one) => [one.remoteId, one])).values()];
   }
 
-  #problem(node: NodeEntry, { tag, managedBy, originGuid }: OfferedInbound): string {
+  #problem(node: NodeEntry, { tag, managedBy, originGuid, originAddress }: OfferedInbound): string {
     if (!isSelected(node, tag)) return 'not selected';
     if (managedBy !== '') return `another panel manages it: ${managedBy}`;
     if (originGuid === this.#guid()) return 'it runs here: the nodes lead back to this panel';
-    return originGuid === '' ? 'the node does not know yet which machine runs it' : '';
+    if (originGuid === '') return 'the node does not know yet which machine runs it';
+    // Its links would lead to this machine.
+    return originGuid !== node.guid && originAddress === ''
+      ? 'the node does not tell at which address the machine that runs it is reached'
+      : '';
   }
 
-  #isOurs(nodeId: number, tag: string): boolean {
-    return this.#inbounds
-      .list()
-      .some(
-        (one) =>
-          one.nodeId === nodeId &&
-          (one.tag === tag || one.tag === `n${nodeId}-${tag}`) &&
-          !this.#adoptions.of(one.id),
-      );
+  /** Tags that inbounds of ours have on the node. */
+  #oursOn(nodeId: number): ReadonlySet<string> {
+    const prefix = `n${nodeId}-`;
+    return new Set(
+      this.#inbounds
+        .list()
+        .filter((one) => one.nodeId === nodeId && !this.#adoptions.of(one.id))
+        .flatMap(({ tag }) => (tag.startsWith(prefix) ? [tag, tag.slice(prefix.length)] : [tag])),
+    );
   }
 
   /** Returns why it cannot be added; blank when it was. */

@@ -169,6 +169,10 @@ test.serial('what a lying node offers is refused with reasons, and harms nothing
     inbound(4, { nodeId: null, id: own, tag: 'own' }),
     inbound(5, { remark: 'x'.repeat(9_000) }),
     inbound(6, {}, { tag: 'own' }),
+    // On a machine that nobody can reach, with a name that fakes a line, and once more under another name.
+    inbound(7, {}, { originGuid: 'somewhere' }),
+    inbound(8, { port: -5 }, { tag: 'a\nb\u202e' }),
+    inbound(4, { port: 20_099 }, { tag: 'twice' }),
   ];
   const person = (id: number, value: object, more: object = {}) => ({
     ...{ id, recordId: 0, inboundIds: [4], credentials: [], up: 5, down: 5, lastOnline: 0, lastSubFetch: 0 },
@@ -179,7 +183,7 @@ test.serial('what a lying node offers is refused with reasons, and harms nothing
     person(1, { email: 'ann' }),
     person(2, { uuid: 'no uuid' }),
     person(3, { email: 5 }),
-    person(4, {}, { inboundIds: [4, 77, own] }),
+    person(4, {}, { inboundIds: [4, 77, own], lastOnline: 2 ** 53 - 1, lastSubFetch: 2 ** 53 - 1 }),
     person(5, {}, { recordId: 1 }),
     person(6, {}, { credentials: [{ inboundId: 4, allowedIPs: { a: 1 } }, { inboundId: 'x' }] }),
   ];
@@ -218,11 +222,15 @@ test.serial('what a lying node offers is refused with reasons, and harms nothing
       .filter(({ kind }) => kind === 'inbound')
       .map(({ name }) => name)
       .sort(),
-    ['t1', 't2', 't3', 't5'],
+    ['a b ', 't1', 't2', 't3', 't5', 't7'],
   );
   t.deepEqual((await client(panel, 'ann')).inboundIds, [own], 'somebody else with this name');
   t.like(await inboundOf(panel, 'own'), { id: own, nodeId: null });
   t.deepEqual((await client(panel, 'p4')).inboundIds.includes(own), false);
+  const { lastOnline, lastSubFetch } = await panel.get<{ lastOnline: number; lastSubFetch: number }>(
+    '/panel/api/clients/traffic/p4',
+  );
+  t.true(lastOnline <= Date.now() && lastSubFetch <= Date.now(), 'nobody was seen in the future');
   for (const bad of [
     null,
     'x',

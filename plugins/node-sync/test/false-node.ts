@@ -31,7 +31,7 @@ interface Sent {
 export class FalseNode {
   port = 0;
   guid = '11111111-2222-4333-8444-555555555555';
-  /** replies by the end of the path, in place of the usual ones; undefined leaves the usual one */
+  /** replies by the end of the path, in place of the usual ones; a promise may keep the central waiting */
   readonly replies = new Map<string, (body: string) => unknown>();
   readonly asked: string[] = [];
   /** paths of compressed bodies, with their bytes on the wire and unpacked */

@@ -164,3 +164,26 @@ test('another panel in the place of a node is compared as soon as it is accepted
   await panel.get(`/panel/api/x/nodes/acceptGuid/${nodeId}`, { method: 'POST' });
   t.true(await compared());
 });
+
+test('a node that says of each record that it has it, and that it has a newer one', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const node = await FalseNode.start(t);
+  node.replies.set('/apply', (body) => {
+    const { changes } = JSON.parse(body) as { changes: { version: number }[] };
+    node.applied.push([]);
+    return {
+      results: changes.flatMap((change) => [
+        { ...change, ok: true, newest: change.version + 1 },
+        { ...change, ok: false, reason: 'no\r\n\u202e<b>way' },
+      ]),
+    };
+  });
+  const nodeId = await node.join(panel, 'liar');
+  await world.online(nodeId);
+  await panel.addInbound({ nodeId });
+  const problem = async () =>
+    (await panel.get<{ problem: string }[]>('/panel/api/x/node-sync'))[0]?.problem ?? '';
+  await until(async () => (await problem()).includes('a newer one'), 'it is not believed for ever');
+  t.true(node.applied.length < 20, `${node.applied.length} calls`);
+});

@@ -34,15 +34,20 @@ const MOST_DENIALS = 1_000;
 const MOST_BYTES = 8 * 1024 * 1024;
 /** Heartbeats and synchronising of hundreds of nodes. */
 const QUOTA = { atOnce: 64, perMinute: 12_000 } as const;
+/** Shorter calls have places of their own: nodes that answer slowly to others would make all nodes seem offline. */
+const BRIEF_MS = 6_000;
 
 const hostOf = ({ address, port }: Pick<NodeTarget, 'address' | 'port'>): string =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 export class NodeCaller {
   readonly access: OutgoingAccess;
+  /** of heartbeats and polls */
+  readonly briefAccess: OutgoingAccess;
   readonly #outgoing: OutgoingApi;
   readonly #certificates: ClientCertificates;
   readonly #fetch: OutgoingFetch;
+  readonly #briefFetch: OutgoingFetch;
   /** Outgoing asks for the hosts before its call returns, so the list of all nodes is not read for each. */
   #calling: readonly string[] = [];
   /** By host and port. A connection was opened before the node trusted this panel, so after a denial the next call opens another one. */
@@ -52,7 +57,9 @@ export class NodeCaller {
     this.#outgoing = outgoing;
     this.#certificates = certificates;
     this.access = { hosts: () => this.#calling, quota: QUOTA };
+    this.briefAccess = { ...this.access };
     this.#fetch = outgoing.for(this.access);
+    this.#briefFetch = outgoing.for(this.briefAccess);
   }
 
   /** `path` has no leading slash. Rejects with a NodeCallError. */
@@ -118,9 +125,10 @@ export class NodeCaller {
       ...(signal && { signal }),
     };
     const since = performance.now();
+    const fetch = timeoutMs <= BRIEF_MS ? this.#briefFetch : this.#fetch;
     try {
       const response = await this.#calls(target, () =>
-        this.#fetch(`${scheme}://${hostOf(target)}${basePath}${path}`, options),
+        fetch(`${scheme}://${hostOf(target)}${basePath}${path}`, options),
       );
       const text = await response.text();
       const reply = { status: response.status, headers: response.headers, ms: performance.now() - since };

@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Clients whose time is over and that get the next period.
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';

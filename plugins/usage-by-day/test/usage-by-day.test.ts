@@ -1,4 +1,4 @@
-// Runs on every database.
+// Runs on every database in test:full.
 // Usage by day: what is counted, shown, and removed.
 import test from 'ava';
 import { type Database, definePlugin, tap } from '../../../kernel/index.js';
