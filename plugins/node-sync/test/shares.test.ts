@@ -1,6 +1,8 @@
 // What nodes are told, and in what portions.
 import test from 'ava';
 import { AllSenders } from '../all-senders.js';
+import { FakeClock } from '../../../test/harness/index.js';
+import { DesiredRecords } from '../desired-records.js';
 import { NodeNews } from '../node-news.js';
 import { fitting } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
@@ -115,6 +117,27 @@ test('news that a node did not take are told again, and once', async (t) => {
   ]);
   await run('another panel');
   t.is(calls.length, 3, 'it knows nothing yet');
+});
+
+test('what is marked while somebody looks, and is not committed yet, still waits after the look', async (t) => {
+  let look = (_rows: readonly unknown[]): void => undefined;
+  const records = new DesiredRecords({
+    db: { query: () => new Promise((resolve) => (look = resolve)) },
+    clock: new FakeClock(),
+    adoptions: { held: [] },
+  } as never);
+  const sql = { rows: () => '', onConflict: () => '', incoming: () => '', greatest: '' };
+  const tx = { sql, run: async () => undefined, emit: () => undefined };
+  const first = records.pending(1, 10);
+  await records.mark(tx as never, [{ nodeId: 1, kind: 'client', id: 1, isGone: false }]);
+  look([]);
+  await first;
+  t.true(records.waiting(1).configDirty);
+  t.deepEqual(records.dirty, [1]);
+  const second = records.pending(1, 10);
+  look([]);
+  await second;
+  t.false(records.waiting(1).configDirty);
 });
 
 test('inbounds that leave a node together leave no client behind', async (t) => {
