@@ -66,3 +66,17 @@ test('a new period starts at zero here and elsewhere; reports of another period 
   await world.apply(client(1, 4, { ...value, period: 3 }));
   t.deepEqual((await elsewhere({ id: 1, up: 1, down: 0, period: 3 })).taken, 1);
 });
+
+test('a client that was here before its central knew it keeps its bytes, whatever period the central is in', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const [inboundId = 0] = (await world.client('c1')).inboundIds;
+  const mine = await world.panel.addClient('mine', [inboundId]);
+  world.engine.move(inboundId, mine.id, 7, 70);
+  await world.poll();
+  await world.apply(client(3, 1, { email: 'mine', subId: mine.subId, uuid: undefined, period: 4 }));
+  t.is((await world.records()).find(({ kind, id }) => kind === 'client' && id === 3)?.state, 'ok');
+  t.like((await world.client('mine')).traffic, { up: 7, down: 70 });
+  await world.apply(client(3, 2, { email: 'mine', subId: mine.subId, uuid: undefined, period: 5 }));
+  t.like((await world.client('mine')).traffic, { up: 0, down: 0 }, 'and begins the next one with it');
+});

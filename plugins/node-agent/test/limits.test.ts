@@ -65,6 +65,18 @@ test('every refused inbound is tried again, however many are refused before it',
   t.is(last?.state, 'ok', last?.refused);
 });
 
+test('every refused client is tried again with later calls, however many are refused before it', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  await world.panel.addClient('taken', [await world.panel.addInbound()]);
+  const wrong = Array.from({ length: 25 }, (_x, i) => client(20 + i, 1, { totalGB: -1 }));
+  await world.apply(...wrong, client(60, 1, { email: 'taken' }));
+  await world.panel.get('/panel/api/clients/del/taken', { method: 'POST' });
+  for (let i = 0; i < 2; i++) await world.apply(client(1, 2 + i));
+  const last = (await world.records()).find(({ id }) => id === 60);
+  t.is(last?.state, 'ok', last?.refused);
+});
+
 test('a call that is meant for another panel changes nothing', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;

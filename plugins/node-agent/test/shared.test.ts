@@ -2,6 +2,9 @@
 // What the admin of the node changes, what two centrals claim, and how a central sees it.
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import { ClientChanges } from '../client-changes.js';
+import nodeAgent from '../index.js';
 import { client, inbound, openManaged, OTHER, type ToldRecord, uuidOf, wire } from './world.js';
 
 const states = (records: readonly ToldRecord[]) =>
@@ -49,6 +52,25 @@ test('edits by hand are told as drift; the same version again undoes them', asyn
   const own = await panel.addInbound();
   await panel.get('/panel/api/clients/c1/attach', { body: { inboundIds: [own] } });
   t.is(states(await records())['client 1'], 'ok');
+});
+
+test('an edit by hand that comes between a change and its write is told as drift', async (t) => {
+  const observed = servicesOf<ConstructorParameters<typeof ClientChanges>[0]>(nodeAgent);
+  const world = await openManaged({ plugins: [observed.plugin] });
+  await using _ = world.panel;
+  const { centrals, records, clientEdits, ...needs } = observed.services;
+  const make: typeof clientEdits.make = async (...given) => {
+    // Its period is another one now: the central has to hear of it.
+    await world.panel.get('/panel/api/clients/resetTraffic/c1', post);
+    return clientEdits.make(...given);
+  };
+  const changes = new ClientChanges({ ...needs, centrals, records, clientEdits: { ...clientEdits, make } });
+  const [central] = centrals.list();
+  if (!central) return t.fail('nobody manages it');
+  const change = client(1, 2, { comment: 'wanted' });
+  await changes.make(central, [{ ...change, kind: 'client' }], await records.inbounds(central.id));
+  t.is((await world.client('c1')).comment, 'wanted');
+  t.deepEqual(states(await world.records()), { 'inbound 7': 'ok', 'client 1': 'drifted', 'client 2': 'ok' });
 });
 
 test('limits and the first use are no drift, and a duration that has started goes on', async (t) => {

@@ -226,3 +226,23 @@ test('a restart goes on with the epoch; a copy of the folder and a central that 
   t.not(beyond.at(-1)?.epoch, current?.epoch);
   t.deepEqual(beyond.at(-1)?.users, []);
 });
+
+test('a central that acknowledges more than there is still gets what comes later, also of a client that it deleted', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  await world.move(1, 0, 100);
+  const [first] = await world.usage();
+  const { epoch = '', seq = 0 } = first ?? {};
+  await world.ack(epoch, 9e15);
+  await world.move(1, 0, 11);
+  await world.apply(client(1, 2, null));
+  world.clock.jump(2 * 86_400_000);
+  await world.panel.login();
+  await world.panel.call('/panel/api/system/jobs/node-agent/prune', { method: 'POST' });
+  const [last] = await world.usage(epoch, seq);
+  t.deepEqual(last?.users, [{ clientId: 1, inboundId: 7, up: 0, down: 111 }]);
+  // When it has taken them, they go.
+  await world.ack(epoch, last?.seq ?? 0);
+  await world.panel.call('/panel/api/system/jobs/node-agent/prune', { method: 'POST' });
+  t.deepEqual((await world.usage(epoch, seq))[0]?.users, []);
+});

@@ -112,6 +112,9 @@ test.serial(
     await move(site, 'one', 'ann', 300);
     const id = await addSite(panel, 'fra', site);
     await done(world, id, 1);
+    // Counted, and not stored by machine yet.
+    await move(site, 'one', 'ann', 20);
+    await poll(panel);
     t.regex(
       (await panel.call(`/panel/api/x/node-sync/${id}/release`, { body: { inboundIds: [1] } })).body.msg,
       /mode all/,
@@ -134,11 +137,18 @@ test.serial(
       ['one'],
     );
     await poll(panel);
-    t.is(await downOf(panel, 'ann'), 340);
+    t.is(await downOf(panel, 'ann'), 360);
     await panel.get('/panel/api/clients/update/ann', { body: { comment: 'managed again' } });
     await until(async () => (await client(site.panel, 'ann')).comment === 'managed again', 'it is managed');
     await compare(panel, again);
     t.deepEqual([...panel.faults, ...site.panel.faults], []);
+    // For the next panel too, what was used under the first record was used at this node, and not elsewhere.
+    await world.restart(world.central);
+    await world.online(again);
+    await move(site, 'one', 'ann', 1);
+    await poll(world.central.panel);
+    await world.central.panel.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
+    t.is(await downOf(site.panel, 'ann'), 361);
   },
 );
 

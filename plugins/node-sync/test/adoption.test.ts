@@ -151,12 +151,17 @@ test.serial(
     const here = await panel.addInbound({ tag: 'shared' });
     const ann = await panel.addClient('ann', [here], { totalGB: 9_000 });
     await panel.addClient('bob', [here]);
+    // At its limit here before anything is adopted.
+    const dan = await panel.addClient('dan', [here], { totalGB: 500 });
     await move(world.central, 'shared', 'ann', 1_000);
+    await move(world.central, 'shared', 'dan', 600);
+    t.false((await client(panel, 'dan')).enable);
     for (const site of [one, two]) {
       const inbound = await site.panel.addInbound({ tag: 'shared' });
       const { subId } = await client(panel, 'ann');
       await site.panel.addClient('ann', [inbound], { subId, uuid: ann.uuid, totalGB: 1 });
       await site.panel.addClient('bob', [inbound]);
+      await site.panel.addClient('dan', [inbound], { subId: dan.subId, uuid: dan.uuid });
       await move(site, 'shared', 'ann', 2_000);
     }
     const ids = [await addSite(panel, 'one', one), await addSite(panel, 'two', two)] as const;
@@ -179,8 +184,11 @@ test.serial(
     for (const site of [one, two]) {
       t.like((await inbounds(site.panel))[0], { tag: 'shared' });
       t.like(await client(site.panel, 'ann'), { totalGB: 9_000, enable: true });
-      t.deepEqual(await emails(site.panel), ['ann', 'bob']);
+      t.deepEqual(await emails(site.panel), ['ann', 'bob', 'dan']);
+      t.false((await client(site.panel, 'dan')).enable);
     }
+    await panel.get('/panel/api/clients/update/dan', { body: { totalGB: 5_000 } });
+    t.true((await client(panel, 'dan')).enable, 'the limit had disabled it, and no admin');
     await poll(panel);
     t.is(await downOf(panel, 'ann'), 5_000);
     await panel.call('/panel/api/system/jobs/node-sync/report', { method: 'POST' });
@@ -195,7 +203,7 @@ test.serial(
     // Renamed there, the other one can come.
     await one.panel.get('/panel/api/clients/update/bob', { body: { email: 'bert' } });
     await adopt(panel, ids[0]);
-    t.deepEqual(await emails(panel), ['ann', 'bert', 'bob']);
+    t.deepEqual(await emails(panel), ['ann', 'bert', 'bob', 'dan']);
     t.deepEqual((await adoption(panel, ids[0])).left, []);
     t.deepEqual([...panel.faults, ...one.panel.faults, ...two.panel.faults], []);
   },

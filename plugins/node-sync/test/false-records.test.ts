@@ -44,6 +44,21 @@ test('records that cannot be, or belong to another bucket, change nothing; versi
   t.true(far.asked.filter((path) => path.endsWith('/apply')).length < 10);
   t.regex(await problem(), /newer one/);
   far.replies.delete('/apply');
+  await panel.call('/panel/api/clients/update/ann', { body: { comment: 'y' } });
+  // Now and then, as after backups, that is in order, however often in its life.
+  for (let i = 0; i < 3; i++) {
+    let newer = 2;
+    far.replies.set('/apply', (body) => {
+      const { changes } = JSON.parse(body) as { changes: { version: number }[] };
+      const more = newer-- > 0 ? 1 : 0;
+      return {
+        results: changes.map((change) => ({ ...change, ok: true, newest: change.version + more })),
+      };
+    });
+    const { body } = await panel.call('/panel/api/clients/update/ann', { body: { comment: `x${i}` } });
+    t.notRegex(body.msg, /does not have it/);
+  }
+  far.replies.delete('/apply');
   far.replies.set('/state', () => ({ digest: digestOfAll(digests) }));
   t.deepEqual(panel.faults, []);
 });
@@ -106,6 +121,48 @@ test('two panels that are nodes of each other, with one client: an edit ends', a
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   t.true((await versions()) - last < 1_500, 'it does not go round');
   t.is((await node.panel.get<{ comment: string }>('/panel/api/clients/get/ann')).comment, 'x');
+});
+
+test('an edit of a record that is on its way is sent after it', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const far = await FalseNode.start(t);
+  const nodeId = await far.join(panel, 'far');
+  await panel.addClient('ann', [await panel.addInbound({ nodeId })]);
+  await until(async () => (await world.pending(nodeId)) === 0, 'all is sent');
+  const edit = (comment: string) => panel.call('/panel/api/clients/update/ann', { body: { comment } });
+  const comments: unknown[] = [];
+  let second: Promise<unknown> | undefined;
+  far.replies.set('/apply', async (body) => {
+    const { changes } = JSON.parse(body) as { changes: { value: { comment?: string } }[] };
+    comments.push(...changes.map(({ value }) => value.comment));
+    second ??= edit('second');
+    await until(async () => (await client(panel, 'ann')).comment === 'second', 'it is stored');
+    return { results: changes.map((change) => ({ ...change, ok: true })) };
+  });
+  await edit('first');
+  await second;
+  t.deepEqual(comments, ['first', 'second']);
+  t.is(await world.pending(nodeId), 0);
+});
+
+test('another panel in the place of a node is compared as soon as it is accepted', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const far = await FalseNode.start(t);
+  const nodeId = await far.join(panel, 'far');
+  await world.reconcile(nodeId);
+  const compared = async () => {
+    far.asked.length = 0;
+    await panel.call('/panel/api/system/jobs/node-sync/compare', { method: 'POST' });
+    return far.asked.some((path) => path.includes('/node/state?'));
+  };
+  t.false(await compared(), 'it was just now');
+  far.guid = '22222222-2222-4333-8444-555555555555';
+  await panel.get(`/panel/api/nodes/probe/${nodeId}`, { method: 'POST' });
+  t.false(await compared(), 'nobody has said that it is meant');
+  await panel.get(`/panel/api/x/nodes/acceptGuid/${nodeId}`, { method: 'POST' });
+  t.true(await compared());
 });
 
 test('a node that says of each record that it has it, and that it has a newer one', async (t) => {

@@ -4,6 +4,7 @@ import test from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { until } from '../../../test/harness/index.js';
 import { onlyOn } from '../../../test/harness/left-out.js';
+import { addSite, adoption, inboundOf } from './adoption-world.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { client, downOf, emails, inbounds, poll, SyncWorld } from './world.js';
 
@@ -97,4 +98,26 @@ test('bytes that a node tells after an inbound or a client has left it count', a
   ];
   await poll(panel);
   t.deepEqual([await downOf(panel, 'ann'), await downOf(panel, 'bob')], [300, 400]);
+});
+
+test('an adopted inbound that moves to another node is a new one there, whatever has its number there', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel } = world.central;
+  const [one, two] = [await world.site(), await world.site()];
+  const [own, other] = [
+    await one.panel.addInbound({ tag: 'own' }),
+    await two.panel.addInbound({ tag: 'other', remark: 'of the admin there' }),
+  ];
+  t.is(own, other);
+  const ids = [
+    await addSite(panel, 'one', one),
+    await addSite(panel, 'two', two, { inboundSyncMode: 'selected' }),
+  ] as const;
+  await until(async () => (await adoption(panel, ids[0])).adopted[0]?.isDone === true, 'it is adopted');
+  const { id } = await inboundOf(panel, 'own');
+  await panel.get(`/panel/api/inbounds/update/${id}`, { body: { nodeId: ids[1] } });
+  await until(async () => (await inbounds(two.panel)).length === 2, 'it is at the other node');
+  t.like(await inboundOf(two.panel, 'other'), { id: other, remark: 'of the admin there' });
+  await until(async () => (await inbounds(one.panel)).length === 0, 'it has left the first one');
+  t.deepEqual((await adoption(panel, ids[0])).adopted, []);
 });

@@ -82,3 +82,31 @@ test('an inbound that is given back in two writes is given back, or is as it was
   await until(async () => (await adopted()).length === 1, 'it is given back');
   t.is((await inbounds(site.panel)).length, 2);
 });
+
+test('an epoch that is over is not acknowledged before its bytes are counted', async (t) => {
+  const world = await SyncWorld.start(t);
+  const { panel, dataDirectory } = world.central;
+  const far = await FalseNode.start(t);
+  const nodeId = await far.join(panel, 'far');
+  const inboundId = await panel.addInbound({ nodeId });
+  const { id: clientId } = await panel.addClient('ann', [inboundId]);
+  const acknowledged = async () => {
+    await panel.call('/panel/api/system/jobs/node-sync/acknowledge', { method: 'POST' });
+    return far.asked.some((path) => path.endsWith('/usage/ack'));
+  };
+  const of = (epoch: string, down: number, isCurrent: boolean) =>
+    toldEpoch(epoch, 1, [{ clientId, inboundId, up: 0, down }], { isCurrent });
+  far.epochs = [of('a', 100, true)];
+  await poll(panel);
+  await editDatabase(dataDirectory, [
+    `CREATE TRIGGER full_disk BEFORE INSERT ON node_sync_positions BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+  ]);
+  far.epochs = [of('a', 150, false), of('b', 7, true)];
+  await poll(panel);
+  t.is(await downOf(panel, 'ann'), 100);
+  t.false(await acknowledged());
+  await editDatabase(dataDirectory, ['DROP TRIGGER full_disk']);
+  await poll(panel);
+  t.is(await downOf(panel, 'ann'), 157);
+  t.true(await acknowledged());
+});

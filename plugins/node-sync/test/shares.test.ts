@@ -1,6 +1,9 @@
 // What nodes are told, and in what portions.
 import test from 'ava';
 import { AllSenders } from '../all-senders.js';
+import { FakeClock } from '../../../test/harness/index.js';
+import { DesiredRecords } from '../desired-records.js';
+import { NodeNews } from '../node-news.js';
 import { fitting } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { emails, inbounds, poll, SyncWorld } from './world.js';
@@ -74,6 +77,67 @@ test('a node that is away does not make others hear the same again; who comes fr
   await poll(panel);
   await report();
   t.like(told.at(-1), [{ id: bob.id, down: 900 }]);
+  // What a node could not be told is told when it is back.
+  far.epochs = [toldEpoch('f', 2, [used(ann.id, one, 50)])];
+  await poll(panel);
+  await report();
+  let late: object[] = [];
+  mute.replies.set('/elsewhere', (body) => {
+    late = (JSON.parse(body) as { users: object[] }).users;
+    return { taken: 1, skipped: [] };
+  });
+  mute.replies.delete('/server/status');
+  await world.online(muteId);
+  await report();
+  t.like(late, [{ id: ann.id, down: 50 }]);
+});
+
+test('news that a node did not take are told again, and once', async (t) => {
+  const calls: unknown[] = [];
+  let fails = true;
+  const call = async (_id: number, _path: string, { json }: { json: { seen: unknown } }) => {
+    calls.push(json.seen);
+    if (fails) throw new Error('it hangs up');
+  };
+  const news = new NodeNews<string>(
+    { nodes: { call }, identity: { guid: 'own' }, log: { warn: () => undefined } } as never,
+    {
+      ...{ path: 'x', about: 'something', portion: 10 },
+      changes: (after) => ({ seq: 3, more: false, items: after < 3 ? ['a', 'b'] : [] }),
+      told: (_node, items) => items,
+    },
+  );
+  const run = (guid = 'far') => news.run({ id: 1, guid, name: 'far' } as never);
+  await run();
+  fails = false;
+  for (let i = 0; i < 2; i++) await run();
+  t.deepEqual(calls, [
+    ['a', 'b'],
+    ['a', 'b'],
+  ]);
+  await run('another panel');
+  t.is(calls.length, 3, 'it knows nothing yet');
+});
+
+test('what is marked while somebody looks, and is not committed yet, still waits after the look', async (t) => {
+  let look = (_rows: readonly unknown[]): void => undefined;
+  const records = new DesiredRecords({
+    db: { query: () => new Promise((resolve) => (look = resolve)) },
+    clock: new FakeClock(),
+    adoptions: { held: [] },
+  } as never);
+  const sql = { rows: () => '', onConflict: () => '', incoming: () => '', greatest: '' };
+  const tx = { sql, run: async () => undefined, emit: () => undefined };
+  const first = records.pending(1, 10);
+  await records.mark(tx as never, [{ nodeId: 1, kind: 'client', id: 1, isGone: false }]);
+  look([]);
+  await first;
+  t.true(records.waiting(1).configDirty);
+  t.deepEqual(records.dirty, [1]);
+  const second = records.pending(1, 10);
+  look([]);
+  await second;
+  t.false(records.waiting(1).configDirty);
 });
 
 test('inbounds that leave a node together leave no client behind', async (t) => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { refused, until } from '../../../test/harness/index.js';
-import { withDatabase } from '../../../test/harness/edit-database.js';
+import { editDatabase, withDatabase } from '../../../test/harness/edit-database.js';
 import {
   add,
   boot,
@@ -185,6 +185,14 @@ test('one lost heartbeat is no outage, three are; the change is told once, and t
     await until(async () => (await only(panel)).lastError !== '', 'the error is shown');
     t.is((await only(panel)).status, says);
   };
+  const broken = far.answer;
+  await failed('online');
+  await failed('online');
+  // Three in a row: these two are over.
+  far.answer = statusOf(STATUS);
+  await beat();
+  await until(async () => (await only(panel)).lastError === '', 'it has answered');
+  far.answer = broken;
   await failed('online');
   await failed('online');
   await beat();
@@ -196,5 +204,44 @@ test('one lost heartbeat is no outage, three are; the change is told once, and t
   const points = await panel.get<{ t: number; v: number }[]>(`${NODES}/history/${id}/cpu/30`);
   t.true(points.length > 0);
   t.true(points.every(({ v }) => v === 12.5));
+  t.deepEqual(panel.faults, []);
+});
+
+test('what a node answered before it was changed is not news of it, and a status that was not written is written later', async (t) => {
+  const { panel, clock } = await boot(t);
+  const far = await server(t, statusOf(STATUS));
+  const id = await add(panel, local(far.port, 'token'));
+  const enable = (on: boolean) => panel.get(`${NODES}/setEnable/${id}`, { body: { enable: on } });
+  const probe = () => panel.call(`${NODES}/probe/${id}`, { method: 'POST' });
+  let isAsked = false;
+  let answer = (): void => undefined;
+  far.answer = (_request, response) => {
+    isAsked = true;
+    answer = () => void response.destroy();
+  };
+  const probing = probe();
+  await until(() => isAsked, 'it is asked');
+  await enable(false);
+  far.answer = (_request, response) => void response.destroy();
+  answer();
+  await probing;
+  t.like(await only(panel), { status: 'online', lastError: '' }, 'as it was when it was disabled');
+
+  await enable(true);
+  await panel.get('/panel/api/setting/update', { body: { nodeDownThreshold: 1 } });
+  await editDatabase(panel.dataDirectory, [
+    `CREATE TRIGGER full_disk BEFORE INSERT ON node_states BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+  ]);
+  await probe();
+  t.is((await only(panel)).status, 'offline');
+  // Nothing is heard of it any more.
+  await enable(false);
+  await editDatabase(panel.dataDirectory, ['DROP TRIGGER full_disk']);
+  clock.tick(60_000);
+  const stored = async () =>
+    JSON.stringify(
+      await withDatabase(panel.dataDirectory, (db) => db.query('SELECT state FROM node_states')),
+    );
+  await until(async () => (await stored()).includes('offline'), 'it is written');
   t.deepEqual(panel.faults, []);
 });

@@ -1,5 +1,5 @@
 // The ways in which a central and a node trust each other.
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
@@ -149,6 +149,30 @@ test('mtls: without a token, for what a central needs and nothing else; and rota
   await panel.get(`${NODES}/probe/${id}`, { method: 'POST' });
   t.regex((await only(panel)).lastError, /does not accept the certificate/);
   t.deepEqual(panel.faults, []);
+});
+
+test('the certificate of this panel is renewed in time, and nodes that trust its authority need nothing new', async (t) => {
+  const observed = servicesOf<{ authorities: AuthorityStore }>(nodes);
+  const { panel, clock } = await boot(t, { plugins: [new FakeEngine().plugin, observed.plugin] });
+  await panel.get(`${NODES}/mtls/ca`, { method: 'POST' });
+  const { authorities } = observed.services;
+  const [first] = authorities.list();
+  for (const [days, isNew] of [
+    [200, false],
+    [90, true],
+  ] as const) {
+    clock.jump(days * 86_400_000);
+    await authorities.renew();
+    const [now] = authorities.list();
+    t.is(now?.caCert, first?.caCert);
+    t.is(now?.client.cert !== first?.client.cert, isNew, `after ${days} days more`);
+  }
+  // What calls show from now on, without a restart.
+  const { cert = '', key = '' } = authorities.list()[0]?.client ?? {};
+  const renewed = new X509Certificate(cert);
+  t.true(Date.parse(renewed.validTo) > clock.now() + 300 * 86_400_000);
+  t.true(renewed.checkPrivateKey(createPrivateKey(key)));
+  t.true(renewed.verify(new X509Certificate(first?.caCert ?? '').publicKey));
 });
 
 test('a bundle that is no list of authorities is refused', async (t) => {

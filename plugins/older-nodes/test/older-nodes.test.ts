@@ -192,6 +192,11 @@ test.serial(
         .sort(),
       ['add', 'update'],
     );
+    // The node has cut one at its limit, and no poll has brought that yet.
+    await panel.get('/panel/api/clients/update/c8', { body: { totalGB: 1_000 } });
+    await world.sent();
+    Object.assign(node.stats.get('c8') ?? {}, { enable: false, down: 1_000 });
+    t.regex(await world.reconcile(), /nothing differs/);
   },
 );
 
