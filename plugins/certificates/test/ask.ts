@@ -17,6 +17,7 @@ interface Answered {
   readonly obj: never;
   readonly msg: string;
 }
+const LIMIT_MS = 60_000;
 /** One call over TLS, whatever the certificate. */
 export const ask = ({ port, path, agent, headers, body }: Asked): Promise<Answered> =>
   new Promise((resolve, reject) => {
@@ -33,6 +34,8 @@ export const ask = ({ port, path, agent, headers, body }: Asked): Promise<Answer
       (answer) => {
         const serial = (answer.socket as TLSSocket).getPeerCertificate().serialNumber.toLowerCase();
         let text = '';
+        // Of a reply that is cut off there is no end.
+        answer.on('error', reject);
         answer.on('data', (chunk: Buffer) => (text += String(chunk)));
         answer.on('end', () =>
           resolve({
@@ -46,6 +49,7 @@ export const ask = ({ port, path, agent, headers, body }: Asked): Promise<Answer
         );
       },
     );
+    sent.setTimeout(LIMIT_MS, () => sent.destroy(new Error(`nothing comes for ${path}`)));
     sent.on('error', reject).end(body && JSON.stringify(body));
   });
 
