@@ -45,7 +45,8 @@ export class ChangesOfNodes {
       const isReleased = this.#releasing.has(id);
       if (from !== null && from !== to)
         marks.push({ nodeId: from, kind: 'inbound', id, isGone: true, isReleased });
-      if (!after)
+      // Of one that is given back, the node keeps them until they are set here.
+      if (!after && !isReleased)
         for (const masterId of this.#fallbacks?.mastersOf(id) ?? []) marks.push(...this.#markOf(masterId));
       if (to !== null) marks.push({ nodeId: to, kind: 'inbound', id, isGone: false });
       if (from === to) continue;

@@ -210,9 +210,26 @@ export class Adopter {
     };
     // First: after a crash between the two, what is selected and not here would be adopted again.
     await deselect();
+    const leadThere = this.#fallbacksTo(inboundId, who);
     await changes.releasing(inboundId, () => inboundEdits.delete(inboundId, who));
+    await leadThere();
     // An edit meanwhile may have selected it once more.
     await deselect();
+  }
+
+  /** Fallbacks of inbounds that stay here go with the one that leaves. Returns what makes them lead to its address: its clients come through them. */
+  #fallbacksTo(childId: number, who: Principal): () => Promise<void> {
+    const { fallbacks } = this.#needs;
+    const dest = fallbacks?.destinationOf(childId) ?? '';
+    const wanted = (fallbacks?.mastersOf(childId) ?? []).map((masterId) => {
+      const own = (fallbacks?.of(masterId) ?? []).map(({ id: _, masterId: _master, ...one }) =>
+        one.childId === childId ? { ...one, childId: 0, dest } : one,
+      );
+      return [masterId, own as SentFallback[]] as const;
+    });
+    return async () => {
+      for (const [masterId, own] of wanted) await fallbacks?.replace(masterId, own, who).catch(refusalOf);
+    };
   }
 
   #report(node: NodeEntry, problem: string): void {

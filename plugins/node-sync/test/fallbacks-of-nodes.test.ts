@@ -145,6 +145,15 @@ test.serial(
     await compare(panel, id);
     t.is(await hostOf(), '127.0.0.1');
     await adopt(panel, id);
+    // A child that is given back goes on, behind its master that is not.
+    const given = (await inboundOf(panel, 'near-child')).id;
+    await panel.get(`/panel/api/x/node-sync/${id}/release`, { body: { inboundIds: [given] } });
+    await until(async () => (await world.pending(id)) === 0, 'the node knows');
+    t.deepEqual(inCore(middle, 'near'), dest(near));
+    const [kept] = await panel.get<Fallback[]>(at((await inboundOf(panel, 'near')).id));
+    t.like(kept, { childId: 0, dest: `127.0.0.1:${near}`, path: '/x' });
+    await compare(panel, id);
+    t.deepEqual(inCore(middle, 'near'), dest(near));
     t.deepEqual([...panel.faults, ...middle.panel.faults, ...low.panel.faults], []);
   },
 );

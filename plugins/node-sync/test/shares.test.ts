@@ -4,7 +4,7 @@ import { AllSenders } from '../all-senders.js';
 import { FakeClock } from '../../../test/harness/index.js';
 import { DesiredRecords } from '../desired-records.js';
 import { NodeNews } from '../node-news.js';
-import { fitting } from '../node-sender.js';
+import { fitting, NodeSender } from '../node-sender.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { emails, inbounds, poll, SyncWorld } from './world.js';
 
@@ -138,6 +138,24 @@ test('what is marked while somebody looks, and is not committed yet, still waits
   look([]);
   await second;
   t.false(records.waiting(1).configDirty);
+});
+
+test('a sender that is woken while it looks for the last time looks once more', async (t) => {
+  let looks = 0;
+  const sender: NodeSender = new NodeSender(1, {
+    nodes: { get: () => ({ id: 1 }) },
+    records: {
+      pending: async () => {
+        await Promise.resolve();
+        looks += 1;
+        if (looks === 1) void sender.wake();
+        return [];
+      },
+    },
+    signal: new AbortController().signal,
+  } as never);
+  await sender.wake();
+  t.is(looks, 2);
 });
 
 test('inbounds that leave a node together leave no client behind', async (t) => {
