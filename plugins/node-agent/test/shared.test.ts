@@ -60,7 +60,7 @@ test('an edit by hand that comes between a change and its write is told as drift
   await using _ = world.panel;
   const { centrals, records, clientEdits, ...needs } = observed.services;
   const make: typeof clientEdits.make = async (...given) => {
-    // Its period is another one now: the central has to hear of it.
+    // Its period is another one now: the central has to learn of it.
     await world.panel.get('/panel/api/clients/resetTraffic/c1', post);
     return clientEdits.make(...given);
   };
