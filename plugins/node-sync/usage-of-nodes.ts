@@ -7,7 +7,7 @@ import {
   TimeSlice,
   type Tx,
 } from '../../kernel/index.js';
-import type { NodesApi, NodeEntry } from '../nodes/contract.js';
+import { NodeCallError, type NodeEntry, type NodesApi } from '../nodes/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { CounterReading, CounterSource } from '../traffic/contract.js';
 import type { NewsOfClients } from './news-of-clients.js';
@@ -123,6 +123,8 @@ export class UsageOfNodes implements CounterSource {
           if (read) positions.push(read.position);
           this.#problems.delete(node.id);
         } catch (error) {
+          // Nothing was sent to it yet, so there is no usage either.
+          if (error instanceof NodeCallError && error.remoteCode === 'NODE_AGENT_UNKNOWN_CENTRAL') continue;
           const problem = messageOf(error);
           if (problem !== this.#problems.get(node.id))
             this.#log.warn('the usage of a node cannot be read yet', { node: node.name, problem });

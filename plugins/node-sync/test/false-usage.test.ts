@@ -111,3 +111,15 @@ test('a node tells what its own clients used, and nothing of others', async (t) 
   t.deepEqual(await downs(), [750, 806, 0], 'none of it was taken as read');
   t.deepEqual(panel.faults, []);
 });
+
+test('a node that was sent nothing yet knows no central, which is no problem', async (t) => {
+  const world = await SyncWorld.start(t);
+  await world.node('fra');
+  const { panel } = world.central;
+  await poll(panel);
+  const states = await panel.get<{ problem: string }[]>('/panel/api/x/node-sync');
+  t.deepEqual(
+    states.map(({ problem }) => problem),
+    [''],
+  );
+});
