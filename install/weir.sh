@@ -59,5 +59,5 @@ upgrade | rollback)
   ;;
 esac
 
-if [ "${1:-}" = run ]; then exec "$release/bin/node" "$release/app/bin/start.mjs"; fi
+if [ "${1:-}" = run ]; then MALLOC_ARENA_MAX=2 exec "$release/bin/node" "$release/app/bin/start.mjs"; fi
 exec "$release/bin/node" "$release/app/bin/weir.mjs" "$@"

@@ -84,7 +84,15 @@ export class PanelProcess extends LoggedPanel {
     const [command = process.execPath, ...args] = [...within, process.execPath, ...nodeFlags, entry];
     const child = spawn(command, args, {
       stdio: ['pipe', output?.fd ?? 'pipe', output?.fd ?? 'pipe'],
-      env: { ...inherited, ...environmentOf(folder), ...database, WEIR_ENGINE_PRIVATE: 'allow', ...env },
+      // As the unit and `npm start` have it (install/weir.service).
+      env: {
+        ...inherited,
+        MALLOC_ARENA_MAX: '2',
+        ...environmentOf(folder),
+        ...database,
+        WEIR_ENGINE_PRIVATE: 'allow',
+        ...env,
+      },
     });
     const panel = new PanelProcess(folder, child, output?.lines);
     try {

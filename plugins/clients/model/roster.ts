@@ -16,7 +16,7 @@ import {
   uniqueKey,
 } from './fields.js';
 import { MOST_STEPS, RosterJournals } from './journal.js';
-import { type ClientRow, readRow, rowOf, type StoredClient } from './row.js';
+import { type ClientRow, readRow, rowOf, storedNames } from './row.js';
 import { SearchText } from './search-text.js';
 import { lowerBound, merge } from './sorted-rows.js';
 
@@ -53,13 +53,20 @@ const FEW = 16;
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Rows of one SELECT. Two lists of them fit into the young generation (panel/heap.ts): what is read is collected soon. */
 const ROWS_PER_SELECT = 250;
+/** A client of the roster's SELECT; `stored` are its values as JSON, in the order of `storedNames`. */
+interface Selected {
+  readonly id: number;
+  readonly stored: string;
+}
 const selectWith = ({ least }: SqlWords): string => `
+  SELECT id, CAST(json_array(${storedNames.map((name) => `"${name}"`).join(', ')}) AS char) AS stored FROM (
   SELECT c.id, ${fields.select('c')},
     (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
     coalesce((SELECT ${least}(sum(up), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up,
     coalesce((SELECT ${least}(sum(down), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
     coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
-  FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count`;
+  FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count
+  ) AS selected ORDER BY id`;
 
 export class Roster {
   readonly isComparedApart = true;
@@ -88,17 +95,16 @@ export class Roster {
   ): Promise<Roster> {
     const roster = new Roster();
     const slice = new TimeSlice();
-    const read = (from: number) =>
-      db.query<StoredClient>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
-    let next: Promise<StoredClient[]> | undefined = read(after);
+    const read = (from: number) => db.query<Selected>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
+    let next: Promise<Selected[]> | undefined = read(after);
     for (let from = after; next; ) {
-      const rows: StoredClient[] = await next;
+      const rows: Selected[] = await next;
       const upTo = rows.at(-1)?.id ?? from;
       const isLast = rows.length < ROWS_PER_SELECT || roster.size + rows.length >= most;
       // The database reads the next ones while these are put into memory.
       next = isLast ? undefined : read(upTo);
       next?.catch(() => undefined);
-      for (const stored of rows) {
+      for (const { stored } of rows) {
         if (slice.isOver) await slice.next();
         roster.#append(stored);
       }
@@ -113,9 +119,12 @@ export class Roster {
     return roster;
   }
 
-  #append(stored: StoredClient): void {
-    const inboundIds = (stored.inboundIds ?? '').split(',').filter(Boolean).map(Number);
-    const row = readRow(stored, this.internInboundIds(inboundIds));
+  #append(stored: string): void {
+    const row = readRow(
+      stored,
+      (list) =>
+        this.#inboundIdLists.get(list) ?? this.internInboundIds(list.split(',').filter(Boolean).map(Number)),
+    );
     this.#index(row);
     this.#ordered.id.push(row);
   }

@@ -163,27 +163,34 @@ function valueProblem(name: string, { type, values }: AccountField, value: Accou
   return /\p{Cs}/u.test(value) ? `${name} must be well-formed Unicode` : undefined;
 }
 
+/** Made once: a start asks for them three times for each user. */
+const entries = new WeakMap<AccountType['fields'], [name: string, field: AccountField][]>();
+function entriesOf({ fields }: AccountType): readonly [name: string, field: AccountField][] {
+  let found = entries.get(fields);
+  if (!found) entries.set(fields, (found = Object.entries(fields)));
+  return found;
+}
+
 /** Returns the reason why an account is not valid for this type; `fault` of the type is called last. */
 export function accountProblem(type: AccountType, account: CoreAccount): string | undefined {
-  for (const [name, field] of Object.entries(type.fields)) {
+  for (const [name, field] of entriesOf(type)) {
     const value = Object.hasOwn(account, name) ? account[name] : undefined;
     if (value === undefined && field.mayMiss) continue;
     if (value === undefined) return `${name} is missing`;
     const found = valueProblem(name, field, value);
     if (found !== undefined) return found;
   }
-  for (const name of Object.keys(account))
-    if (name !== 'protocol' && !Object.hasOwn(type.fields, name)) return `${type.name} has no field ${name}`;
+  for (const name in account)
+    if (name !== 'protocol' && !Object.hasOwn(type.fields, name) && Object.hasOwn(account, name))
+      return `${type.name} has no field ${name}`;
   return type.fault?.(account);
 }
 
 /** The user's entry in the core's JSON config. Level 0 is the one whose traffic is counted. */
 export function accountJson(type: AccountType, name: string, account: CoreAccount): JsonObject {
-  const entry: Record<string, Json> = {
-    [type.nameKey ?? 'email']: name,
-    ...(type.users === 'api' && { level: 0 }),
-  };
-  for (const [field, { json = field, lowerCase, mayMiss, toJson }] of Object.entries(type.fields)) {
+  const entry: Record<string, Json> = { [type.nameKey ?? 'email']: name };
+  if (type.users === 'api') entry['level'] = 0;
+  for (const [field, { json = field, lowerCase, mayMiss, toJson }] of entriesOf(type)) {
     if (mayMiss && account[field] === undefined) continue;
     const value = account[field] ?? '';
     const shown = toJson ? toJson(value) : value;
