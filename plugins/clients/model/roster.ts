@@ -16,6 +16,7 @@ import {
   uniqueKey,
 } from './fields.js';
 import { MOST_STEPS, RosterJournals } from './journal.js';
+import { RowIndex } from './row-index.js';
 import { type ClientRow, readRow, rowOf, storedNames } from './row.js';
 import { SearchText } from './search-text.js';
 import { lowerBound, merge } from './sorted-rows.js';
@@ -72,9 +73,15 @@ export class Roster {
   readonly isComparedApart = true;
   readonly #byId = new Map<number, ClientRow>();
   /** by what must be unique */
-  readonly #owners = Object.fromEntries(uniqueFields.map((name) => [name, new Map()])) as Readonly<
-    Record<UniqueField, Map<string, ClientRow>>
-  >;
+  readonly #owners = Object.fromEntries(
+    uniqueFields.map((name) => [
+      name,
+      new RowIndex(
+        (row) => uniqueKey(name, row[name]),
+        (id) => this.#byId.get(id),
+      ),
+    ]),
+  ) as Readonly<Record<UniqueField, RowIndex>>;
   /** by subId: the clients that share one, by id */
   readonly #sharing = new Map<string, readonly ClientRow[]>();
   /** by the tag of their reverse tunnel; few have one */
@@ -171,7 +178,7 @@ export class Roster {
     this.search.changed(row.id);
     if (row.group !== '') this.groups.set(row.group, (this.groups.get(row.group) ?? 0) + 1);
     const first = this.#owners.subId.get(row.subId);
-    for (const name of uniqueFields) this.#owners[name].set(uniqueKey(name, row[name]), row);
+    for (const name of uniqueFields) this.#owners[name].set(row);
     if (first && first !== row) this.#share(row.subId, [...(this.sharing(row.subId) ?? [first]), row]);
     const tag = reverseTag(row.reverse);
     // Rows of before tags were unique may share one: the first has it.
@@ -182,7 +189,7 @@ export class Roster {
     const sorted = rows.toSorted((a, b) => a.id - b.id);
     if (sorted.length > 1) this.#sharing.set(subId, sorted);
     else this.#sharing.delete(subId);
-    this.#owners.subId.set(subId, sorted[0] as ClientRow);
+    this.#owners.subId.set(sorted[0] as ClientRow);
   }
 
   #unindex(row: ClientRow): void {
@@ -273,8 +280,8 @@ export class Roster {
     const place = this.#placeById(id);
     this.#ordered.id.splice(place, 1);
     this.#ordered.email.splice(this.#place(row), 1);
-    this.#byId.delete(id);
     this.#unindex(row);
+    this.#byId.delete(id);
     this.journals.edited('deleted', place);
   }
 
@@ -320,8 +327,8 @@ export class Roster {
       const row = this.#byId.get(id);
       if (!row) continue;
       gone.push(row);
-      this.#byId.delete(id);
       this.#unindex(row);
+      this.#byId.delete(id);
     }
     for (const given of added) {
       if (slice.isOver) await slice.next();

@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { Database } from '../../../kernel/index.js';
 import { Roster } from '../model/roster.js';
+import { RowIndex } from '../model/row-index.js';
 import { type ClientRow, storedNames } from '../model/row.js';
 import { row } from './row.js';
 
@@ -143,17 +144,23 @@ test('who is deleted is found by nothing, alone or among many, and leaves its va
 
 test('an edit of other fields leaves the maps alone by which clients are found', async (t) => {
   const roster = await rosterOf(row(1, { group: 'g' }), row(2, { group: 'g' }));
-  const { set } = Map.prototype;
+  const { set: setInMap } = Map.prototype;
+  const { set } = RowIndex.prototype;
   let count = 0;
   Map.prototype.set = function (this: Map<unknown, unknown>, ...given) {
     if (typeof given[0] === 'string') count += 1;
-    return set.apply(this, given);
+    return setInMap.apply(this, given);
+  };
+  RowIndex.prototype.set = function (this: RowIndex, ...given) {
+    count += 1;
+    set.apply(this, given);
   };
   // Synchronous up to its end: no other work sets anything meanwhile.
   const applied = roster.apply({
     edited: [1, 2].map((id) => ({ id, fields: { comment: 'c', totalGB: 5 } })),
   });
-  Map.prototype.set = set;
+  Map.prototype.set = setInMap;
+  RowIndex.prototype.set = set;
   await applied;
   t.is(count, 0);
   t.deepEqual([roster.byId(2)?.comment, roster.byId(2)?.totalGB, roster.groups.get('g')], ['c', 5, 2]);
