@@ -1,5 +1,5 @@
 // All clients in memory, as a projection of the database, with the same rules for case and order on any database.
-import { type Database, type SqlWords, TimeSlice } from '../../../kernel/index.js';
+import { type Database, TimeSlice } from '../../../kernel/index.js';
 import type { Credential } from '../../inbounds/contract.js';
 import type { ClientUsage } from '../contract.js';
 import { mergedCredentials } from '../credentials/merged.js';
@@ -17,9 +17,10 @@ import {
 } from './fields.js';
 import { MOST_STEPS, RosterJournals } from './journal.js';
 import { RowIndex } from './row-index.js';
-import { type ClientRow, readRow, rowOf, storedNames } from './row.js';
+import { type ClientRow, readRow, rowOf } from './row.js';
 import { SearchText } from './search-text.js';
 import { lowerBound, merge } from './sorted-rows.js';
+import { readRows, ROWS_PER_SELECT, type StoredRow } from './stored-rows.js';
 
 /** What changes of one client. */
 export interface RowEdit {
@@ -52,22 +53,6 @@ export interface RosterChange {
 /** Rows that are added and deleted one by one. */
 const FEW = 16;
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
-/** Rows of one SELECT. Two lists of them fit into the young generation (panel/heap.ts): what is read is collected soon. */
-const ROWS_PER_SELECT = 250;
-/** A client of the roster's SELECT; `stored` are its values as JSON, in the order of `storedNames`. */
-interface Selected {
-  readonly id: number;
-  readonly stored: string;
-}
-const selectWith = ({ least }: SqlWords): string => `
-  SELECT id, CAST(json_array(${storedNames.map((name) => `"${name}"`).join(', ')}) AS char) AS stored FROM (
-  SELECT c.id, ${fields.select('c')},
-    (SELECT group_concat(inbound_id) FROM client_inbounds a WHERE a.client_id = c.id) AS inboundIds,
-    coalesce((SELECT ${least}(sum(up), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS up,
-    coalesce((SELECT ${least}(sum(down), ${MAX_BYTES}) FROM client_usage u WHERE u.client_id = c.id), 0) AS down,
-    coalesce(s.last_online, 0) AS lastOnline, coalesce(s.last_sub_fetch, 0) AS lastSubFetch
-  FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count
-  ) AS selected ORDER BY id`;
 
 export class Roster {
   readonly isComparedApart = true;
@@ -102,14 +87,13 @@ export class Roster {
   ): Promise<Roster> {
     const roster = new Roster();
     const slice = new TimeSlice();
-    const read = (from: number) => db.query<Selected>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
-    let next: Promise<Selected[]> | undefined = read(after);
+    let next: Promise<StoredRow[]> | undefined = readRows(db, after);
     for (let from = after; next; ) {
-      const rows: Selected[] = await next;
+      const rows: StoredRow[] = await next;
       const upTo = rows.at(-1)?.id ?? from;
       const isLast = rows.length < ROWS_PER_SELECT || roster.size + rows.length >= most;
       // The database reads the next ones while these are put into memory.
-      next = isLast ? undefined : read(upTo);
+      next = isLast ? undefined : readRows(db, upTo);
       next?.catch(() => undefined);
       for (const { stored } of rows) {
         if (slice.isOver) await slice.next();
