@@ -8,7 +8,6 @@ import type { Fetch } from '../usage/counters.js';
 import {
   type ClientFields,
   emailKey,
-  fields,
   indexedFields,
   reverseTag,
   type UniqueField,
