@@ -251,14 +251,17 @@ async function reach(dataDirectory: string): Promise<() => Reach> {
     tryTcp(muxed.socksPort, open, inside),
     tryAllUdp(ports, 'flip.test'),
   ]);
-  const health = 'GET /healthz HTTP/1.1\r\nHost: server.test\r\nConnection: close\r\n\r\n';
-  const status = async (host: string, url: string): Promise<string> =>
-    (await ask(socksPort, host, Number(new URL(url).port), health)).slice('HTTP/1.1 '.length).slice(0, 3);
+  const health = (host: string): string =>
+    `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  const status = async (host: string, url: string, sniffed = 'server.test'): Promise<string> =>
+    (await ask(socksPort, host, Number(new URL(url).port), health(sniffed)))
+      .slice('HTTP/1.1 '.length)
+      .slice(0, 3);
   const { panelUrl, subUrl } = panel.ready;
   const [address, name, through, subscription, byName, sniffed] = await Promise.all([
     status(OWN, panelUrl),
     status('own.test', panelUrl),
-    status('through.test', panelUrl),
+    status('through.test', panelUrl, 'through.test'),
     status(OWN, subUrl),
     status('own.test', subUrl),
     status('127.0.0.1', panelUrl),
