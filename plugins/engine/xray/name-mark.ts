@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { foldKey } from '../../core-guard/contract.js';
-import type { Json, JsonObject } from '../driver.js';
+import type { Json, JsonObject, RouteQuestion } from '../driver.js';
 import { isUserName } from '../users/user-name.js';
 import type { EngineFolder } from './folder.js';
 
@@ -42,6 +42,11 @@ export class NameMark {
         foldKey(key) === 'user' ? this.#withMarked(value) : value,
       ]),
     );
+  }
+
+  inQuestion(question: RouteQuestion): RouteQuestion {
+    const { user } = question;
+    return isUserName(user) ? { ...question, user: this.marked(user) } : question;
   }
 
   #withMarked(users: Json): Json {

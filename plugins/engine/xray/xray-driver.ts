@@ -4,7 +4,6 @@ import { messageOf, SerialQueue } from '../../../kernel/index.js';
 import type { ProcessesApi } from '../../processes/contract.js';
 import type { ApiAccountType } from '../users/account-type.js';
 import type { Accounts } from '../users/accounts.js';
-import { isUserName } from '../users/user-name.js';
 import { AccountCodecs, PLACEHOLDER } from './account-codecs.js';
 import {
   type AppliedDigests,
@@ -21,7 +20,6 @@ import {
   type JsonObject,
   type OnlineUser,
   type OutboundCounter,
-  type RouteQuestion,
   type RunningParts,
   type UserCounter,
 } from '../driver.js';
@@ -70,7 +68,7 @@ export class XrayDriver implements CoreDriver {
   readonly #logs: CoreLogs;
   readonly monitor = new XrayMonitor(() => this.#requireCore());
   readonly routes: DriverRoutes = {
-    route: (question) => this.#requireCore().api.routes.route(this.#asked(question)),
+    route: (question) => this.#requireCore().api.routes.route(this.#names.inQuestion(question)),
     balancer: (tag) => this.#requireCore().api.routes.balancer(tag),
     override: (tag, target) => this.#requireCore().api.routes.override(tag, target),
   };
@@ -299,12 +297,6 @@ export class XrayDriver implements CoreDriver {
 
   get #names(): NameMark {
     return this.#needs.codecs.names;
-  }
-
-  /** A rule has the name of a user with and without the mark. */
-  #asked(question: RouteQuestion): RouteQuestion {
-    const { user } = question;
-    return !isUserName(user) ? question : { ...question, user: this.#names.marked(user) };
   }
 
   #requireCore(): CoreConnection {
