@@ -179,8 +179,8 @@ export default definePlugin({
       const refused = comesFromOurAddress(socket);
       if (refused)
         log.info(
-          'the panel refused a connection from a public address of this machine; use a loopback address',
-          { from: socket.remoteAddress },
+          'the panel refused a connection of this machine to its public address; use a loopback address',
+          { from: socket.remoteAddress, to: socket.localAddress },
         );
       return !refused;
     });

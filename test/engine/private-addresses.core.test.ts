@@ -42,6 +42,7 @@ declare(
           ['both.test', '203.0.113.80'],
           ['own.test', '203.0.113.1'],
           ['second.test', '203.0.113.80'],
+          ['through.test', '203.0.113.1'],
         ],
         `${tried}: a public address by itself, by name, and beside private ones; nothing else`,
       );
@@ -57,6 +58,7 @@ declare(
     t.deepEqual(standard.panel, {
       address: '',
       name: '',
+      'through loopback': '',
       subscription: '404',
       'subscription by name': '404',
       'loopback, with a sniffed name': '',

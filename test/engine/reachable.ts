@@ -65,6 +65,8 @@ export default definePlugin({
   name: 'second', version: '1.0.0', api: 1, about: 'For a test.',
   taps: () => [tap(composeCoreConfig, (add) => add(
     { outbound: { tag: 'second', protocol: 'freedom' } },
+    { outbound: { tag: 'through', protocol: 'freedom', sendThrough: '127.0.0.1' } },
+    { rule: { domain: ['full:through.test'], outboundTag: 'through' } },
     { rule: { domain: ['regexp:^second'], outboundTag: 'second' } },
     { rule: { ip: ['198.51.100.0/24'], outboundTag: 'blocked' } },
   ))],
@@ -110,6 +112,8 @@ const NAMES: Record<string, (before: number) => string[]> = {
   // The outbound of a plugin handles these two.
   'second.test': () => [SERVER],
   'second.loopback.test': () => ['127.0.0.1'],
+  // This one leaves with the address of loopback.
+  'through.test': () => [OWN],
 };
 
 async function tryTcp(socksPort: number, open: number, inside: number): Promise<Reach['tcp']> {
@@ -247,13 +251,17 @@ async function reach(dataDirectory: string): Promise<() => Reach> {
     tryTcp(muxed.socksPort, open, inside),
     tryAllUdp(ports, 'flip.test'),
   ]);
-  const health = 'GET /healthz HTTP/1.1\r\nHost: server.test\r\nConnection: close\r\n\r\n';
-  const status = async (host: string, url: string): Promise<string> =>
-    (await ask(socksPort, host, Number(new URL(url).port), health)).slice('HTTP/1.1 '.length).slice(0, 3);
+  const health = (host: string): string =>
+    `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  const status = async (host: string, url: string, sniffed = 'server.test'): Promise<string> =>
+    (await ask(socksPort, host, Number(new URL(url).port), health(sniffed)))
+      .slice('HTTP/1.1 '.length)
+      .slice(0, 3);
   const { panelUrl, subUrl } = panel.ready;
-  const [address, name, subscription, byName, sniffed] = await Promise.all([
+  const [address, name, through, subscription, byName, sniffed] = await Promise.all([
     status(OWN, panelUrl),
     status('own.test', panelUrl),
+    status('through.test', panelUrl, 'through.test'),
     status(OWN, subUrl),
     status('own.test', subUrl),
     status('127.0.0.1', panelUrl),
@@ -267,6 +275,7 @@ async function reach(dataDirectory: string): Promise<() => Reach> {
     panel: {
       address,
       name,
+      'through loopback': through,
       subscription,
       'subscription by name': byName,
       'loopback, with a sniffed name': sniffed,

@@ -220,7 +220,9 @@ test('users of a third-party account type are added and removed over the core’
   t.is(await download({ socksPort, server, bytes: MIB }), MIB);
   t.true(within(await counted(panel, 'ada', MIB), MIB));
   const config = await panel.get<{ inbounds: object[] }>('/panel/api/server/getConfigJson');
-  t.like(config.inbounds.at(-1), { protocol: 'vless', settings: { clients: [{ email: `i${inbound}.c1` }] } });
+  t.like(config.inbounds.at(-1), { protocol: 'vless' });
+  const { settings } = config.inbounds.at(-1) as { settings: { clients: { email: string }[] } };
+  t.regex(settings.clients[0]?.email ?? '', new RegExp(`^i${inbound}\\.c1~`));
 
   await panel.get('/panel/api/clients/update/ada', { body: { enable: false } });
   await t.throwsAsync(download({ socksPort, server, bytes: 10 }));

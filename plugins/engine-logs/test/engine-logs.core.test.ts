@@ -1,7 +1,8 @@
 // The log of a real core, as an admin sees it.
-import { appendFile, open, stat } from 'node:fs/promises';
+import { appendFile, open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import type { CorePanel } from '../../../test/engine/core-panel.js';
 import { connect, openPanel, openServer } from '../../../test/engine/user.js';
 
 interface Entry {
@@ -69,8 +70,11 @@ test('connections have the emails of clients, and are filtered', async (t) => {
   );
 });
 
-const lineAt = (number: number): string =>
-  `2026/11/21 05:24:${String(number % 60).padStart(2, '0')}.000001 from 10.0.0.1:${1000 + (number % 60_000)} accepted tcp:host${number}.example.com:443 [in >> direct] email: i9.c9\n`;
+const lineAt = (number: number, mark: string): string =>
+  `2026/11/21 05:24:${String(number % 60).padStart(2, '0')}.000001 from 10.0.0.1:${1000 + (number % 60_000)} accepted tcp:host${number}.example.com:443 [in >> direct] email: i9.c9${mark}\n`;
+/** Of the names of users in the core. */
+const markOf = ({ dataDirectory }: CorePanel): Promise<string> =>
+  readFile(join(dataDirectory, 'engine', 'name-mark'), 'utf8');
 
 test('entries are read over a cut of the log, each once', async (t) => {
   const [panel, server] = [await openPanel(t), await openServer(t)];
@@ -78,6 +82,7 @@ test('entries are read over a cut of the log, each once', async (t) => {
   await panel.addClient('ann', [inboundId]);
   const user = await connect(t, panel, 'ann', server);
   const path = join(panel.dataDirectory, 'engine', 'access.log');
+  const mark = await markOf(panel);
   const targets = async (count: number) =>
     (await panel.get<Entry[]>(`/panel/api/server/enginelogs/${count}`, { body: { filter: 'ann' } })).map(
       ({ FromAddress }) => FromAddress,
@@ -86,7 +91,7 @@ test('entries are read over a cut of the log, each once', async (t) => {
   for (let round = 1; round <= 3; round++) {
     await user.download(1000);
     await panel.until(async () => (await targets(10)).length === round, 'the core has logged it');
-    await appendFile(path, Array.from({ length: 10_000 }, (_, i) => lineAt(i)).join(''));
+    await appendFile(path, Array.from({ length: 10_000 }, (_, i) => lineAt(i, mark)).join(''));
     await panel.call('/panel/api/system/jobs/engine/trim-logs', { method: 'POST' });
     await panel.until(async () => (await stat(path)).size < 100_000, 'the log is cut');
     t.is((await stat(`${path}.1`)).mode & 0o777, 0o600);
@@ -108,7 +113,8 @@ test('a log of 1 GiB costs its last lines', async (t) => {
   // An older part: the newest one would be cut.
   const path = join(panel.dataDirectory, 'engine', 'access.log.1');
   const file = await open(path, 'w', 0o600);
-  const lines = Array.from({ length: 120_000 }, (_, i) => lineAt(i)).join('');
+  const mark = await markOf(panel);
+  const lines = Array.from({ length: 120_000 }, (_, i) => lineAt(i, mark)).join('');
   await file.write(lines, 2 ** 30 - Buffer.byteLength(lines));
   await file.close();
   t.is((await stat(path)).size, 2 ** 30);

@@ -319,6 +319,16 @@ test.serial('a public address of ours is one in each spelling, a private one is 
       t.true(comesFromOurAddress({ remoteAddress }), remoteAddress);
     for (const remoteAddress of ['10.0.0.5', '::ffff:10.0.0.5', 'fd00::5', '203.0.113.10'])
       t.false(comesFromOurAddress({ remoteAddress }), remoteAddress);
+    // An outbound may name the address that its connections come from.
+    for (const remoteAddress of ['10.0.0.5', '::ffff:10.0.0.5', 'fd00::5', '127.0.0.1', '127.0.0.9', '::1']) {
+      for (const localAddress of ['203.0.113.9', '::ffff:203.0.113.9', '2606:4700::9'])
+        t.true(comesFromOurAddress({ remoteAddress, localAddress }), `${remoteAddress} at ${localAddress}`);
+      t.false(comesFromOurAddress({ remoteAddress, localAddress: '127.0.0.1' }), remoteAddress);
+    }
+    t.false(
+      comesFromOurAddress({ remoteAddress: '10.0.0.6', localAddress: '203.0.113.9' }),
+      'another machine',
+    );
   } finally {
     os.networkInterfaces = networkInterfaces;
     syncBuiltinESMExports();

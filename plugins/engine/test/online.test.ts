@@ -1,6 +1,7 @@
 import test from 'ava';
 import { Online } from '../logs/online.js';
 import type { CoreApi } from '../xray/api.js';
+import { NameMark } from '../xray/name-mark.js';
 import { readOnline } from '../xray/online.js';
 
 const reading = { readConnections: async () => undefined, readLog: async () => undefined };
@@ -43,21 +44,29 @@ const field = (number: number, bytes: string | Buffer): Buffer =>
 
 test('the core is asked about each picked user, however many there are', async (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `i1.c${i}`);
+  const marks = new NameMark();
+  marks.mark = '~mark';
   const api = {
     onlineUsers: async () =>
       Buffer.concat(
-        ['user>>>x>>>other', ...names.map((name) => `user>>>${name}>>>online`)].map((name) => field(1, name)),
+        ['user>>>x>>>other', ...names.map((name) => `user>>>${name}~mark>>>online`)].map((name) =>
+          field(1, name),
+        ),
       ),
     onlineAddresses: async (name: string) => field(2, field(1, `at ${name}`)),
   };
   const asked: (readonly string[])[] = [];
-  const users = await readOnline(api as unknown as CoreApi, (all) => {
-    asked.push(all);
-    return all.slice(1);
-  });
+  const users = await readOnline(
+    api as unknown as CoreApi,
+    (all) => {
+      asked.push(all);
+      return all.slice(1);
+    },
+    marks,
+  );
   t.deepEqual(asked, [names]);
   t.deepEqual(
     users,
-    names.slice(1).map((name) => ({ name, addresses: [`at user>>>${name}>>>online`] })),
+    names.slice(1).map((name) => ({ name, addresses: [`at user>>>${name}~mark>>>online`] })),
   );
 });

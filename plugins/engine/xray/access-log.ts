@@ -2,7 +2,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type LogCut, olderLog } from '../../processes/contract.js';
 import type { LoggedConnection } from '../driver.js';
-import { connectionOf } from './access-line.js';
+import { AccessLines } from './access-line.js';
+import type { NameMark } from './name-mark.js';
 
 /** About 600 lines: followers take some 10 ms for them, then others get their turn. */
 const CHUNK = 64 * 1024;
@@ -21,12 +22,14 @@ interface Older extends Place {
 
 export class AccessLog {
   readonly #path: string;
+  readonly #lines: AccessLines;
   #newest: Place = { position: 0 };
   /** oldest first */
   #older: readonly Older[] = [];
 
-  constructor(path: string) {
+  constructor(path: string, names: Pick<NameMark, 'plain'>) {
     this.#path = path;
+    this.#lines = new AccessLines(names);
   }
 
   begin(position: number, older: readonly Older[] = []): void {
@@ -48,15 +51,20 @@ export class AccessLog {
   async read(listener: Listener): Promise<void> {
     for (let [first, ...rest] = this.#older; first; [first, ...rest] = rest) {
       const file = await open(olderLog(this.#path, first.number), 'r').catch(() => undefined);
-      if (file) await readLines(file, first, listener);
+      if (file) await readLines(file, first, this.#lines, listener);
       this.#older = rest;
     }
-    await readLines(await open(this.#path, 'r'), this.#newest, listener);
+    await readLines(await open(this.#path, 'r'), this.#newest, this.#lines, listener);
   }
 }
 
 /** Reads whole lines, and moves the place to the end of the last one. Closes the file. */
-async function readLines(file: FileHandle, place: Place, listener: Listener): Promise<void> {
+async function readLines(
+  file: FileHandle,
+  place: Place,
+  lines: AccessLines,
+  listener: Listener,
+): Promise<void> {
   try {
     const { size } = await file.stat();
     if (size < place.position) place.position = 0;
@@ -69,7 +77,7 @@ async function readLines(file: FileHandle, place: Place, listener: Listener): Pr
       const done = whole === 0 && bytesRead === CHUNK ? bytesRead : whole;
       if (done === 0) return;
       place.position += done;
-      const batch = connectionsIn(buffer.subarray(0, whole));
+      const batch = connectionsIn(buffer.subarray(0, whole), lines);
       if (batch.length > 0) listener(batch);
     }
   } finally {
@@ -78,10 +86,10 @@ async function readLines(file: FileHandle, place: Place, listener: Listener): Pr
 }
 
 /** Copies each line: a slice that is stored would keep the whole chunk in memory. */
-function connectionsIn(lines: Buffer): LoggedConnection[] {
+function connectionsIn(bytes: Buffer, lines: AccessLines): LoggedConnection[] {
   const batch: LoggedConnection[] = [];
-  for (let at = 0, end = lines.indexOf(10); end >= 0; at = end + 1, end = lines.indexOf(10, at)) {
-    const connection = connectionOf(lines.toString('latin1', at, end));
+  for (let at = 0, end = bytes.indexOf(10); end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
+    const connection = lines.connectionOf(bytes.toString('latin1', at, end));
     if (connection) batch.push(connection);
   }
   return batch;

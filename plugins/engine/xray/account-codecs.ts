@@ -13,6 +13,7 @@ import {
   ProtocolRefused,
 } from '../driver.js';
 import { decode, encode, type Messages } from './messages.js';
+import { NameMark } from './name-mark.js';
 
 /** Never counted, never reported to the engine. */
 export const PLACEHOLDER = 'weir.nobody';
@@ -79,6 +80,7 @@ class Codec {
 
 export class AccountCodecs {
   readonly accounts: Accounts;
+  readonly names = new NameMark();
   readonly #codecs = new Map<ApiAccountType, Codec>();
 
   constructor(accounts: Accounts) {
@@ -105,7 +107,7 @@ export class AccountCodecs {
     const type = this.checked(user, target);
     return {
       level: 0,
-      email: user.name,
+      email: this.names.marked(user.name),
       account: { type: type.message, value: this.#codec(type).encode(user.account) },
     };
   }
@@ -122,7 +124,7 @@ export class AccountCodecs {
       throw new CoreRefused(
         `user ${email}: the core answers with a ${account?.type ?? 'missing'} account on an inbound of ${protocol}`,
       );
-    return { name: email, account: this.#codec(type).decode(account.value) };
+    return { name: this.names.plain(email) ?? email, account: this.#codec(type).decode(account.value) };
   }
 
   /** The user's entry in the config. Throws CoreRefused. */
@@ -131,7 +133,9 @@ export class AccountCodecs {
     const problem = this.accounts.problem(user, protocol);
     if (type === undefined || problem !== undefined)
       return reject(user, tag, problem ?? `no plugin declares the accounts ${protocol}`);
-    return accountJson(type, user.name, user.account);
+    // The name of a login is known to its user.
+    const isLogin = type.nameKey !== undefined;
+    return accountJson(type, isLogin ? user.name : this.names.marked(user.name), user.account);
   }
 
   /** Returns the entries before all users: a placeholder account, where the type needs it. */

@@ -68,7 +68,7 @@ export const API_RULE = {
 } satisfies JsonObject;
 
 /** Everything but the inbounds. */
-function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
+function frame(base: CoreBase, paths: ConfigPaths, { names }: AccountCodecs): JsonObject {
   const routing = object(base['routing']);
   const log = object(base['log']);
   return {
@@ -86,7 +86,7 @@ function frame(base: CoreBase, paths: ConfigPaths): JsonObject {
     policy: policyOf(base),
     routing: {
       ...routing,
-      rules: [API_RULE, ...list(routing['rules'])],
+      rules: [API_RULE, ...list(routing['rules']).map((rule) => names.inRule(object(rule)))],
     },
   };
 }
@@ -153,7 +153,7 @@ function* pieces(
   codecs: AccountCodecs,
 ): Generator<string> {
   if ('inbounds' in base) throw new CoreRefused('base: must not contain inbounds; pass them as inbounds');
-  yield `${JSON.stringify(frame(base, paths)).slice(0, -1)},"inbounds":[${JSON.stringify(apiInbound(paths.socket))}`;
+  yield `${JSON.stringify(frame(base, paths, codecs)).slice(0, -1)},"inbounds":[${JSON.stringify(apiInbound(paths.socket))}`;
   const tags = new Set<string>();
   for (const inbound of inbounds) {
     if (tags.has(inbound.tag)) throw new CoreRefused(`inbound ${inbound.tag}: two inbounds have this tag`);

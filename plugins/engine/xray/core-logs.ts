@@ -5,6 +5,7 @@ import type { LoggedConnection, LogLine } from '../driver.js';
 import { AccessLog } from './access-log.js';
 import type { DriverLog, EngineFolder } from './folder.js';
 import { readLog } from './log-line.js';
+import type { NameMark } from './name-mark.js';
 
 type Folder = Pick<EngineFolder, 'access' | 'error' | 'output'>;
 
@@ -15,14 +16,16 @@ export class CoreLogs {
   readonly #folder: Folder;
   readonly #log: Pick<DriverLog, 'warn'>;
   readonly #accesses: AccessLog;
+  readonly #names: NameMark;
   /** Who reads at the end of a cut would miss lines, or read some twice. */
   readonly #queue = new SerialQueue();
   readonly #cuts = new SerialQueue();
 
-  constructor(folder: Folder, log: Pick<DriverLog, 'warn'>) {
+  constructor(folder: Folder, log: Pick<DriverLog, 'warn'>, names: NameMark) {
     this.#folder = folder;
     this.#log = log;
-    this.#accesses = new AccessLog(folder.access);
+    this.#names = names;
+    this.#accesses = new AccessLog(folder.access, names);
   }
 
   /** Followers of a core that is about to start get no lines of earlier ones. */
@@ -46,7 +49,7 @@ export class CoreLogs {
   }
 
   readLog(listener: (line: LogLine) => boolean): Promise<void> {
-    return this.#queue.run(() => readLog(olderAfter(this.#folder.access), listener));
+    return this.#queue.run(() => readLog(olderAfter(this.#folder.access), this.#names, listener));
   }
 
   /** Cuts the logs that are over the limit. */

@@ -3,6 +3,7 @@
 import { TimeSlice } from '../../../kernel/index.js';
 import type { OutboundCounter, UserCounter } from '../driver.js';
 import type { CoreApi } from './api.js';
+import type { NameMark } from './name-mark.js';
 
 const USER = 'user>>>';
 const OUTBOUND = 'outbound>>>';
@@ -17,24 +18,27 @@ const NEGATIVE = 2 ** 63;
 const LOOK_AT_CLOCK_EVERY = 128;
 
 /** Without users that never moved a byte. */
-export const readCounters = (api: CoreApi, prefix: string): Promise<UserCounter[]> =>
-  countersFrom(api, { kind: USER, prefix, encoding: 'latin1', withZeros: false });
+export const readCounters = (api: CoreApi, prefix: string, { mark }: NameMark): Promise<UserCounter[]> =>
+  countersFrom(api, { kind: USER, prefix, mark, encoding: 'latin1', withZeros: false });
 
 export async function readOutbounds(api: CoreApi): Promise<OutboundCounter[]> {
-  const kind = { kind: OUTBOUND, prefix: '', encoding: 'utf8', withZeros: true } as const;
+  const kind = { kind: OUTBOUND, prefix: '', mark: '', encoding: 'utf8', withZeros: true } as const;
   return (await countersFrom(api, kind)).map(({ name: tag, up, down }) => ({ tag, up, down }));
 }
 
 interface Wanted {
   readonly kind: string;
   readonly prefix: string;
+  /** end of the names, see name-mark.ts; a login has none */
+  readonly mark: string;
   /** Names of users are ASCII. */
   readonly encoding: 'latin1' | 'utf8';
   readonly withZeros: boolean;
 }
 
-async function countersFrom(api: CoreApi, { kind, prefix, encoding, withZeros }: Wanted) {
+async function countersFrom(api: CoreApi, { kind, prefix, mark, encoding, withZeros }: Wanted) {
   const begin = Buffer.from(kind + prefix);
+  const marked = Buffer.from(mark);
   const reply = new Stats(await api.queryStats(kind + prefix));
   const byName = new Map<string, { name: string; up: number; down: number }>();
   const slice = new TimeSlice();
@@ -44,7 +48,9 @@ async function countersFrom(api: CoreApi, { kind, prefix, encoding, withZeros }:
     // the core matches the pattern anywhere in the name
     if (reply.value === 0 && !withZeros) continue;
     if (!reply.startsWith(begin) || !(isUp || reply.endsWith(DOWN))) continue;
-    const name = reply.name(kind.length, (isUp ? UP : DOWN).length, encoding);
+    let after = (isUp ? UP : DOWN).length;
+    if (reply.endsWith(marked, after)) after += marked.length;
+    const name = reply.name(kind.length, after, encoding);
     let counter = byName.get(name);
     if (!counter) byName.set(name, (counter = { name, up: 0, down: 0 }));
     counter[isUp ? 'up' : 'down'] = reply.value;
@@ -87,8 +93,9 @@ class Stats {
   startsWith(text: Buffer): boolean {
     return this.#hasAt(this.#from, text);
   }
-  endsWith(text: Buffer): boolean {
-    return this.#hasAt(this.#to - text.length, text);
+  /** `before`: so many bytes at its end */
+  endsWith(text: Buffer, before = 0): boolean {
+    return this.#hasAt(this.#to - before - text.length, text);
   }
   /** Without so many bytes at its beginning and end. */
   name(before: number, after: number, encoding: Wanted['encoding']): string {

@@ -25,6 +25,8 @@ export class EngineFolder {
   readonly access: string;
   readonly error: string;
   readonly output: string;
+  /** see name-mark.ts */
+  readonly mark: string;
   /** path of the API's socket unless it would be too long */
   readonly usualSocket: string;
 
@@ -36,6 +38,7 @@ export class EngineFolder {
     this.access = join(path, 'access.log');
     this.error = join(path, 'error.log');
     this.output = join(path, 'stdout.log');
+    this.mark = join(path, 'name-mark');
     this.usualSocket = join(path, 'api.sock');
   }
 

@@ -17,6 +17,7 @@ import type { DriverLog, EngineFolder } from './folder.js';
 import { RunningInbounds } from './inbounds.js';
 import { lastMessage } from './last-output.js';
 import { decode } from './messages.js';
+import { markIn } from './name-mark.js';
 import type { CoreNote, CoreSlot } from './record.js';
 import { eachMessage } from './each-message.js';
 import { removeStaleSockets } from './stale-sockets.js';
@@ -101,6 +102,7 @@ export async function launch(
   await makeRoom(needs);
   await removeStaleSockets(inbounds);
   const socket = await folder.socket();
+  codecs.names.mark = await markIn(folder);
   const api = await apiAt(socket);
   let process: RunningProcess<CoreNote> | undefined;
   try {
@@ -120,7 +122,7 @@ export async function launch(
         output: folder.output,
         emptied: true,
       },
-      { socket, record: digests, binary },
+      { socket, record: digests, binary, mark: codecs.names.mark },
     );
     await untilReady(process, ready(process, api, socket, started), folder);
     const running = new RunningInbounds();
@@ -159,7 +161,7 @@ async function inboundsOf(api: CoreApi): Promise<RunningInbounds> {
   return running;
 }
 
-export async function adopt({ folder, slot, log }: LaunchNeeds): Promise<CoreConnection | undefined> {
+export async function adopt({ folder, slot, log, codecs }: LaunchNeeds): Promise<CoreConnection | undefined> {
   const process = await slot.adopt();
   if (process === undefined) {
     const previous = await slot.recorded();
@@ -170,6 +172,7 @@ export async function adopt({ folder, slot, log }: LaunchNeeds): Promise<CoreCon
   const api = await apiAt(socket);
   try {
     await api.answers(ADOPTION_LIMIT_MS);
+    codecs.names.mark = process.note.mark ?? '';
     return { process, api, inbounds: await inboundsOf(api) };
   } catch (error) {
     if (!(error instanceof CoreUnreachable) && !(error instanceof CoreRefused)) throw error;

@@ -4,6 +4,7 @@
 import type { LogLine } from '../driver.js';
 import { timeOf } from './access-line.js';
 import { API_TAG } from './config-text.js';
+import type { NameMark } from './name-mark.js';
 import { readBackwards } from './log-tail.js';
 
 /** 50,000 lines or more */
@@ -15,8 +16,11 @@ const HEAD =
 const ARROW = / (?:->|>>|==>) /;
 const EMAIL = ' email: ';
 
-/** Undefined for anything else. The user chooses the target, so what the core writes after it is read from the end of the line. */
-export function logLineOf(text: string): LogLine | undefined {
+/**
+ * Undefined for anything else. The user chooses the target, so what the core writes after it is read from the end of the
+ * line. A line with a name without the mark is what a user wrote.
+ */
+export function logLineOf(text: string, names: Pick<NameMark, 'plain'>): LogLine | undefined {
   const [head, from = '', verb] = HEAD.exec(text) ?? [];
   if (head === undefined) return undefined;
   const at = timeOf(text);
@@ -25,6 +29,8 @@ export function logLineOf(text: string): LogLine | undefined {
   const email = text.lastIndexOf(EMAIL);
   // Without a user, the text with the email would be a part of the target.
   const hasName = email > 0 && !text.includes(' ', email + EMAIL.length);
+  const name = hasName ? names.plain(text.slice(email + EMAIL.length)) : '';
+  if (name === undefined) return undefined;
   if (hasName) end = email;
   const [route] = text[end - 1] === ']' ? [text.lastIndexOf(' [', end)] : [];
   const [inbound = '', outbound = ''] =
@@ -35,14 +41,18 @@ export function logLineOf(text: string): LogLine | undefined {
     to: text.slice(head.length, route ?? end),
     inbound,
     outbound,
-    name: hasName ? text.slice(email + EMAIL.length) : '',
+    name,
   };
 }
 
 /** The last line first, until the listener returns false or 8 MiB were read. */
-export const readLog = (paths: Iterable<string>, listener: (line: LogLine) => boolean): Promise<void> =>
+export const readLog = (
+  paths: Iterable<string>,
+  names: Pick<NameMark, 'plain'>,
+  listener: (line: LogLine) => boolean,
+): Promise<void> =>
   readBackwards(paths, MOST_BYTES, (text) => {
-    const line = logLineOf(text);
+    const line = logLineOf(text, names);
     // The panel's own calls are no connections of users.
     return line === undefined || line.inbound === API_TAG || listener(line);
   });

@@ -5,6 +5,7 @@ import type { OnlineUser } from '../driver.js';
 import type { CoreApi } from './api.js';
 import { eachMessage } from './each-message.js';
 import { decode } from './messages.js';
+import type { NameMark } from './name-mark.js';
 
 const BEGIN = 'user>>>';
 const END = '>>>online';
@@ -15,24 +16,34 @@ const AT_ONCE = 8;
 export async function readOnline(
   api: CoreApi,
   pick: (names: readonly string[]) => readonly string[],
+  marks: Pick<NameMark, 'plain'>,
 ): Promise<OnlineUser[]> {
-  const names: string[] = [];
+  /** the core's own names by ours; a login has no mark */
+  const names = new Map<string, string>();
   await eachMessage(await api.onlineUsers(), 1, (bytes) => {
     const full = protobuf.util.utf8.read(bytes, 0, bytes.length);
-    if (full.startsWith(BEGIN) && full.endsWith(END)) names.push(full.slice(BEGIN.length, -END.length));
+    if (!full.startsWith(BEGIN) || !full.endsWith(END)) return;
+    const name = full.slice(BEGIN.length, -END.length);
+    names.set(marks.plain(name) ?? name, name);
   });
-  const picked = pick(names);
+  const picked = pick([...names.keys()]);
   const users: OnlineUser[] = [];
   for (let at = 0; at < picked.length; at += AT_ONCE)
-    users.push(...(await Promise.all(picked.slice(at, at + AT_ONCE).map((name) => addressesOf(api, name)))));
+    users.push(
+      ...(await Promise.all(
+        picked
+          .slice(at, at + AT_ONCE)
+          .map(async (name) => ({ name, addresses: await addressesOf(api, names.get(name) ?? name) })),
+      )),
+    );
   return users;
 }
 
-async function addressesOf(api: CoreApi, name: string): Promise<OnlineUser> {
+async function addressesOf(api: CoreApi, name: string): Promise<string[]> {
   const addresses: string[] = [];
   // An entry of a map is a message of key and value, like a counter of name and value.
   await eachMessage(await api.onlineAddresses(`${BEGIN}${name}${END}`), 2, (bytes) =>
     addresses.push(decode('xray.app.stats.command.Stat', bytes).name),
   );
-  return { name, addresses };
+  return addresses;
 }

@@ -9,12 +9,17 @@ export interface CoreNote {
   readonly record: AppliedDigests;
   /** path of its program; a panel before 0.2 did not write it */
   readonly binary?: string;
+  /** see name-mark.ts; a panel before 0.2 did not write it */
+  readonly mark?: string;
 }
 
 function isCoreNote(value: object): value is CoreNote {
-  const { socket, record } = value as Partial<CoreNote>;
+  const { socket, record, mark = '' } = value as Partial<CoreNote>;
   return (
-    typeof socket === 'string' && typeof record?.base === 'string' && typeof record.inbounds === 'object'
+    typeof socket === 'string' &&
+    typeof mark === 'string' &&
+    typeof record?.base === 'string' &&
+    typeof record.inbounds === 'object'
   );
 }
 

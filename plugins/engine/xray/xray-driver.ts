@@ -32,6 +32,7 @@ import { CoreLogs } from './core-logs.js';
 import { readCounters, readOutbounds } from './counters.js';
 import { XrayMonitor } from './monitor.js';
 import { readOnline } from './online.js';
+import type { NameMark } from './name-mark.js';
 import { type DriverLog, EngineFolder } from './folder.js';
 import { adopt, launch, reasonOfEnd, type LaunchNeeds, type CoreConnection } from './launch.js';
 import { coreSlot, describe, digestsIn } from './record.js';
@@ -67,7 +68,7 @@ export class XrayDriver implements CoreDriver {
   readonly #logs: CoreLogs;
   readonly monitor = new XrayMonitor(() => this.#requireCore());
   readonly routes: DriverRoutes = {
-    route: (question) => this.#requireCore().api.routes.route(question),
+    route: (question) => this.#requireCore().api.routes.route(this.#names.inQuestion(question)),
     balancer: (tag) => this.#requireCore().api.routes.balancer(tag),
     override: (tag, target) => this.#requireCore().api.routes.override(tag, target),
   };
@@ -88,7 +89,7 @@ export class XrayDriver implements CoreDriver {
       log,
       codecs: new AccountCodecs(accounts),
     };
-    this.#logs = new CoreLogs(folder, log);
+    this.#logs = new CoreLogs(folder, log, this.#needs.codecs.names);
   }
 
   async version(): Promise<string> {
@@ -217,7 +218,7 @@ export class XrayDriver implements CoreDriver {
 
   changeBase(base: CoreBase, change: BaseChange): Promise<void> {
     const { outbounds, routing } = base as unknown as { outbounds: JsonObject[]; routing: RoutingJson };
-    const rules = [API_RULE, ...routing.rules];
+    const rules = [API_RULE, ...routing.rules.map((rule) => this.#names.inRule(rule))];
     const { api } = this.#requireCore();
     return changeBase(this.#needs, api.routing, { outbounds, rules, balancers: routing.balancers }, change);
   }
@@ -247,9 +248,10 @@ export class XrayDriver implements CoreDriver {
       // The codec rejects an account of another type, and names the one that fits.
       const protocol = type?.name ?? types[0]?.name ?? user.account.protocol;
       const message = this.#needs.codecs.message(user, { tag, protocol });
-      if (type?.admitsTwins) while (await api.removeUser(tag, user.name));
+      const name = this.#names.marked(user.name);
+      if (type?.admitsTwins) while (await api.removeUser(tag, name));
       if (await api.addUser(tag, message)) return;
-      await api.removeUser(tag, user.name);
+      await api.removeUser(tag, name);
       if (!(await api.addUser(tag, message)))
         throw new CoreRefused(
           `user ${user.name} of inbound ${tag}: another caller adds this user at the same time`,
@@ -259,7 +261,8 @@ export class XrayDriver implements CoreDriver {
 
   removeUser(tag: string, name: string): Promise<void> {
     return this.#withUsers(tag, async ({ api }, types) => {
-      while ((await api.removeUser(tag, name)) && types.some(({ admitsTwins }) => admitsTwins));
+      const marked = this.#names.marked(name);
+      while ((await api.removeUser(tag, marked)) && types.some(({ admitsTwins }) => admitsTwins));
     });
   }
 
@@ -276,7 +279,7 @@ export class XrayDriver implements CoreDriver {
   }
 
   async counters(prefix: string): Promise<UserCounter[]> {
-    return readCounters(this.#requireCore().api, prefix);
+    return readCounters(this.#requireCore().api, prefix, this.#names);
   }
 
   async outboundCounters(): Promise<OutboundCounter[]> {
@@ -284,13 +287,17 @@ export class XrayDriver implements CoreDriver {
   }
 
   async online(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]> {
-    return readOnline(this.#requireCore().api, pick);
+    return readOnline(this.#requireCore().api, pick, this.#names);
   }
 
   readonly readConnections: CoreDriver['readConnections'] = (listener) =>
     this.#logs.readConnections(listener);
   readonly readLog: CoreDriver['readLog'] = (listener) => this.#logs.readLog(listener);
   readonly trimLogs: CoreDriver['trimLogs'] = (limits) => this.#logs.trim(limits);
+
+  get #names(): NameMark {
+    return this.#needs.codecs.names;
+  }
 
   #requireCore(): CoreConnection {
     if (this.#core === undefined) throw new CoreUnreachable('no core is running');

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LoggedConnection } from '../../driver.js';
-import { connectionOf } from '../access-line.js';
+import { AccessLines, connectionOf } from '../access-line.js';
 import { cutLog, olderLog } from '../../../processes/contract.js';
 import { AccessLog } from '../access-log.js';
 import { readLog } from '../log-line.js';
+import { NameMark } from '../name-mark.js';
 
 const TIME = '2026/11/21 05:24:38.326889';
-const from = (rest: string): LoggedConnection | undefined => connectionOf(`${TIME} from ${rest}`);
+/** of a core that an earlier version started */
+const NONE = new NameMark();
+const from = (rest: string): LoggedConnection | undefined => connectionOf(`${TIME} from ${rest}`, NONE);
 
 test('the peer and the user of a line, in every form that the core writes', (t) => {
   const i1c2 = (address: string, port: number): LoggedConnection => ({
@@ -53,9 +56,9 @@ test('lines that name no connection of a user over TCP are none', (t) => {
     '127.0.0.1:x accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2',
   ])
     t.is(from(line), undefined, line);
-  t.is(connectionOf(''), undefined);
+  t.is(connectionOf('', NONE), undefined);
   t.is(
-    connectionOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2'),
+    connectionOf('127.0.0.1:1 accepted tcp:127.0.0.1:1 [in >> direct] email: i1.c2', NONE),
     undefined,
     'the end of a line whose beginning is lost',
   );
@@ -63,7 +66,7 @@ test('lines that name no connection of a user over TCP are none', (t) => {
 
 test('each line has its own time', (t) => {
   const at = (time: string) =>
-    connectionOf(`${time}.000001 from 1.2.3.4:5 accepted tcp:a:443 email: i1.c2`)?.at;
+    connectionOf(`${time}.000001 from 1.2.3.4:5 accepted tcp:a:443 email: i1.c2`, NONE)?.at;
   const second = (day: number, seconds: number) => new Date(2026, 10, day, 5, 24, seconds).getTime();
   t.deepEqual(
     ['2026/11/21 05:24:38', '2026/11/21 05:24:38', '2026/11/21 05:24:39', '2026/11/22 05:24:39'].map(at),
@@ -85,6 +88,37 @@ test('a target cannot pass for a peer or a user', (t) => {
   );
 });
 
+/** The users whose connections these lines are, with their peers. */
+function readAs(mark: string, lines: readonly string[]): string[] {
+  const names = new NameMark();
+  names.mark = mark;
+  const reader = new AccessLines(names);
+  return lines.flatMap((line) => {
+    const found = reader.connectionOf(line);
+    return found ? [`${found.name} ${found.address}`] : [];
+  });
+}
+
+test('a line that a user had written counts for nobody: its name has no mark', (t) => {
+  const own = `${TIME} from 127.0.0.1:2 accepted tcp:a.b:443 [in -> direct] email: i1.c2~mark`;
+  const forged = `${TIME} from 203.0.113.9:1 accepted tcp:a.b:443 [in -> direct] email: i1.c3`;
+  const refused = `${TIME} from 127.0.0.1:3 rejected  proxy/trojan: common/protocol: invalid domain name: x`;
+  t.deepEqual(readAs('~mark', [own, forged, own]), ['i1.c2 127.0.0.1', 'i1.c2 127.0.0.1']);
+  t.deepEqual(readAs('~mark', [refused, forged, `${forged}~mork`, own]), ['i1.c2 127.0.0.1']);
+  const head = `${TIME} from 203.0.113.9:1 accepted tcp:a.b`;
+  t.deepEqual(readAs('~mark', [refused, head, own]), ['i1.c2 127.0.0.1'], 'it hides no line of the core');
+});
+
+test('a target with a line break gives its user no other address', (t) => {
+  const own = `${TIME} from 127.0.0.1:2 accepted tcp:a.b:443 [in -> direct] email: i1.c2~mark`;
+  const broken = [
+    `${TIME} from 127.0.0.1:4 accepted tcp:x`,
+    `${TIME} from 198.51.100.9:1 accepted tcp:`,
+    `${TIME} from 203.0.113.9:1 accepted tcp:y:443 [in -> direct] email: i1.c2~mark`,
+  ];
+  t.deepEqual(readAs('~mark', [own, ...broken, own]), ['i1.c2 127.0.0.1', 'i1.c2 127.0.0.1']);
+});
+
 async function logFile(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -100,7 +134,7 @@ async function portsOf(log: AccessLog): Promise<number[]> {
 
 test('each line is read once; half a line waits for its end; a log cut to nothing is read from its beginning', async (t) => {
   const path = await logFile(t);
-  const log = new AccessLog(path);
+  const log = new AccessLog(path, NONE);
   await writeFile(path, lineOf(1) + lineOf(2).slice(0, 40));
   t.deepEqual(await portsOf(log), [1]);
   t.deepEqual(await portsOf(log), []);
@@ -114,7 +148,7 @@ test('each line is read once; half a line waits for its end; a log cut to nothin
 
 test('a log of many chunks is read whole, and a line without an end does not hold it up', async (t) => {
   const path = await logFile(t);
-  const log = new AccessLog(path);
+  const log = new AccessLog(path, NONE);
   await writeFile(path, Array.from({ length: 20_000 }, (_, i) => lineOf(i + 1)).join(''));
   t.deepEqual(
     await portsOf(log),
@@ -126,7 +160,7 @@ test('a log of many chunks is read whole, and a line without an end does not hol
 
 test('over any number of cuts no line is lost and none is read twice, forwards or backwards', async (t) => {
   const path = await logFile(t);
-  const log = new AccessLog(path);
+  const log = new AccessLog(path, NONE);
   const keep = 3;
   const cut = async (): Promise<void> => {
     const done = await cutLog(path, { maxBytes: 1, keep, olderBytes: 1_000_000 });
@@ -135,7 +169,7 @@ test('over any number of cuts no line is lost and none is read twice, forwards o
   const backwards = async (): Promise<number[]> => {
     const ports: number[] = [];
     const paths = [0, 1, 2, 3, 4].map((number) => olderLog(path, number));
-    await readLog(paths, ({ from }) => ports.push(Number(from.split(':')[1])) > 0);
+    await readLog(paths, NONE, ({ from }) => ports.push(Number(from.split(':')[1])) > 0);
     return ports.reverse();
   };
   await writeFile(path, lineOf(1) + lineOf(2));
@@ -177,10 +211,10 @@ test('followers of an adopted core begin with the part that was cut off last', a
   await writeFile(path, lineOf(1));
   await cutLog(path, { maxBytes: 1, keep: 1, olderBytes: 1000 });
   await writeFile(path, lineOf(2));
-  const log = new AccessLog(path);
+  const log = new AccessLog(path, NONE);
   log.begin(0, [{ number: 1, position: 0 }]);
   t.deepEqual(await portsOf(log), [1, 2]);
-  const without = new AccessLog(await logFile(t));
+  const without = new AccessLog(await logFile(t), NONE);
   without.begin(0, [{ number: 1, position: 0 }]);
   await t.throwsAsync(portsOf(without), { code: 'ENOENT' }, 'no log at all');
 });

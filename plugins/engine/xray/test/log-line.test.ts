@@ -1,5 +1,9 @@
 import test from 'ava';
-import { logLineOf } from '../log-line.js';
+import { logLineOf as lineOf } from '../log-line.js';
+import { NameMark } from '../name-mark.js';
+
+const names = new NameMark();
+const logLineOf = (text: string) => lineOf(text, names);
 
 const TIME = '2026/11/21 05:24:38.326889';
 const at = new Date(2026, 10, 21, 5, 24, 38).getTime();
@@ -59,4 +63,13 @@ test('what is no such line is none', (t) => {
     `x${TIME} from 1.2.3.4:5 accepted tcp:a:1`,
   ])
     t.is(logLineOf(text), undefined, text);
+});
+
+test('a line with a name without the mark is what a user wrote', (t) => {
+  const marked = new NameMark();
+  marked.mark = '~mark';
+  const line = `${TIME} from 1.2.3.4:5 accepted tcp:a:1 [in-a -> direct]`;
+  t.is(lineOf(`${line} email: i1.c2`, marked), undefined);
+  t.like(lineOf(`${line} email: i1.c2~mark`, marked), { name: 'i1.c2' });
+  t.like(lineOf(line, marked), { name: '' }, 'logins have no name in the log');
 });
