@@ -15,6 +15,7 @@ import { privateHost } from '../../plugins/engine/config/private-hosts.js';
 import { digestIn } from '../../plugins/engine/install/download.js';
 import { mailboxIn } from '../../plugins/mail/settings.js';
 import { authoritiesIn } from '../../plugins/nodes/mtls/trusted-centrals.js';
+import { readTemplate } from '../../plugins/sub-alt/template/template.js';
 import { readObservatory } from '../../plugins/sub-json/texts/observatory.js';
 import { compilePattern } from '../../plugins/subscription/agents/pattern.js';
 
@@ -77,6 +78,12 @@ test('an interval of a client program', (t) => {
 test('a pattern that repeats nothing', (t) => {
   t.true(compilePattern(`${'('.repeat(20)}${'){100}'.repeat(20)}`).test(''));
   t.true(compilePattern('(a|){3}b').test('aab'));
+});
+
+test('keys of a template', (t) => {
+  // Compared with each other, they would take most of a minute.
+  const keys = Array.from({ length: MANY / 20 }, (_, i) => `k${i}: 1\n`).join('');
+  t.regex(readTemplate(`${keys}k7: 1`) as string, /unique \(at character \d+\)/);
 });
 
 test('the path of a page', async (t) => {
