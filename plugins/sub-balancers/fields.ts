@@ -66,7 +66,7 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   optional(
     custom<T | undefined>(
       describedAs(anything(), description)
-        .allow(null)
+        // With `allow(null)` the function would not see null.
         .custom((value: unknown, state) => {
           if (value === null || value === '') return blank;
           try {
