@@ -42,7 +42,8 @@ export function ipv6Groups(address: string): number[] {
 
 /** A host name (in lower case, without a final dot) or an address, IPv6 without brackets. Undefined for anything else, and for a host with a port. */
 export function hostName(text: string): string | undefined {
-  const address = canonicalAddress(text.replace(/^\[(.*:.*)\]$/s, '$1'));
+  const isInBrackets = text.startsWith('[') && text.endsWith(']') && text.includes(':');
+  const address = canonicalAddress(isInBrackets ? text.slice(1, -1) : text);
   if (address !== undefined) return address;
   const name = text.toLowerCase().replace(/\.$/, '');
   return NAME.test(name) ? name : undefined;

@@ -124,7 +124,7 @@ export class StaticFolder {
 
 /** Whether a browser navigates to a page. False for programs, and for a page that misses one of its files. */
 const asksForPage = ({ headers }: IncomingMessage, path: string): boolean =>
-  (headers.accept ?? '').includes('text/html') && !/\.[^/]*$/.test(path);
+  (headers.accept ?? '').includes('text/html') && path.lastIndexOf('.') <= path.lastIndexOf('/');
 
 /** False where the file was deleted meanwhile. */
 function sent(

@@ -41,11 +41,18 @@ export function reachOf(address: string): Reach {
 
 export type Host = { readonly address: string } | { readonly name: string };
 
+/** A pattern would try each run of dots within the text to its end. */
+function withoutFinalDots(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '.') end--;
+  return text.slice(0, end);
+}
+
 /** Reads a host as the core's dialer and getaddrinfo would; undefined for text that is neither an address nor a host name. */
 export function hostOf(text: string): Host | undefined {
   const host = text.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (isIP(host) !== 0) return { address: plainAddress(host) };
-  const name = host.replace(/\.+$/, '');
+  const name = withoutFinalDots(host);
   if (host !== '' && !/^[a-z0-9_.-]+$/.test(name)) return undefined;
   if (name === '' || name === 'localhost' || name.endsWith('.localhost')) return { address: '127.0.0.1' };
   // 2130706433, 0x7f.1, 0177.0.0.1 and 127.1 are addresses to getaddrinfo, and to the parser of URLs.

@@ -52,8 +52,9 @@ const SHORTEST_S = 1;
 const LONGEST_S = 86_400;
 function seconds(value: unknown): number {
   if (typeof value === 'number') return value * 1e-9;
-  const parts = [...String(value).matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)];
-  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+  // A number is tried once, from its first digit: a long text of digits would take hours otherwise.
+  const parts = String(value).matchAll(/(?<![\d.])([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g);
+  return [...parts].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
 
 /** Returns what is wrong with this key. */

@@ -11,8 +11,11 @@ export interface Mailbox {
 }
 /** Reads `ada@example.com` and `Ada <ada@example.com>`; undefined for anything else. */
 export function mailboxIn(written: string): Mailbox | undefined {
-  const [, name = '', address = written.trim()] = /^\s*"?([^"<>]*?)"?\s*<([^<>]*)>\s*$/.exec(written) ?? [];
-  return ADDRESS.test(address) ? { name, address } : undefined;
+  const text = written.trim();
+  const at = text.endsWith('>') ? text.indexOf('<') : -1;
+  const address = at < 0 ? text : text.slice(at + 1, -1);
+  const name = at < 0 ? '' : text.slice(0, at).trim().replace(/^"/, '').replace(/"$/, '');
+  return ADDRESS.test(address) && !/["<>]/.test(name) ? { name, address } : undefined;
 }
 export const recipientsIn = (addresses: string): string[] =>
   addresses

@@ -6,7 +6,10 @@ import { type Balancer, balancerRecord, type BalancerFields, type SentBalancer }
 /** The fields after a change; of a new balancer without `before`. Throws INVALID with all that is wrong. */
 export function changedFields(sent: SentBalancer, before?: Balancer): BalancerFields {
   const { id: _id, ...current } = { id: 0, ...balancerRecord.create({}), ...before };
-  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(sent).filter(([, value]: [string, unknown]) => value !== undefined && value !== null),
+  );
+  if ((sent.strategy as unknown) === null) given['strategy'] = 'random';
   const fields: BalancerFields = { ...current, ...given };
   const issues: Issue[] = [];
   if (fields.remark === '')

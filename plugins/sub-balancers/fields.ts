@@ -66,9 +66,10 @@ const read = <T>(description: Readonly<Record<string, unknown>>, reader: (value:
   optional(
     custom<T | undefined>(
       describedAs(anything(), description)
+        // The function below never sees null; `changedFields` reads it as blank.
         .allow(null)
         .custom((value: unknown, state) => {
-          if (value === null || value === '') return blank;
+          if (value === '') return blank;
           try {
             return reader(value);
           } catch (error) {

@@ -5,6 +5,8 @@ import { kernelErrors } from '../../../kernel/index.js';
 const QUOTE = 34;
 const BACKSLASH = 92;
 const U = 117;
+/** Characters; a key is held in memory, and this one is compared with `data` only. */
+const LONGEST_KEY = 1000;
 const isSpace = (c: string): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t';
 
 /** Decodes bytes; a character may be split between two pieces. */
@@ -64,7 +66,8 @@ class BodyText {
         const { end, closed } = endOfPart(text, i);
         const part = parseText(text.slice(i, end));
         if (this.#state === 'data') data += part;
-        else this.#key += part;
+        else if ((this.#key += part).length > LONGEST_KEY)
+          throw kernelErrors.BAD_BODY(`a key of the body has more than ${LONGEST_KEY} characters`);
         if (!closed) return { data, rest: text.slice(end) };
         this.#state = this.#state === 'data' ? 'after' : 'colon';
         i = end + 1;

@@ -82,6 +82,8 @@ test('rejects invalid bodies and changes nothing', async (t) => {
     `{"data":"\\q"}`,
     `{"data":"\n"}`,
     `{data:${data}}`,
+    // Held in memory, a key of 256 MiB would end a panel on a small machine.
+    `{"${'k'.repeat(2000)}":1,"data":${data}}`,
     Buffer.from([123, 34, 255, 254]),
   ])
     await refused(t, panel, PATH, { rawBody, headers: json }, { status: 400, code: 'KERNEL_BAD_BODY' });

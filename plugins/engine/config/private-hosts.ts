@@ -6,7 +6,12 @@ import type { CorePart } from '../contract.js';
 import type { Json, JsonObject } from '../driver.js';
 
 /** As common/net/address.go ParseAddress reads it: `[::1]`, and blanks around. */
-const plain = (text: string): string => text.replace(/^[\s\u0085[]+|[\s\u0085\]]+$/g, '');
+function plain(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && /[\s\u0085[]/.test(text[from] as string)) from++;
+  while (to > from && /[\s\u0085\]]/.test(text[to - 1] as string)) to--;
+  return text.slice(from, to);
+}
 const isPrivateText = (value: Json): boolean => {
   const address = typeof value === 'string' ? plain(value) : '';
   return isIP(address) !== 0 && isPrivate(address);

@@ -18,7 +18,9 @@ const MiB = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 
 /** The `.dgst` file has a line for each kind of digest, as openssl writes them. */
 export function digestIn(text: string): string | undefined {
-  return /^SHA(?:2-)?256\s*(?:\([^)\n]*\))?\s*=\s*([0-9a-f]{64})\s*$/im.exec(text)?.[1]?.toLowerCase();
+  return /^SHA(?:2-)?256[ \t]*(?:\([^)\n]*\)[ \t]*)?=[ \t]*([0-9a-f]{64})[ \t\r]*$/im
+    .exec(text)?.[1]
+    ?.toLowerCase();
 }
 
 interface Source {

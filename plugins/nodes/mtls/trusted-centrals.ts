@@ -11,7 +11,7 @@ import type { NodeTables } from '../tables.js';
 const MOST = 16;
 export const LONGEST_BUNDLE = 64 * 1024;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
-const BLOCK = /-----BEGIN CERTIFICATE-----\s+[A-Za-z0-9+/=\s]+?-----END CERTIFICATE-----/g;
+const BLOCK = /-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 const shown = ({ subject, fingerprint256 }: X509Certificate): string =>
   `${subject.replaceAll('\n', ', ')} (${fingerprint256})`;

@@ -7,6 +7,7 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  type Scalar,
   stringify,
   visit,
   type YAMLMap,
@@ -17,6 +18,8 @@ import { GROUP } from './names.js';
 
 /** Aliases multiply what is written once. */
 const MOST_ALIASES = 100;
+/** Brings in the keys of other mappings, and may stand there more than once. */
+const MERGE = '<<';
 /** Stand where proxies and names come; no text of a template holds them. */
 const PROXIES = `proxies-${randomUUID()}`;
 const NAMES = `names-${randomUUID()}`;
@@ -120,12 +123,34 @@ function documentWith(rules: unknown): Document {
   return document;
 }
 
+/** The key that a mapping has twice. The parser would compare each key with all others of its mapping. */
+function repeatedKey(document: Document): Scalar | undefined {
+  let found: Scalar | undefined;
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key) || key.value === MERGE) continue;
+        if (seen.has(key.value)) {
+          found = key;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
 function documentOf(text: string): Document | string {
-  const parsed = parseDocument(text, { prettyErrors: false, merge: true });
+  const parsed = parseDocument(text, { prettyErrors: false, merge: true, uniqueKeys: false });
   const { contents } = parsed;
   if (!isMap(contents) && !isSeq(contents)) return documentWith(parsed.createNode(linesOf(text)));
   const [error] = parsed.errors;
   if (error) return `${error.message} (at character ${error.pos[0]})`;
+  const repeated = repeatedKey(parsed);
+  if (repeated) return `Map keys must be unique (at character ${repeated.range?.[0] ?? 0})`;
   return isMap(contents) ? parsed : documentWith(contents);
 }
 

@@ -124,6 +124,9 @@ test('forms are taken, with a repeated key or a list as text', async (t) => {
     (await form(`${PATH}/${id}`, 'enabled=&sortOrder=&memberWeights=&inboundIds=&remark=x')).body.obj.enabled,
   );
   t.is((await panel.get<Balancer[]>(PATH))[0]?.remark, 'x');
+  const nothing = { strategy: null, memberWeights: null, inboundIds: null, sortOrder: null, enabled: null };
+  const same = await panel.get<Balancer>(`${PATH}/${id}`, { body: nothing });
+  t.like(same, { strategy: 'random', memberWeights: {}, inboundIds: [b, a], enabled: true });
 });
 
 test('what is no balancer is refused, with the field and the way out', async (t) => {

@@ -36,7 +36,7 @@ const SECONDS: Readonly<Record<string, number>> = {
 /** A duration as Go writes it, of at least a number of seconds. */
 const duration = (least: number) =>
   lineThat((text) => {
-    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)];
+    const parts = [...text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)];
     const isWhole = text !== '' && parts.map(([part]) => part).join('') === text;
     const total = parts.reduce(
       (sum, [, count = '', unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),

@@ -53,8 +53,13 @@ export function compilePattern(source: string): Pattern {
         for (const jump of jumps) jump.to = steps.length;
         return;
       }
-      case 'repeat':
-        for (let i = 0; i < node.least; i++) write(node.part);
+      case 'repeat': {
+        for (let i = 0; i < node.least; i++) {
+          const before = steps.length;
+          write(node.part);
+          // Nested repetitions of nothing would add up to hours, and no limit of steps would end them.
+          if (steps.length === before) return;
+        }
         if (node.most === Infinity) {
           const to: [number, number] = [0, 0];
           const at = add({ op: 'split', to });
@@ -70,6 +75,7 @@ export function compilePattern(source: string): Pattern {
           write(node.part);
           to[1] = steps.length;
         }
+      }
     }
   };
   write(parsePattern(source));
