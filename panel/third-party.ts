@@ -79,20 +79,32 @@ function trespasses({ name, tables, config, commands }: Plugin, statements: read
   ];
 }
 
+/** Failed imports, by module. */
+const failures = new Map<string, number>();
+
+/** Node remembers a module that lacked a file, so the next attempt needs another address. */
+async function importFresh(entry: string): Promise<{ default?: unknown }> {
+  const failed = failures.get(entry) ?? 0;
+  try {
+    return await import(`${pathToFileURL(entry).href}${failed > 0 ? `?attempt=${failed + 1}` : ''}`);
+  } catch (error) {
+    failures.set(entry, failed + 1);
+    throw error;
+  }
+}
+
 async function importPlugin(reference: string, { name, entry, folder, stamp }: Manifest): Promise<Plugin> {
   resolveToThisPanel();
   notePluginFiles(name, folder, stamp);
-  const loaded = await withTimeout(
-    IMPORT_LIMIT_MS,
-    'the import',
-    () => import(pathToFileURL(entry).href) as Promise<{ default?: unknown }>,
-  ).catch((cause: unknown) => {
-    throw new PluginError(
-      `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}${importHint(messageOf(cause))}; update it, or leave it out`,
-      undefined,
-      cause,
-    );
-  });
+  const loaded = await withTimeout(IMPORT_LIMIT_MS, 'the import', () => importFresh(entry)).catch(
+    (cause: unknown) => {
+      throw new PluginError(
+        `the plugin ${name} (${reference}) failed while it was imported: ${messageOf(cause)}${importHint(messageOf(cause))}; update it, or leave it out`,
+        undefined,
+        cause,
+      );
+    },
+  );
   const plugin = loaded.default;
   if (!isMadeByDefinePlugin(plugin))
     throw new PluginError(

@@ -211,6 +211,27 @@ onFile(
   },
 );
 
+onFile('copies once for the migrations of all plugins: the database of before the first', async (t) => {
+  const folder = await folderFor(t);
+  await run(folder, first);
+  const world = await World.boot(
+    ['kiosk', 'letters', 'post', 'words'].map((name) =>
+      bare(name, {
+        migrations:
+          name === 'words'
+            ? [first, step('0002-more', insert('two'))]
+            : [step('0001-start', `CREATE TABLE ${name} (x INT)`)],
+      }),
+    ),
+    { folder },
+  );
+  await world.kernel.stop('test');
+  const copies = await readdir(join(folder, 'backups'));
+  t.is(copies.length, 1);
+  const sql = "SELECT name FROM copy.sqlite_master WHERE name IN ('kiosk', 'letters', 'post', 'words')";
+  t.deepEqual(await look(folder, sql, join('backups', copies[0] ?? '')), [{ name: 'words' }]);
+});
+
 test('enforces foreign keys, ignores case in names, and uses the same column types everywhere', async (t) => {
   const folder = await folderFor(t);
   const up: Migration['up'] = ({ id, name, integer, bool, json }) => [

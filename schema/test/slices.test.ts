@@ -123,4 +123,11 @@ test('drops many unknown keys before joi checks each of them', (t) => {
   const refused = inspect(schema, flood, { closed: true });
   t.is('issues' in refused && refused.issues.length, 50);
   t.is('issues' in refused && refused.more, '; and 951 more');
+  const named = Object.fromEntries(many(500, (i) => [`k${i}`, i]));
+  const open = shape({ a: int() }).pattern(/^k/, int());
+  t.deepEqual(
+    inspect(open, { a: 1, ...named }),
+    { value: { a: 1, ...named } },
+    'those of a pattern are no flood',
+  );
 });

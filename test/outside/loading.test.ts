@@ -41,6 +41,18 @@ test('whatever lies in its own node_modules, a plugin gets the kernel, the contr
   t.is(seen['TestPanel'], TestPanel);
 });
 
+test('a plugin that could not be imported is imported again when the panel starts again in its process', async (t) => {
+  const folder = await folderOf(t);
+  const reference = await thirdParty(folder, 'anchor', "export { default } from './part.js';\n");
+  {
+    await using panel = await bootWith(folder, { [reference]: true });
+    t.regex(panel.state('anchor')?.reason ?? '', /failed while it was imported/);
+  }
+  await writeFiles(join(folder, 'anchor'), { 'part.js': source('anchor') });
+  await using panel = await bootWith(folder, { [reference]: true });
+  t.like(panel.state('anchor'), { state: 'running', reason: '' });
+});
+
 test('boot settings stand at the reference, and a wrong one leaves only that plugin out', async (t) => {
   const folder = await folderOf(t);
   const config =

@@ -253,6 +253,17 @@ test('refuses an index that is older than that of its last update', async (t) =>
   t.deepEqual(world.installed, ['0.2.0']);
 });
 
+test('an index that is signed with another trusted key has numbers of its own', async (t) => {
+  const world = await RootWorld.make(t);
+  world.ended = { code: 1, complained: 'it does not work' };
+  await world.serve();
+  const next = newKey();
+  world.key = next.publicText;
+  world.ended = { code: 0, complained: '' };
+  await world.hand([releaseOf('0.2.0', world.bytes)], {}, { number: 1 }, next);
+  t.like(await world.serve(), { state: 'success', number: 1 });
+});
+
 test('trusts the key of the package where /etc/weir.env names none', async (t) => {
   const world = await RootWorld.make(t);
   world.key = '';

@@ -57,6 +57,20 @@ test('a clock that is set back leaves no address that takes a place for hours', 
   t.is(sightings.size, 0);
 });
 
+test('what the database does not have yet is not forgotten, however old it is', (t) => {
+  const clock = new FakeClock();
+  const sightings = new Sightings({ clock });
+  sightings.note(1, '192.0.2.1', clock.now());
+  clock.tick(31 * 60_000);
+  sightings.tidy();
+  // The write fails, and is tried again.
+  sightings.handBack(sightings.takeUnwritten());
+  t.deepEqual(
+    sightings.takeUnwritten().map(({ address }) => address),
+    ['192.0.2.1'],
+  );
+});
+
 test('a check of many clients lets other work run', async (t) => {
   const clock = new FakeClock();
   const sightings = new Sightings({ clock });

@@ -75,3 +75,30 @@ test('buckets and counts follow every kind of change, however many came since', 
     t.deepEqual(summary, summaryOf(rows, wanted));
   }
 });
+
+test('a poll that counts bytes of more clients than steps are kept is seen', async (t) => {
+  const roster = new Roster();
+  const kept = new KeptBuckets();
+  const orders = new Orders({ roster });
+  const ids = Array.from({ length: MOST_STEPS + 1 }, (_, i) => i + 1);
+  await roster.apply({ added: ids.map((id) => row(id, { totalGB: 100 })) });
+  const context: BucketContext = { now: NOW, soonMs: 0, soonBytes: 0, presence: [] };
+  const byTraffic = () =>
+    orders
+      .slice(
+        'traffic',
+        'descend',
+        Uint8Array.from(ids, () => 1),
+        0,
+        2,
+      )
+      .rows.map(({ id }) => id);
+  t.is(kept.of(roster, context).summary.depletedCount, 0);
+  byTraffic();
+  await roster.apply({
+    usage: ids.map((clientId) => ({ clientId, inboundId: 1, up: 100 + clientId, down: 0 })),
+    at: NOW,
+  });
+  t.is(kept.of(roster, context).summary.depletedCount, ids.length);
+  t.deepEqual(byTraffic(), ids.slice(-2).reverse());
+});

@@ -17,6 +17,7 @@ const stored = (id: number, proved: boolean): StoredTemplate => ({
 function boot(rows: readonly StoredTemplate[], state: string, change: 'none' | 'hot' = 'hot') {
   const added: string[] = [];
   const proved: number[] = [];
+  const core = { state };
   const store = new TemplateStore({
     db: { projection: () => ({ state: { current: rows[0] } }) } as never,
     tables: { templates: { findAll: async () => rows.map((row) => ({ get: () => row })) } } as never,
@@ -30,7 +31,7 @@ function boot(rows: readonly StoredTemplate[], state: string, change: 'none' | '
   const service = new TemplateService({
     db: { write: async (run: (tx: unknown) => unknown) => run({}) } as never,
     engine: {
-      status: () => ({ state, errorMsg: 'it crashed' }),
+      status: () => ({ state: core.state, errorMsg: 'it crashed' }),
       preview: async () => ({ change }),
       reconcileConfig: async () => ({ pending: false }),
     } as never,
@@ -39,7 +40,7 @@ function boot(rows: readonly StoredTemplate[], state: string, change: 'none' | '
     self: { name: 'test' } as Principal,
     settings: { read: () => ({ outboundTestUrl: '' }) },
   });
-  return { service, store, added, proved };
+  return { service, store, added, proved, core };
 }
 
 test('the last template that ran comes back after a failure with one that never did', async (t) => {
@@ -50,6 +51,18 @@ test('the last template that ran comes back after a failure with one that never 
   t.deepEqual(added, [stored(1, true).body]);
   const { store } = boot([stored(3, false)], 'error');
   t.is((await store.lastProved()).id, 0, 'or that of a new panel');
+});
+
+test('two failures with something else between them are not two in a row', async (t) => {
+  const { service, added, core } = boot([stored(2, false), stored(1, true)], 'error');
+  await service.settle();
+  core.state = 'stopped';
+  await service.settle();
+  core.state = 'error';
+  await service.settle();
+  t.deepEqual(added, []);
+  await service.settle();
+  t.deepEqual(added, [stored(1, true).body]);
 });
 
 test('a template that ran stays whatever happens to the core, and so does one with which it runs again', async (t) => {

@@ -70,6 +70,17 @@ test('a device that is dropped while it is written is deleted by the next write'
   t.deepEqual(take(rows), ['a gone']);
 });
 
+test('a device that comes back and is dropped again while it is written is deleted as well', (t) => {
+  const rows = new WaitingRows();
+  rows.seen(sighting('a', 1, true));
+  t.deepEqual(take(rows), ['a 1 new']);
+  rows.gone({ clientId: 1, hash: 'a' });
+  rows.seen(sighting('a', 2, true));
+  rows.gone({ clientId: 1, hash: 'a' });
+  rows.stored();
+  t.deepEqual(take(rows), ['a gone']);
+});
+
 test('a write takes only so many, and what an admin removed is not written', (t) => {
   const rows = new WaitingRows();
   for (const hash of ['a', 'b', 'c']) rows.seen(sighting(hash, 1, true));

@@ -27,6 +27,12 @@ test('the first reason of a loop stays, with its time, the number, and the lates
   t.false(series.isLoop, 'it has lived for a minute');
   series.failed('other');
   t.is(series.describe(), 'other', 'a new series');
+  series.started();
+  series.failed('bad port');
+  now += 60_000;
+  t.true(series.isLoop, 'a minute without a core is no life');
+  series.failed('no answer');
+  t.regex(series.describe(), /^other \(the first of 3 failures .*; the latest: no answer\)$/);
 });
 
 test('the status shows the first cause while the core starts and exits again and again, until it has lived a minute', async (t) => {

@@ -81,6 +81,22 @@ test('one refused inbound keeps no other out, is named, and is put as soon as it
   t.is(world.supervisor.status().errorMsg, '');
 });
 
+test('an inbound whose change was refused is put again when the change is taken back', async (t) => {
+  const world = new World();
+  world.inbound(1, { 1: 'a' });
+  await world.open();
+  const before = world.inbounds.get(1);
+  world.driver.news();
+  world.driver.refuses.set('in-1', 'address already in use');
+  world.inbound(1, {}, 4444);
+  await world.supervisor.reconcileConfig();
+  t.deepEqual(world.driver.news(), ['putInbound in-1']);
+  world.driver.refuses.clear();
+  if (before) world.inbounds.set(1, before);
+  await world.supervisor.reconcileConfig();
+  t.deepEqual(world.driver.news(), ['putInbound in-1'], 'what the core has of it is unknown');
+});
+
 test('a change of an inbound that got no answer is pending and retried, with those behind it', async (t) => {
   const world = new World();
   await world.open();

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { FakeEngine, freePort, refused, TestPanel } from '../../../test/harness/index.js';
 import { StandInNodes } from '../../../test/harness/stand-in-nodes.js';
+import { overlaps } from '../ports/listening.js';
 
 const API = '/panel/api/inbounds';
 const FAR = { guid: 'far-guid', name: 'far', address: 'far.example' };
@@ -124,4 +125,12 @@ test('a move takes an inbound out of the core and puts it back, with its counter
   t.like(back.body.obj, { nodeId: null, tag });
   t.deepEqual(engine.inbounds, [tag]);
   t.is((await get(id)).up, 0);
+});
+
+test('inbounds are in the way of those of their own machine only, also of one below a node', (t) => {
+  const at = (nodeId: number | null, originGuid = '') => ({ listen: '', port: 443, nodeId, originGuid });
+  const machines = [at(null), at(7), at(7, 'below'), at(7, 'beside'), at(8)];
+  for (const one of machines)
+    for (const other of machines) t.is(overlaps(one, other), one === other, JSON.stringify([one, other]));
+  t.true(overlaps(at(7, 'below'), { ...at(7, 'below'), listen: '192.0.2.1' }));
 });

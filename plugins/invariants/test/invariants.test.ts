@@ -16,6 +16,10 @@ async function open() {
 test('nothing is found in a panel that works, also while many edit it', async (t) => {
   const { checks, panel, inbound } = await open();
   await using _ = panel;
+  // It names no inbound, and its row has no value there.
+  await panel.get(`/panel/api/inbounds/${inbound}/fallbacks`, {
+    body: { fallbacks: [{ dest: '9.9.9.9:80' }] },
+  });
   t.deepEqual(await checks.broken(), []);
   const names = (await checks.run()).map(({ plugin, name }) => `${plugin}: ${name}`);
   t.true(names.length >= 6, names.join('\n'));

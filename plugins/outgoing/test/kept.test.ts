@@ -1,6 +1,10 @@
 // Connections that stay open between calls.
-import type { Socket } from 'node:net';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import test from 'ava';
+import { selfSigned } from '../../../test/harness/self-signed.js';
 import { until } from '../../../test/harness/until.js';
 import { callsOf, failure, serve } from './world.js';
 
@@ -29,6 +33,25 @@ test('calls with the same text share a connection, others do not', async (t) => 
   t.is(sockets.size, 5);
   calls.close();
   await until(() => [...sockets].every(({ destroyed }) => destroyed), 'all are closed');
+});
+
+test('a connection serves only calls that trust its server for the same reason', async (t) => {
+  const pair = selfSigned();
+  const server = createServer(pair, (_request, response) => response.end('here')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { calls, access } = callsOf();
+  t.teardown(() => calls.close());
+  const call = (trust: object) => calls.for(access)(url, { keepAlive: 'a', ...trust });
+  const digest = Buffer.from(new X509Certificate(pair.cert).fingerprint256.replaceAll(':', ''), 'hex');
+  for (const trust of [{ pinnedSha256: digest }, { allowInsecure: true }, { authorities: pair.cert }])
+    t.is(await (await call(trust)).text(), 'here');
+  t.is((await failure(call({ pinnedSha256: randomBytes(32) }))).code, 'certificate');
+  t.regex((await failure(call({}))).message, /self[- ]signed certificate/);
 });
 
 test('a connection that the server has just closed is no failure of a GET, and a POST is sent once', async (t) => {
