@@ -89,7 +89,7 @@ test('one that was read from the log is not queued once more', async (t) => {
   t.deepEqual([sent, queue.size], [[1], 0]);
 });
 
-test('a channel pauses after three failures in a row, and one that works between begins anew', async (t) => {
+test('a channel pauses after three failures in a row, and one that works between ends the row', async (t) => {
   const { queue, sent, release } = queueOf(0, (id) => id !== 3);
   for (const id of [1, 2, 3, 4]) queue.push(deliveryOf(id));
   await until(() => sent.length === 1, 'the third one');

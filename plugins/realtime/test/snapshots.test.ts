@@ -1,4 +1,4 @@
-// When a snapshot is composed: for readers that come together once, and for one that comes to an empty stream anew.
+// When a snapshot is composed: for readers that come together once, and another for one that comes to an empty stream.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/index.js';
 import type { Frame } from '../frame.js';
