@@ -12,6 +12,12 @@ const MARKS: Readonly<Record<string, string>> = { info: '🔵', warning: '🟠',
 /** Deliveries that are remembered, so that a repetition reaches only those that did not get it. */
 const MOST_REMEMBERED = 200;
 
+interface Progress {
+  /** chats that are done with: they have it, or never get it */
+  readonly done: Set<number>;
+  /** whether one of them has it */
+  isReached: boolean;
+}
 type Sent = Notification & { readonly severity?: string; readonly title?: string };
 
 interface Needs {
@@ -23,8 +29,8 @@ interface Needs {
 export class BotChannel implements Channel {
   readonly name = 'msgBot';
   readonly #needs: Needs;
-  /** chats that are done with, by the id of the notification */
-  readonly #done = new Map<string, Set<number>>();
+  /** by the id of the notification */
+  readonly #progress = new Map<string, Progress>();
 
   constructor({ bot, settings, log }: Needs) {
     this.#needs = { bot, settings, log };
@@ -51,13 +57,15 @@ export class BotChannel implements Channel {
   async send(notification: Sent, signal: AbortSignal): Promise<void> {
     const chats = adminChats(this.#needs.settings.read().msgBotChatId);
     if (chats.length === 0) throw new BotFailure('chat', 'the bot has no admins (msgBotChatId)');
-    const done = this.#doneOf(notification.id);
+    const progress = this.#progressOf(notification.id);
+    const { done } = progress;
     const failures: BotFailure[] = [];
     for (const chat of chats) {
       if (done.has(chat)) continue;
       try {
         await this.#deliver(chat, notification, signal);
         done.add(chat);
+        progress.isReached = true;
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof BotFailure)) throw error;
@@ -71,8 +79,8 @@ export class BotChannel implements Channel {
     }
     const transient = failures.find(({ kind }) => kind !== 'chat' && kind !== 'rejected');
     if (transient) throw transient;
-    if (failures[0] && failures.length === chats.length) throw failures[0];
-    this.#done.delete(notification.id);
+    if (failures[0] && !progress.isReached) throw failures[0];
+    this.#progress.delete(notification.id);
   }
 
   sendToClient(
@@ -97,13 +105,13 @@ export class BotChannel implements Channel {
       await session.api.send(chat, part, [], AbortSignal.any([signal, session.signal]));
   }
 
-  #doneOf(id: string): Set<number> {
-    const known = this.#done.get(id);
+  #progressOf(id: string): Progress {
+    const known = this.#progress.get(id);
     if (known) return known;
-    const [oldest] = this.#done.keys();
-    if (this.#done.size >= MOST_REMEMBERED && oldest !== undefined) this.#done.delete(oldest);
-    const done = new Set<number>();
-    this.#done.set(id, done);
-    return done;
+    const [oldest] = this.#progress.keys();
+    if (this.#progress.size >= MOST_REMEMBERED && oldest !== undefined) this.#progress.delete(oldest);
+    const begun = { done: new Set<number>(), isReached: false };
+    this.#progress.set(id, begun);
+    return begun;
   }
 }

@@ -34,6 +34,13 @@ export interface MachineStatus extends Processors {
   readonly loads: number[];
 }
 
+/** Counters at a moment, in monotonic ms. */
+export interface Counters {
+  readonly network: NetworkTotals;
+  readonly disk: DiskTotals;
+  readonly at: number;
+}
+
 const SMOOTHING = 0.3;
 
 function busyShare(): { busy: number; all: number } {
@@ -57,10 +64,30 @@ async function memory() {
   };
 }
 
+/** What moved a second between two moments. */
+export function ratesBetween(before: Counters, now: Counters): Pick<MachineStatus, 'diskIO' | 'netIO'> {
+  const seconds = (now.at - before.at) / 1000;
+  // Counters may fall when an interface appears or disappears; that is not traffic.
+  const rate = (total: number, then: number) =>
+    seconds > 0 ? Math.max(0, Math.round((total - then) / seconds)) : 0;
+  return {
+    diskIO: {
+      read: rate(now.disk.read, before.disk.read),
+      write: rate(now.disk.write, before.disk.write),
+    },
+    netIO: {
+      up: rate(now.network.sent, before.network.sent),
+      down: rate(now.network.recv, before.network.recv),
+      pktUp: rate(now.network.pktSent, before.network.pktSent),
+      pktDown: rate(now.network.pktRecv, before.network.pktRecv),
+    },
+  };
+}
+
 export class Machine {
   #cpu: number | undefined;
   #times = busyShare();
-  #before: { network: NetworkTotals; disk: DiskTotals; at: number } | undefined;
+  #before: Counters | undefined;
   #last: MachineStatus | undefined;
 
   /** Resolves with the last sample, or takes the first one. */
@@ -77,27 +104,14 @@ export class Machine {
     const now = { network: await networkTotals(), disk: await diskTotals(), at: performance.now() };
     const before = this.#before ?? now;
     this.#before = now;
-    const seconds = (now.at - before.at) / 1000;
-    // Counters may fall when an interface appears or disappears; that is not traffic.
-    const rate = (total: number, then: number) =>
-      seconds > 0 ? Math.max(0, Math.round((total - then) / seconds)) : 0;
     const [load1 = 0, load5 = 0, load15 = 0] = loadavg();
     this.#last = {
       cpu: this.#cpu,
       ...(await processors()),
       ...(await memory()),
       disk: await diskUse(),
-      diskIO: {
-        read: rate(now.disk.read, before.disk.read),
-        write: rate(now.disk.write, before.disk.write),
-      },
+      ...ratesBetween(before, now),
       diskTraffic: now.disk,
-      netIO: {
-        up: rate(now.network.sent, before.network.sent),
-        down: rate(now.network.recv, before.network.recv),
-        pktUp: rate(now.network.pktSent, before.network.pktSent),
-        pktDown: rate(now.network.pktRecv, before.network.pktRecv),
-      },
       netTraffic: now.network,
       tcpCount: await socketCount('tcp'),
       udpCount: await socketCount('udp'),

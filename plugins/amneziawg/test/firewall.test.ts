@@ -78,15 +78,20 @@ test('replacing and removing a table works whether it is there or not', (t) => {
 test('a port leads to one client, the first; what is left out is told', (t) => {
   const taken: string[] = [];
   const ports = forwardedPorts(
-    [peer(3, '8050,90'), peer(2, '80,8000-8100', '10.8.1.2/32,fd00::2/128'), peer(4, '65535,100-200')],
+    [
+      peer(3, '8050,90'),
+      peer(2, '80,8000-8100', '10.8.1.2/32,fd00::2/128'),
+      peer(4, '65535,100-200'),
+      peer(5, '8100,8101'),
+    ],
     ({ user }, range) => taken.push(`${user.clientId}: ${range}`),
   );
-  t.deepEqual(taken, ['3: 8050']);
+  t.deepEqual(taken, ['3: 8050', '5: 8100']);
   t.is(
     portsText('abcdef', 7, ports),
     [
       'flush map inet weir_abcdef_awg7 ports4',
-      'add element inet weir_abcdef_awg7 ports4 { 80 : 10.8.1.2, 8000-8100 : 10.8.1.2, 90 : 10.8.1.3, 65535 : 10.8.1.4, 100-200 : 10.8.1.4 }',
+      'add element inet weir_abcdef_awg7 ports4 { 80 : 10.8.1.2, 8000-8100 : 10.8.1.2, 90 : 10.8.1.3, 65535 : 10.8.1.4, 100-200 : 10.8.1.4, 8101 : 10.8.1.5 }',
       'flush map inet weir_abcdef_awg7 ports6',
       'add element inet weir_abcdef_awg7 ports6 { 80 : fd00::2, 8000-8100 : fd00::2 }',
       '',

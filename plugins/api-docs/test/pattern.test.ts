@@ -92,6 +92,14 @@ test('plain classes stay as people wrote them', (t) => {
   t.is(patternOf(String(/^[^\p{Cc}\p{Cs}]*$/u)), '^[^\\x00-\\x1f\\x7f-\\x9f]*$');
 });
 
+test('what is an operation on classes elsewhere does not stand in a class', (t) => {
+  for (const set of ['[+--]', '[a&&b]', '[a~~b]', '[a||b]']) {
+    const ours = new RegExp(`^${set}$`, 'u');
+    t.notRegex(patternOf(String(ours)) ?? '', /--|&&|~~|\|\|/, set);
+    t.deepEqual(differences(ours, exported(ours)).slice(0, 5), [], set);
+  }
+});
+
 test('halves of surrogate pairs are named nowhere, for some engines refuse them', (t) => {
   for (const set of [
     '[^a]',

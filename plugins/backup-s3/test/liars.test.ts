@@ -131,6 +131,14 @@ for (const [title, behaviour, reason] of [
     t.deepEqual(await readdir(folder), [NAME], 'the local file stays');
   });
 
+test('an upload in parts that fails is aborted, because its parts stay and cost money', async (t) => {
+  const { server, copy } = await worldOf(t);
+  server.behaviour = { put: 403 };
+  await t.throwsAsync(copy(9 * MIB), { message: /it refuses access/ });
+  t.true(server.calls.some((call) => call.includes('partNumber=1')));
+  t.is(server.openUploads, 0);
+});
+
 test('a reply that is too large to be parsed is given up', async (t) => {
   const { server, copies, copy } = await worldOf(t);
   await copy();

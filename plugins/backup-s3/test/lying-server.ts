@@ -35,6 +35,11 @@ export class LyingServer {
     return lying;
   }
 
+  /** Uploads in parts that are neither complete nor aborted: their parts cost money. */
+  get openUploads(): number {
+    return this.#uploads.size;
+  }
+
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
@@ -52,7 +57,8 @@ export class LyingServer {
       case 'POST':
         return this.#post(key, url, response);
       case 'DELETE':
-        this.objects.delete(key);
+        if (url.searchParams.has('uploadId')) this.#uploads.delete(url.searchParams.get('uploadId') ?? '');
+        else this.objects.delete(key);
         return void response.writeHead(204).end();
       default:
         return key === '' ? this.#list(url, response) : this.#get(key, request, response);
@@ -85,6 +91,7 @@ export class LyingServer {
       );
     }
     const parts = [...(this.#uploads.get(upload) ?? [])].sort(([a], [b]) => a - b);
+    this.#uploads.delete(upload);
     if (parts.length > 0) this.objects.set(key, Buffer.concat(parts.map(([, part]) => part)));
     response.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>');
   }

@@ -100,6 +100,9 @@ test('an expired certificate takes the place of none that is better', async (t) 
   });
   t.deepEqual(await readPairAgain(pem(older), certFile, keyFile), pem(old));
   t.deepEqual(await readPairAgain({ cert: '', key: '' }, certFile, keyFile), pem(old));
+  const sooner = make(10);
+  await writePair(folder, sooner);
+  t.deepEqual(await readPairAgain(pem(good), certFile, keyFile), pem(sooner), 'a new one that ends sooner');
 });
 
 test('files that are being written are left for the next time', async (t) => {

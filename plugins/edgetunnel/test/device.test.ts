@@ -358,6 +358,13 @@ test.serial('a rotation without a known time begins to count', async (t) => {
   await tunnel.run('rotate');
   t.deepEqual(api.take(), []);
   t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
+  // Of a clock that was ahead: the next rotation would be years away.
+  await tunnel.panel.get('/panel/api/setting/update', {
+    body: { edgetunnelLastUpdate: unix(tunnel.clock.now() + 1000 * DAY_MS) },
+  });
+  await tunnel.run('rotate');
+  t.deepEqual(api.take(), []);
+  t.is(await tunnel.setting('edgetunnelLastUpdate'), unix(tunnel.clock.now()));
 });
 
 test.serial(

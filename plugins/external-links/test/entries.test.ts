@@ -2,7 +2,7 @@
 // External links and subscriptions of clients in what client programs fetch.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
-import { contribute, definePlugin } from '../../../kernel/index.js';
+import { contribute, definePlugin, singleton } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
 import { until } from '../../../test/harness/until.js';
@@ -10,7 +10,7 @@ import { serve } from '../../outgoing/test/world.js';
 import { Formats } from '../../subscription/contract.js';
 import type { ExternalLink } from '../contract.js';
 import plugin from '../index.js';
-import type { SourceFetcher } from '../source-fetcher.js';
+import { SourceFetcher } from '../source-fetcher.js';
 import type { SourceStore } from '../source-store.js';
 
 const list = definePlugin({
@@ -41,7 +41,14 @@ const ANYTLS = 'anytls://pw@any.example:443#any';
 const MINUTE = 60_000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-async function boot(t: ExecutionContext, hasJob = false) {
+/** Has room for two sources. */
+class SmallFetcher extends SourceFetcher {
+  constructor(needs: ConstructorParameters<typeof SourceFetcher>[0]) {
+    super(needs, { sources: 2, characters: 1_000 });
+  }
+}
+
+async function boot(t: ExecutionContext, { hasJob = false, isSmall = false } = {}) {
   const source: { answer: Answer; asked: IncomingMessage[] } = {
     answer: (_, response) => response.end(),
     asked: [],
@@ -51,7 +58,9 @@ async function boot(t: ExecutionContext, hasJob = false) {
     source.answer(request, response);
   });
   const clock = new FakeClock();
-  const observed = servicesOf<{ fetcher: SourceFetcher; sources: SourceStore }>(plugin);
+  const observed = servicesOf<{ fetcher: SourceFetcher; sources: SourceStore }>(
+    isSmall ? { ...plugin, services: { ...plugin.services, fetcher: singleton(SmallFetcher) } } : plugin,
+  );
   const panel = await TestPanel.boot({
     // Runs of the job would meet those of the test.
     plugins: [new FakeEngine().plugin, hasJob ? observed.plugin : { ...observed.plugin, jobs: () => [] }],
@@ -230,7 +239,7 @@ test('a source that is private, too large, slow to end or no list is refused wit
 });
 
 test('links of a client that may not use them now are not fetched', async (t) => {
-  const { panel, clock, source, url, run, set } = await boot(t, true);
+  const { panel, clock, source, url, run, set } = await boot(t, { hasJob: true });
   source.answer = (_, response) => void response.end(TROJAN);
   const sub = { kind: 'subscription', value: `${url}/x` };
   await set('ann', [
@@ -245,4 +254,31 @@ test('links of a client that may not use them now are not fetched', async (t) =>
   clock.tick(MINUTE);
   await until(() => source.asked.length > 0, 'the fetch of the job');
   t.is(source.asked.length, 1, 'the job fetches it within a minute');
+});
+
+test('a source that finds no room is refused, and those that are here already go on', async (t) => {
+  const { clock, source, url, run, set, links, shown } = await boot(t, { isSmall: true });
+  const sub = (name: string) => ({ kind: 'subscription', value: `${url}/${name}` });
+  const errors = async (email: string) =>
+    (await shown(email)).map(({ lastFetchError }) => lastFetchError.replace(/;.*/, ''));
+  source.answer = (request, response) => void response.end(`${TROJAN}#${request.url?.slice(1)}`);
+  await set('ann', [sub('a'), sub('b')]);
+  await run();
+  await set('bob', [sub('c')]);
+  await run();
+  t.deepEqual(await errors('bob'), ['there are too many external subscriptions']);
+  t.deepEqual(await links('bob'), []);
+  clock.tick(60 * MINUTE);
+  source.answer = (request, response) => void response.end(`${TROJAN}#new-${request.url?.slice(1)}`);
+  await run();
+  t.deepEqual(await errors('ann'), ['', '']);
+  t.deepEqual(await links('ann'), [`${TROJAN}#new-a`, `${TROJAN}#new-b`]);
+
+  clock.tick(60 * MINUTE);
+  const long = Array.from({ length: 30 }, (_, i) => `${TROJAN}#${i}`).join('\n');
+  source.answer = (request, response) => void response.end(request.url === '/a' ? long : `${TROJAN}#newer`);
+  await set('bob', []);
+  await run();
+  t.deepEqual(await errors('ann'), ['there are too many external subscriptions', '']);
+  t.deepEqual(await links('ann'), [`${TROJAN}#new-a`, `${TROJAN}#newer`], 'the last good links stay');
 });

@@ -65,6 +65,10 @@ const READ: readonly (readonly [link: string, entry: object])[] = [
   ],
   [`vless://${U}@a.example#%F0%9F%87%A9%F0%9F%87%AA%0Atwo`, { name: '🇩🇪 two' }],
   [
+    'trojan://p@ss/x@a.example:1',
+    { account: { protocol: 'trojan', password: 'p@ss/x' }, server: 'a.example', port: 1 },
+  ],
+  [
     'trojan://p%40ss/x@a.example:1',
     { account: { protocol: 'trojan', password: 'p@ss/x' }, security: { kind: 'tls' } },
   ],

@@ -244,6 +244,23 @@ test('a silent server ends the attempt, and the end of the panel ends it at once
   t.true(Date.now() - started < 15_000);
 });
 
+test('a mail that the server refuses for now may be tried again, and one that it refuses for good not', async (t) => {
+  const { sendMail } = await import('../smtp-session.js');
+  const letter = { from: 'a@b.example', to: ['c@d.example'], content: Buffer.from('x') };
+  for (const [reply, isPermanent] of [
+    ['451 try again later', false],
+    ['554 never', true],
+  ] as const) {
+    const port = await oddServer(t, replying({ DATA: '354 go on', END: reply }));
+    const server = {
+      ...{ host: '127.0.0.1', port, encryption: 'none' as const },
+      ...{ skipVerify: false, username: '', password: '' },
+    };
+    const failed = await t.throwsAsync(sendMail(server, letter, new AbortController().signal));
+    t.like(failed, { stage: 'send', isPermanent }, reply);
+  }
+});
+
 test('a server that takes a mail late gets it once', async (t) => {
   let taken = 0;
   const port = await oddServer(t, (socket) => {

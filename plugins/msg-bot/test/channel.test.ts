@@ -119,6 +119,16 @@ test('an admin who has blocked the bot does not make others get a message twice'
   );
 });
 
+test('a notification that no chat has got in several attempts has failed', async (t) => {
+  const stub = stubOf();
+  stub.fail = (chat) => new BotFailure(chat === 3 ? 'network' : 'chat', 'no');
+  const send = () => t.throwsAsync<BotFailure>(stub.channel.send(notification as never, signal));
+  t.false((await send())?.isPermanent);
+  stub.fail = () => new BotFailure('chat', 'blocked');
+  t.true((await send())?.isPermanent);
+  t.deepEqual(stub.sent, []);
+});
+
 test('without a chat of an admin the bot still reaches clients, and no event is queued for admins', async (t) => {
   const stub = stubOf({ msgBotChatId: '' });
   t.true(stub.channel.isOn());

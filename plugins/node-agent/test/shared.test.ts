@@ -130,6 +130,15 @@ test('two centrals that claim one tag, port or client are told both, and the fir
   t.true((await other.records()).every(({ state }) => state === 'ok'));
 });
 
+test('a central that is released claims nothing any more', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  await wire(world.panel, OTHER).apply(inbound(70, 1, { tag: 'central-7' }));
+  t.is((await world.records())[0]?.contestedBy, OTHER);
+  await world.panel.get('/panel/api/x/node/centrals/release', { body: { central: OTHER } });
+  t.is((await world.records())[0]?.contestedBy, undefined);
+});
+
 test('the digest is the one that a central computes, and one change makes one bucket another one', async (t) => {
   const world = await openManaged();
   await using _ = world.panel;

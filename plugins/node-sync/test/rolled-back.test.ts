@@ -1,7 +1,7 @@
 // Writes that fail: a full disk, by triggers of SQLite.
 import test from 'ava';
 import { editDatabase } from '../../../test/harness/edit-database.js';
-import { FakeClock, until } from '../../../test/harness/index.js';
+import { FakeClock, until, weirCommand } from '../../../test/harness/index.js';
 import { addSite, adoption, inboundOf } from './adoption-world.js';
 import { FalseNode, toldEpoch } from './false-node.js';
 import { downOf, inbounds, poll, SyncWorld } from './world.js';
@@ -49,6 +49,19 @@ test('a poll or a save that is rolled back makes the usage of a machine neither 
   await poll(world.central.panel);
   await report();
   t.like(told.at(-1), { id: ann.id, down: 1_000 });
+});
+
+test('what was used on a node is in memory wherever it is loaded again, also before it is stored', async (t) => {
+  const world = await SyncWorld.start(t, new FakeClock());
+  const { panel, dataDirectory } = world.central;
+  const far = await FalseNode.start(t);
+  const inboundId = await panel.addInbound({ nodeId: await far.join(panel, 'far') });
+  const { id: clientId } = await panel.addClient('ann', [inboundId]);
+  far.epochs = [toldEpoch('e', 1, [{ clientId, inboundId, up: 0, down: 1_000 }])];
+  await poll(panel);
+  t.is(await downOf(panel, 'ann'), 1_000);
+  const { said } = await weirCommand(dataDirectory, ['invariants']);
+  t.regex(said, /memory is the database: ok/);
 });
 
 test('an inbound that is given back in two writes is given back, or is as it was', async (t) => {

@@ -17,14 +17,15 @@ const deliveryOf = (id: number, severity: Severity = 'info'): Delivery => ({
 });
 
 /** A queue whose channel takes one notification for each call of `release`; the log is in memory. */
-function queueOf(inLog = 0) {
+function queueOf(inLog = 0, fails: (id: number) => boolean = () => false) {
   const sent: number[] = [];
   let release = (): void => undefined;
   const value: Channel = {
     name: 'c',
     isOn: () => true,
     send: ({ id }) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        if (fails(Number(id))) return reject(new Error('no'));
         sent.push(Number(id));
         release = resolve;
       }),
@@ -86,6 +87,19 @@ test('one that was read from the log is not queued once more', async (t) => {
   release();
   await queue.settled();
   t.deepEqual([sent, queue.size], [[1], 0]);
+});
+
+test('a channel pauses after three failures in a row, and one that works between ends the row', async (t) => {
+  const { queue, sent, release } = queueOf(0, (id) => id !== 3);
+  for (const id of [1, 2, 3, 4]) queue.push(deliveryOf(id));
+  await until(() => sent.length === 1, 'the third one');
+  release();
+  await queue.settled();
+  t.is(queue.lastProblem, 'no', 'the fourth one failed');
+  t.is(queue.pausedUntil, 0);
+  for (const id of [5, 6]) queue.push(deliveryOf(id));
+  await queue.settled();
+  t.true(queue.pausedUntil > NOW);
 });
 
 test('beyond 10,000 they are dropped, critical ones beyond 20,000, and the log has that', (t) => {

@@ -170,9 +170,11 @@ test('five calls that dial are served, others are refused at once', async (t) =>
   t.deepEqual(answers.filter((answer) => answer === true).length, 4);
   t.deepEqual(answers.filter((answer) => answer === 'OUTBOUNDS_BUSY').length, 2);
   t.true(await call(), 'those that are over leave their places');
-  await t.throwsAsync(one.test({ outbounds: [dead], all: [], mode: 'http' }), {
-    code: 'OUTBOUNDS_CANNOT_TEST',
-  });
+  // More than may wait: those that failed leave their places too.
+  for (let n = 0; n < 5; n++)
+    await t.throwsAsync(one.test({ outbounds: [dead], all: [], mode: 'http' }), {
+      code: 'OUTBOUNDS_CANNOT_TEST',
+    });
 });
 
 test.serial('a caller is not cut off while its test waits for others', async (t) => {

@@ -2,14 +2,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
-import { contribute, definePlugin, tap } from '../../../kernel/index.js';
+import test, { type ExecutionContext } from 'ava';
+import { type Clock, contribute, definePlugin, tap } from '../../../kernel/index.js';
 import { engineBinary } from '../../../test/engine/user.js';
 import { TestPanel, until } from '../../../test/harness/index.js';
+import { systemClock } from '../../../timing/clock.js';
 import { composeCoreConfig, Engine, type EngineApi } from '../../engine/contract.js';
 import { Outgoing, type OutgoingAccess, type OutgoingFetch, OutgoingHosts } from '../../outgoing/contract.js';
 
-test('calls of nodes leave by the outbounds that they name', async (t) => {
+/** A panel with a core, two outbounds and a plugin that calls. */
+async function callingPanel(t: ExecutionContext, clock?: Clock) {
   // The far end shows by its address from which outbound a call comes.
   const callers: string[] = [];
   const server = createServer((request, response) => {
@@ -45,9 +47,10 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
       world.engine = engine;
     },
   });
-  await using panel = await TestPanel.boot({
+  const panel = await TestPanel.boot({
     plugins: [plugin],
     env: { WEIR_ENGINE_BIN: engineBinary(), WEIR_ENGINE_PRIVATE: 'allow' },
+    ...(clock && { clock }),
   });
   await until(() => world.engine?.status().state === 'running', 'the core runs');
   const call = async (outboundTag: string, more: object = {}): Promise<string> => {
@@ -62,7 +65,22 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
       return `failed: ${(error as Error).message}`;
     }
   };
+  /** The rules of all ways, as the core has them. */
+  const rulesOfWays = async () => {
+    const { routing } = await panel.get<{
+      routing: { rules: { inboundTag?: string[]; outboundTag?: string }[] };
+    }>('/panel/api/server/getConfigJson');
+    return routing.rules
+      .filter(({ inboundTag }) => inboundTag?.[0]?.startsWith('panel-outbound-'))
+      .map(({ outboundTag }) => outboundTag)
+      .sort();
+  };
+  return { panel, world, callers, call, rulesOfWays };
+}
 
+test('calls of nodes leave by the outbounds that they name', async (t) => {
+  const { panel: booted, world, callers, call, rulesOfWays } = await callingPanel(t);
+  await using panel = booted;
   t.deepEqual(await Promise.all([call('far'), call('far'), call('other')]), [
     'reached',
     'reached',
@@ -79,12 +97,8 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   t.regex(await call('far'), /^failed: /);
   t.is(await call('other'), 'reached');
   t.is(callers.length, 4);
-  const { routing } = await panel.get<{
-    routing: { rules: { inboundTag?: string[]; outboundTag?: string }[] };
-  }>('/panel/api/server/getConfigJson');
-  const rules = routing.rules.filter(({ inboundTag }) => inboundTag?.[0]?.startsWith('panel-outbound-'));
   // The core finds no outbound for the one, and after it there is only this.
-  t.deepEqual(rules.map(({ outboundTag }) => outboundTag).sort(), ['blocked', 'blocked', 'far', 'other']);
+  t.deepEqual(await rulesOfWays(), ['blocked', 'blocked', 'far', 'other']);
   await panel.get('/panel/api/server/stopEngineService', { method: 'POST' });
   t.regex(
     await call('other'),
@@ -92,4 +106,24 @@ test('calls of nodes leave by the outbounds that they name', async (t) => {
   );
   t.is(callers.length, 4);
   t.deepEqual(panel.faults, []);
+});
+
+test('a way that no call has used for half an hour is removed', async (t) => {
+  let passed = 0;
+  const pass = (minutes: number) => void (passed += minutes * 60_000);
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + passed };
+  const { panel: booted, call, rulesOfWays } = await callingPanel(t, clock);
+  await using panel = booted;
+  const sweep = () => panel.get('/panel/api/system/jobs/panel-outbound/idle-ways', { method: 'POST' });
+  t.deepEqual(await Promise.all([call('far'), call('other')]), ['reached', 'reached']);
+  pass(20);
+  t.is(await call('far'), 'reached');
+  pass(20);
+  await sweep();
+  t.deepEqual(await rulesOfWays(), ['blocked', 'far']);
+  t.is(await call('far'), 'reached');
+  pass(40);
+  await sweep();
+  t.deepEqual(await rulesOfWays(), []);
+  t.is(await call('other'), 'reached');
 });

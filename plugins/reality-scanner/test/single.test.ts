@@ -1,5 +1,6 @@
 // One server after another, as a panel sees it: real TLS on loopback.
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import test from 'ava';
 import { issue } from '../../../test/harness/self-signed.js';
@@ -200,6 +201,22 @@ test('a server behind the PROXY protocol is scanned with its header, also from a
   t.is(headers[1]?.readUInt16BE(26), two);
   const without = await scanWith(panel, { target: `good.example.com:${one}` });
   t.false(without.tls13);
+});
+
+test('through a proxy the address of the server is not known, and that of the proxy is not shown', async (t) => {
+  const { port } = await tlsServer(t, chain);
+  const proxy = createServer((socket) => {
+    const onward = connect(port, '127.0.0.1');
+    for (const end of [socket, onward]) end.on('error', () => end.destroy());
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.teardown(() => proxy.close());
+  await using panel = await boot({ proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+  t.like(await scan(panel, `good.example.com:${port}`), { tls13: true, ip: '', privateTarget: false });
 });
 
 test('the header of the PROXY protocol over IPv6', (t) => {

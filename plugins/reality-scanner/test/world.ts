@@ -8,7 +8,15 @@ import { RealityScanner, type ScanLimits } from '../scanner.js';
 /** Loopback is permitted: the tests' servers are there. */
 const ALLOW = 'reality-scanner=127.0.0.1,reality-scanner=127.0.0.2,reality-scanner=[::1]';
 
-export function boot({ allow = ALLOW, limits }: { allow?: string; limits?: ScanLimits } = {}) {
+export function boot({
+  allow = ALLOW,
+  limits,
+  proxy = '',
+}: {
+  allow?: string;
+  limits?: ScanLimits;
+  proxy?: string;
+} = {}) {
   class Hurried extends RealityScanner {
     constructor(needs: ConstructorParameters<typeof RealityScanner>[0]) {
       super(needs, limits);
@@ -17,7 +25,7 @@ export function boot({ allow = ALLOW, limits }: { allow?: string; limits?: ScanL
   const plugin = { ...scanner, services: { scanner: singleton(Hurried) } };
   return TestPanel.boot({
     plugins: [new FakeEngine().plugin, plugin],
-    env: { WEIR_OUTGOING_ALLOW: allow },
+    env: { WEIR_OUTGOING_ALLOW: allow, ...(proxy !== '' && { WEIR_OUTGOING_PROXY: proxy }) },
   });
 }
 

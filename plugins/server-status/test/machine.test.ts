@@ -1,6 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import test from 'ava';
 import { diskTotalsIn } from '../disk.js';
+import { ratesBetween } from '../machine.js';
 import { publicAddresses } from '../network.js';
 import { processorsIn } from '../processors.js';
 
@@ -25,6 +26,26 @@ test('counts the bytes of each disk once: neither partitions nor devices on top 
     read: 2 * 1000 * 512,
     write: 2 * 3000 * 512,
   });
+});
+
+test('tells what moved a second, each figure by its own counter; a counter that fell moved nothing', (t) => {
+  const before = {
+    network: { sent: 1_000, recv: 20_000, pktSent: 30, pktRecv: 400 },
+    disk: { read: 5_000, write: 60_000 },
+    at: 7_000,
+  };
+  const now = {
+    network: { sent: 3_000, recv: 26_000, pktSent: 38, pktRecv: 410 },
+    disk: { read: 17_000, write: 74_000 },
+    at: 9_000,
+  };
+  t.deepEqual(ratesBetween(before, now), {
+    diskIO: { read: 6_000, write: 7_000 },
+    netIO: { up: 1_000, down: 3_000, pktUp: 4, pktDown: 5 },
+  });
+  const nothing = { diskIO: { read: 0, write: 0 }, netIO: { up: 0, down: 0, pktUp: 0, pktDown: 0 } };
+  t.deepEqual(ratesBetween(now, { ...before, at: 11_000 }), nothing);
+  t.deepEqual(ratesBetween(now, now), nothing);
 });
 
 const address = (of: Partial<NetworkInterfaceInfo>) => ({ internal: false, ...of }) as NetworkInterfaceInfo;

@@ -233,6 +233,15 @@ test('has less than 60 KiB whatever the number of servers, and counts those that
     }
 });
 
+test('a server with a link that does not fit is counted, and those before it have their codes', (t) => {
+  const huge = { name: 'huge', link: `${link(1)}${'x'.repeat(60_000)}` };
+  const page = written(sampleView({ links: [...links(1), huge] }));
+  t.true(Buffer.byteLength(page) < 60 * 1024);
+  t.is([...page.matchAll(/id="link\d+"/g)].length, 1);
+  t.true(words(page).includes('Further servers in the subscription: 1'));
+  t.is([...page.matchAll(/<svg class="qr"/g)].length, 5);
+});
+
 test('has a code for each address, and for the first servers', (t) => {
   const page = written(sampleView());
   t.is([...page.matchAll(/<svg class="qr"/g)].length, 7);

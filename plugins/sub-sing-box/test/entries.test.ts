@@ -66,6 +66,14 @@ const written = (entry: EntryTemplate, name = 'n', client = CLIENT): Record<stri
   return text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>);
 };
 
+test('a host among the headers, in any case, is left to the host of the transport', (t) => {
+  const headers = { HOST: 'a.example', host: 'b.example', 'X-A': 'b' };
+  const transport = (kind: 'ws' | 'httpupgrade') =>
+    written(over({ kind, path: '/', host: 'cdn.example', headers }))?.['transport'];
+  t.deepEqual(transport('ws'), { type: 'ws', path: '/', headers: { Host: 'cdn.example', 'X-A': 'b' } });
+  t.like(transport('httpupgrade'), { host: 'cdn.example', headers: { 'X-A': 'b' } });
+});
+
 test('all that the format claims is JSON with tag, type and server', (t) => {
   for (const { name, entry } of [...MATRIX, ...FURTHER].filter(({ entry: one }) => !cannotWrite(one))) {
     const [first = ''] = compileOutbound(entry)({ client: CLIENT, server: 's', authority: '', name }).split(

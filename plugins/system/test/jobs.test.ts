@@ -86,3 +86,22 @@ test('a job with a time that cannot be used leaves its plugin out, and is named'
   t.is(state, 'failed');
   t.regex(reason, /plugin oven cannot run its jobs: job bread: its "at" cannot be used: .*25/);
 });
+
+test('a job that an admin runs begins when the audit has it', async (t) => {
+  let recorded = -1;
+  const oven = definePlugin({
+    name: 'oven',
+    version: '1.0.0',
+    api: 1,
+    about: 'Bakes.',
+    jobs: ({ db }) => [
+      job('bread', '1d', async () => {
+        const rows = await db.query(`SELECT name FROM audit_changes WHERE area = 'job'`);
+        recorded = rows.length;
+      }),
+    ],
+  });
+  await using panel = await TestPanel.boot({ plugins: [new FakeEngine().plugin, oven] });
+  await panel.get('/panel/api/system/jobs/oven/bread', { method: 'POST' });
+  t.is(recorded, 1);
+});

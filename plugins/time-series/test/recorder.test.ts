@@ -223,6 +223,18 @@ test('a file that was cut off keeps what is whole', async (t) => {
   t.deepEqual(await points(recorder, 0, 'y'), [[0, 1]]);
 });
 
+test('of the last key of a file that was cut off the points before the cut stay', async (t) => {
+  const path = await written(t);
+  const slot = (NOW / 2_000 + 5) % (TIERS[0]?.slots ?? 1);
+  await truncate(path, HEADER + bytesOfKey('gauge') + KEY_HEADER_BYTES + slot * SLOT_BYTES.gauge);
+  const { recorder } = await open(t, path);
+  t.deepEqual(await recorder.keys(), ['x', 'y']);
+  t.deepEqual(
+    (await points(recorder, 0, 'y')).map(([at]) => at),
+    [0, 2_000, 4_000, 6_000, 8_000],
+  );
+});
+
 test('a file that is too long, with garbage at its end, is cut to what it may be', async (t) => {
   const path = await written(t);
   await writeFile(path, Buffer.concat([await readFile(path), Buffer.alloc(3_000_000, 0xa5)]));
