@@ -27,6 +27,9 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
   readonly form?: readonly (readonly [string, string])[];
+  /** multipart/form-data */
+  readonly parts?: FormData;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class Asking<Table extends Section> {
@@ -59,18 +62,24 @@ export class Asking<Table extends Section> {
       Object.entries(request.query ?? {}).map(([key, value]) => [key, String(value)]),
     );
     const target = search.size > 0 ? `${filled}?${search}` : filled;
+    const sentAs = request.form && { 'content-type': 'application/x-www-form-urlencoded' };
     const options = {
       method,
+      headers: { ...sentAs, ...request.headers },
       ...(request.body !== undefined && { body: request.body }),
       ...(request.form && {
         rawBody: new URLSearchParams(request.form.map((pair) => [...pair])).toString(),
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
       }),
+      ...(request.parts && { rawBody: request.parts as never }),
     };
     const isFirst = !this.#sent.has(name);
     const sent = this.#sent.get(name) ?? new Set();
     this.#sent.set(name, sent);
-    const fields = request.form ? request.form.map(([key]) => key) : fieldsIn(request.body);
+    const fields = request.form
+      ? request.form.map(([key]) => key)
+      : request.parts
+        ? [...request.parts.keys()]
+        : fieldsIn(request.body);
     for (const field of fields) sent.add(field);
     for (const key of Object.keys(request.query ?? {})) sent.add(`?${key}`);
 
@@ -80,7 +89,7 @@ export class Asking<Table extends Section> {
       t.false(refused.body.success, name);
       t.truthy(refused.body.code, name);
       if (method === 'GET') {
-        const headers = await this.#bearer();
+        const headers = { ...request.headers, ...(await this.#bearer()) };
         const answer = await this.#panel.call(target, { ...options, anonymous: true, headers });
         this.#check(t, `${name} with a token`, described, answer);
       }
