@@ -44,6 +44,8 @@ test('login and API tokens: the sections of the API description', async (t) => {
     'with SHA-256',
   );
   t.is((await panel.call(`${at}/create`, { body: { name: 'bot' } })).status, 409, 'names are unique');
+  const admins = await withDatabase(panel.dataDirectory, (db) => db.query('SELECT * FROM admins'));
+  t.regex(JSON.stringify(admins), /\$argon2id\$/, 'passwords are digests of argon2id');
 
   const status = async () => (await panel.call('/panel/api/inbounds/list', asToken)).status;
   t.is(await status(), 200);

@@ -61,6 +61,8 @@ async function costsWith(count: number): Promise<Cost[]> {
     'a deletion': [`${clients}/del/client-99999`, {}],
     'an adjustment of three': [`${clients}/bulkAdjust`, { emails: few, addDays: 0, addBytes: 1000 }],
     'a reset of three': [`${clients}/bulkResetTraffic`, { emails: few }],
+    'an attachment of three': [`${clients}/bulkAttach`, { emails: few, inboundIds: [second] }],
+    'a detachment of three': [`${clients}/bulkDetach`, { emails: few, inboundIds: [second] }],
     'a group of three': [`${clients}/groups/bulkAdd`, { emails: few, group: 'some' }],
     'a renamed group of three': [`${clients}/groups/rename`, { oldName: 'some', newName: 'few' }],
     'a remark of the inbound': [`/panel/api/inbounds/update/${first}`, { remark: 'changed' }],

@@ -107,6 +107,11 @@ test('many clients: the section of the API description', async (t) => {
   await panel.addClient('spent', [first], { expiryTime: clock.now() - DAY });
   await panel.addClient('alone', [first]);
   await panel.get(`${at}/alone/detach`, { body: { inboundIds: [first] } });
+  // A client without an inbound is edited like any other.
+  await panel.get(`${at}/update/alone`, { body: { comment: 'waits', totalGB: 1000 } });
+  t.like(await ask('bulkAdjust', { emails: ['alone'], addBytes: 500 }), { adjusted: 1 });
+  t.like(await shown('alone'), { comment: 'waits', totalGB: 1500 });
+  t.like(await traffic('alone'), { total: 1500 });
   t.like(await ask('delDepleted'), { deleted: 1 });
   t.like(await ask('delOrphans'), { deleted: 1 });
   await panel.get(`${at}/updateTraffic/bob`, { body: use });
@@ -117,5 +122,9 @@ test('many clients: the section of the API description', async (t) => {
   t.is((await panel.call(`${at}/get/bob`)).status, 404);
   await panel.addClient('bob', [first]);
   t.like(await traffic('bob'), { up: 10, down: 20 }, 'its usage was retained');
+  for (const email of ['ann', 'bob']) await panel.get(`${at}/update/${email}`, { body: { expiryTime: 1, reset: 0 } });
+  t.like(await ask('delDepleted'), { deleted: 2 });
+  t.is((await panel.get<object[]>('/panel/api/inbounds/list')).length, 2, 'inbounds stay without clients');
+  t.deepEqual(engine.restarts, [], 'nothing of this restarts the core');
   asking.end(t);
 });

@@ -31,8 +31,9 @@ test('server tools: the section of the API description', async (t) => {
 
   const document = await asking.ask<{ paths: object }>(t, 'GET /panel/api/openapi.json');
   t.true(Object.keys(document.paths).length > 150);
-  await get('status');
-  t.is((await get<{ engine: { state: string } }>('status')).engine.state, 'running');
+  const status = await get<{ engine: { state: string }; loads: number[] }>('status');
+  t.is(status.engine.state, 'running');
+  t.is(status.loads.length, 3);
   await get('banGuardStatus');
   for (let i = 0; i < 5; i++) {
     clock.tick(2000);

@@ -12,6 +12,7 @@ const STATUS = {
   engine: { state: 'text', version: 'text' },
   tcpCount: 'integer',
   load: { load1: 'number', load5: 'number', load15: 'number' },
+  loads: ['number'],
 } as const satisfies Shape;
 export const SCAN = {
   alpn: 'text',
@@ -50,6 +51,8 @@ const PEER = {
 } as const satisfies Shape;
 const POINT = { t: 'seconds', v: 'number' } as const satisfies Shape;
 
+const COPY = { fileName: 'text', size: 'integer', sha256: 'text', data: 'text' } as const satisfies Shape;
+
 export const METRICS = ['cpu', 'mem', 'netUp', 'netDown', 'online', 'load1', 'load5', 'load15'];
 export const ENGINE_METRICS = ['xrAlloc', 'xrSys', 'xrHeapObjects', 'xrNumGC', 'xrPauseNs'];
 export const BUCKETS = [2, 30, 60, 120, 180, 300];
@@ -75,7 +78,7 @@ export const SERVER: Section = {
   [`GET ${AT}/getNewmldsa65`]: { gives: { seed: 'text', verify: 'text' } },
   [`GET ${AT}/getNewmlkem768`]: { gives: { client: 'text', seed: 'text' } },
   [`GET ${AT}/getNewVlessEnc`]: {
-    gives: { auths: [{ id: 'integer', label: 'text', encryption: 'text', decryption: 'text' }] },
+    gives: { auths: [{ id: 'integer', key: 'text', label: 'text', encryption: 'text', decryption: 'text' }] },
   },
   [`POST ${AT}/logs/{count}`]: { gives: ['text'] },
   // Peers need a tunnel, which needs root: plugins/amneziawg/test/tunnel.core.full.test.ts has some.
@@ -120,7 +123,7 @@ export const SERVER_WITH_CORE: Section = {
 };
 
 export const DATABASE: Section = {
-  [`GET ${AT}/getDb`]: { gives: { fileName: 'text', data: 'text' } },
-  [`GET ${AT}/getMigration`]: { gives: { fileName: 'text', data: 'text' } },
+  [`GET ${AT}/getDb`]: { gives: COPY },
+  [`GET ${AT}/getMigration`]: { gives: COPY },
   [`POST ${AT}/importDB`]: { takes: ['db'], gives: 'any' },
 };

@@ -94,12 +94,12 @@ test('subscription server: the section of the API description', async (t) => {
       t.is(answer.status, 200, `${method} ${path}`);
       const text = await answer.text();
       if (method === 'HEAD') t.is(text, '', path);
-      if (!path.includes('hwid-status'))
-        t.is(
-          answer.headers.get('subscription-userinfo'),
-          `upload=100; download=200; total=5000; expire=${Math.floor(expiryTime / 1000)}`,
-          `${method} ${path}`,
-        );
+      t.regex(answer.headers.get('cache-control') ?? '', /no-store|no-cache/, path);
+      t.is(
+        answer.headers.get('subscription-userinfo'),
+        `upload=100; download=200; total=5000; expire=${Math.floor(expiryTime / 1000)}`,
+        `${method} ${path}`,
+      );
       if (method === 'GET') return text;
     }
     throw new Error('unreachable');
@@ -112,5 +112,8 @@ test('subscription server: the section of the API description', async (t) => {
   t.deepEqual(hwid, { active: true, full: false, limit: 2, registered: 1, remaining: 1 });
   t.true(JSON.stringify(JSON.parse(await ask('jsonPath', '/j/sub-ann'))).includes('"outbounds"'));
   t.regex(await ask('altFormatPath', '/a/sub-ann'), /^proxies:/m);
+  const page = await fetch(`${panel.subscriptionUrl}/s/sub-ann`, { headers: { accept: 'text/html' } });
+  t.regex(page.headers.get('content-type') ?? '', /^text\/html/);
+  t.regex(page.headers.get('subscription-userinfo') ?? '', /^upload=100; download=200; /, 'the page too');
   t.deepEqual([...fetched].sort(), [...SUBSCRIPTION_SERVER].sort());
 });
