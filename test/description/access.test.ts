@@ -22,6 +22,7 @@ test('login and API tokens: the sections of the API description', async (t) => {
 
   t.false(await asking.ask<boolean>(t, 'POST /getTwoFactorEnable'));
   t.true((await asking.ask<string>(t, 'GET /csrf-token')).length > 20);
+  t.is(typeof (await panel.get('/csrf-token', { anonymous: true })), 'string', 'for the form of a login');
   await asking.ask(t, 'POST /login', { body: { ...ADMIN, twoFactorCode: '' } });
   const login = await panel.call('/login', { body: ADMIN, anonymous: true });
   t.true(login.body.msg !== '');

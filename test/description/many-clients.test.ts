@@ -105,6 +105,8 @@ test('many clients: the section of the API description', async (t) => {
 
   // Deletion.
   await panel.addClient('spent', [first], { expiryTime: clock.now() - DAY });
+  await ask('bulkEnable', { emails: ['spent'] });
+  t.like(await shown('spent'), { enable: false }, 'at its limit');
   await panel.addClient('alone', [first]);
   await panel.get(`${at}/alone/detach`, { body: { inboundIds: [first] } });
   // A client without an inbound is edited like any other.

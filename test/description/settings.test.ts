@@ -7,6 +7,8 @@ import nock from 'nock';
 import { mailServer } from '../../plugins/mail/test/mail-server.js';
 import { BotServer, TOKEN } from '../../plugins/msg-bot/test/bot-server.js';
 import { ADMIN } from '../harness/api.js';
+import { editDatabase } from '../harness/edit-database.js';
+import { TestPanel } from '../harness/panel.js';
 import { ProgramPanel } from '../harness/program-panel.js';
 import { SETTINGS } from './access.js';
 import { Asking } from './asking.js';
@@ -17,6 +19,21 @@ test.before(() => {
   nock.enableNetConnect('127.0.0.1');
 });
 test.after.always(() => nock.restore());
+
+test('a stored setting that is not valid costs only itself', async (t) => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
+  const first = await TestPanel.boot({ dataDirectory });
+  await first.get('/panel/api/setting/update', { body: { subTitle: 'Weir', subUpdates: 7 } });
+  await first.stop();
+  await editDatabase(dataDirectory, [`UPDATE settings SET value = '"often"' WHERE name = 'subUpdates'`]);
+  const panel = await TestPanel.boot({ dataDirectory });
+  t.teardown(() => panel.stop());
+  const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
+  t.is(all['subTitle'], 'Weir');
+  t.is(typeof all['subUpdates'], 'number');
+  t.true(panel.log.some((line) => line.includes('subUpdates')), 'it is logged');
+});
 
 test('settings: the section of the API description', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
