@@ -125,12 +125,18 @@ test('names the missing packages of a compiler before it may be needed', async (
   // Only what npm needs, and none of a compiler's programs.
   const few = join(checkout.folder, 'few');
   await mkdir(few);
-  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', 'for tool in sh mkdir rm node; do command -v $tool; done']);
+  const { stdout } = await promisify(execFile)('/bin/sh', [
+    '-c',
+    'for tool in sh mkdir rm node; do command -v $tool; done',
+  ]);
   for (const file of stdout.split('\n').filter(Boolean)) await symlink(file, join(few, basename(file)));
   const PATH = `${usual.split(':')[0]}:${few}`;
   const { calls, said, ok } = await checkout.doesWith({ PATH }, 'install');
   t.true(ok, said);
-  t.regex(said, /SQLite's driver may have to be compiled, and python3, make, g\+\+ is missing; .*apt-get install/);
+  t.regex(
+    said,
+    /SQLite's driver may have to be compiled, and python3, make, g\+\+ is missing; .*apt-get install/,
+  );
   t.deepEqual(calls, ['npm ci', 'npm rebuild']);
 });
 

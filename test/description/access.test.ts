@@ -33,7 +33,10 @@ test('login and API tokens: the sections of the API description', async (t) => {
   const { token, ...shown } = made;
   const asToken = { anonymous: true, headers: { authorization: `Bearer ${token}` } };
   const list = () => asking.ask<Token[]>(t, `GET ${at}`);
-  t.like((await list()).find(({ name }) => name === 'bot'), shown);
+  t.like(
+    (await list()).find(({ name }) => name === 'bot'),
+    shown,
+  );
   t.false(JSON.stringify(await list()).includes(token), 'shown once');
   const rows = await withDatabase(panel.dataDirectory, (db) => db.query('SELECT * FROM api_tokens'));
   t.false(JSON.stringify(rows).includes(token), 'stored as a hash');
@@ -52,12 +55,19 @@ test('login and API tokens: the sections of the API description', async (t) => {
   t.is(await status(), 200);
   await asking.ask(t, `POST ${at}/setEnabled/{id}`, { at: [made.id], body: { enabled: false } });
   t.is(await status(), 401, 'revoked');
-  t.like((await list()).find(({ id }) => id === made.id), { enabled: false }, 'without deletion');
+  t.like(
+    (await list()).find(({ id }) => id === made.id),
+    { enabled: false },
+    'without deletion',
+  );
   await asking.ask(t, `POST ${at}/setEnabled/{id}`, { at: [made.id], body: { enabled: true } });
   t.is(await status(), 200);
   await asking.ask(t, `POST ${at}/delete/{id}`, { at: [made.id] });
   t.is(await status(), 401);
-  t.is((await list()).find(({ id }) => id === made.id), undefined);
+  t.is(
+    (await list()).find(({ id }) => id === made.id),
+    undefined,
+  );
 
   await asking.ask(t, 'POST /logout');
   t.is((await panel.call(at)).status, 401, 'the session is over');

@@ -2,7 +2,12 @@
 import type { Section } from './asking.js';
 import type { Shape } from './shape.js';
 
-const TOKEN = { id: 'integer', name: 'text', enabled: 'boolean', createdAt: 'seconds' } as const satisfies Shape;
+const TOKEN = {
+  id: 'integer',
+  name: 'text',
+  enabled: 'boolean',
+  createdAt: 'seconds',
+} as const satisfies Shape;
 const AT = '/panel/api/setting';
 const TESTED = { success: 'boolean', msg: 'text' } as const satisfies Shape;
 

@@ -53,7 +53,11 @@ export class Asking<Table extends Section> {
   }
 
   /** Calls with the session's cookie; what only reads is called with a token too, and everything once without either, which is refused. */
-  async ask<Obj = unknown>(t: ExecutionContext, name: keyof Table & string, request: Request = {}): Promise<Obj> {
+  async ask<Obj = unknown>(
+    t: ExecutionContext,
+    name: keyof Table & string,
+    request: Request = {},
+  ): Promise<Obj> {
     const described = this.#table[name] as Described;
     const [method = '', path = ''] = name.split(' ');
     const rest = [...(request.at ?? [])];
@@ -123,7 +127,11 @@ export class Asking<Table extends Section> {
       t.truthy(sent, `${name} was not called`);
       const wanted = [...takes, ...query.map((key) => `?${key}`)];
       fields += wanted.length;
-      t.deepEqual(wanted.filter((field) => !sent?.has(field)), [], `${name}: never sent`);
+      t.deepEqual(
+        wanted.filter((field) => !sent?.has(field)),
+        [],
+        `${name}: never sent`,
+      );
     }
     t.log(
       `${this.#sent.size} endpoints, ${fields} fields of requests, ${this.#compared} values of replies compared`,

@@ -51,20 +51,37 @@ test('one client: the section of the API description', async (t) => {
   const more = { enable: true, expiryTime: clock.now() + DAY };
   await asking.ask(t, `POST ${at}/{email}/externalLinks`, {
     at: [email],
-    body: { externalLinks: [{ ...link, ...more }, { ...source, ...more, enable: false }] },
+    body: {
+      externalLinks: [
+        { ...link, ...more },
+        { ...source, ...more, enable: false },
+      ],
+    },
   });
   const get = () => asking.ask<Client>(t, `GET ${at}/get/{email}`, { at: [email] });
   const client = await get();
   t.like(client, {
     ...fields,
     inboundIds: [first],
-    externalLinks: [{ ...link, ...more }, { ...source, ...more, enable: false }],
+    externalLinks: [
+      { ...link, ...more },
+      { ...source, ...more, enable: false },
+    ],
   });
   const { id } = client;
 
   const change = {
     ...fields,
-    ...{ totalGB: 0, expiryTime: 0, limitIp: 0, limitHwid: 0, comment: '', group: '', flow: '', enable: false },
+    ...{
+      totalGB: 0,
+      expiryTime: 0,
+      limitIp: 0,
+      limitHwid: 0,
+      comment: '',
+      group: '',
+      flow: '',
+      enable: false,
+    },
     ...{ reverse: null, tgId: 4712, reset: 0, resetDay: 15, resetMax: 0 },
   };
   await asking.ask(t, `POST ${at}/update/{email}`, { at: [email], body: change });
@@ -120,7 +137,10 @@ test('one client: the section of the API description', async (t) => {
   await asking.ask(t, `POST ${at}/appLink/{id}`, { at: [id] });
 
   await panel.addClient('bob', [second], { comment: 'other' });
-  t.deepEqual((await asking.ask<Client[]>(t, `GET ${at}/list`)).map((one) => one.email), [email, 'bob']);
+  t.deepEqual(
+    (await asking.ask<Client[]>(t, `GET ${at}/list`)).map((one) => one.email),
+    [email, 'bob'],
+  );
   const page = (query: Record<string, string | number>) =>
     asking.ask<Page>(t, `GET ${at}/list/paged`, { query });
   for (const query of [
@@ -142,13 +162,19 @@ test('one client: the section of the API description', async (t) => {
     { page: 2, pageSize: 1 },
   ]) {
     const { items } = await page(query);
-    t.deepEqual(items.map((one) => one.email), ['bob'], JSON.stringify(query));
+    t.deepEqual(
+      items.map((one) => one.email),
+      ['bob'],
+      JSON.stringify(query),
+    );
   }
   t.like(await page({}), { page: 1, pageSize: 25, filtered: 2 });
   t.like(await page({ pageSize: 1000 }), { pageSize: 200 });
 
   const data = await asking.ask<{ client: Client }[]>(t, `GET ${at}/export`);
-  t.like(data, [{ client: { email, id: fields.uuid, createdAt: (client as { createdAt?: number }).createdAt } }]);
+  t.like(data, [
+    { client: { email, id: fields.uuid, createdAt: (client as { createdAt?: number }).createdAt } },
+  ]);
   await asking.ask(t, `POST ${at}/del/{email}`, { at: [email], query: { keepTraffic: 1 } });
   t.is((await panel.call(`${at}/get/${email}`)).status, 404);
   t.like(await asking.ask(t, `POST ${at}/import`, { body: { data: JSON.stringify(data) } }), {

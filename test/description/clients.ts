@@ -89,7 +89,10 @@ export const CLIENTS: Section = {
   },
   [`GET ${AT}/get/{email}`]: { gives: WITH_LINKS },
   [`GET ${AT}/get/tgId/{tgId}`]: { gives: { ...CLIENT, sameTgId: ['text'] } },
-  [`POST ${AT}/add`]: { takes: ['client', 'inboundIds', ...SENT.map((name) => `client.${name}`)], gives: 'null' },
+  [`POST ${AT}/add`]: {
+    takes: ['client', 'inboundIds', ...SENT.map((name) => `client.${name}`)],
+    gives: 'null',
+  },
   [`POST ${AT}/update/{email}`]: { takes: SENT, gives: 'null' },
   [`POST ${AT}/del/{email}`]: { query: ['keepTraffic'], gives: 'null' },
   [`POST ${AT}/{email}/attach`]: { takes: ['inboundIds'], gives: 'any' },
@@ -123,7 +126,10 @@ export const MANY_CLIENTS: Section = {
   },
   [`POST ${AT}/bulkEnable`]: { takes: ['emails'], gives: { changed: 'integer', skipped: SKIPPED } },
   [`POST ${AT}/bulkDisable`]: { takes: ['emails'], gives: { changed: 'integer', skipped: SKIPPED } },
-  [`POST ${AT}/bulkDel`]: { takes: ['emails', 'keepTraffic'], gives: { deleted: 'integer', skipped: SKIPPED } },
+  [`POST ${AT}/bulkDel`]: {
+    takes: ['emails', 'keepTraffic'],
+    gives: { deleted: 'integer', skipped: SKIPPED },
+  },
   [`POST ${AT}/bulkCreate`]: {
     takes: ['[].client', '[].inboundIds', ...SENT.map((name) => `[].client.${name}`)],
     gives: { created: 'integer', skipped: SKIPPED },

@@ -10,9 +10,13 @@ const { query } = Sequelize.prototype;
 test.before(() => {
   Sequelize.prototype.query = function counted(this: Sequelize, ...args: unknown[]) {
     asked.statements++;
-    asked.bytes += JSON.stringify([args[0], (args[1] as { replacements?: unknown; bind?: unknown }) ?? {}].map(
-      (part) => (typeof part === 'object' ? [(part as { replacements?: unknown }).replacements, (part as { bind?: unknown }).bind] : part),
-    )).length;
+    asked.bytes += JSON.stringify(
+      [args[0], (args[1] as { replacements?: unknown; bind?: unknown }) ?? {}].map((part) =>
+        typeof part === 'object'
+          ? [(part as { replacements?: unknown }).replacements, (part as { bind?: unknown }).bind]
+          : part,
+      ),
+    ).length;
     return Reflect.apply(query, this, args) as never;
   } as typeof query;
 });
@@ -31,10 +35,16 @@ async function costsWith(count: number): Promise<Cost[]> {
   await using _ = panel;
   const [first, second] = [await panel.addInbound(), await panel.addInbound()];
   const client = (i: number) => ({
-    client: { email: `client-${String(i).padStart(5, '0')}`, subId: `sub-${String(i).padStart(5, '0')}`, group: 'all' },
+    client: {
+      email: `client-${String(i).padStart(5, '0')}`,
+      subId: `sub-${String(i).padStart(5, '0')}`,
+      group: 'all',
+    },
     inboundIds: [first],
   });
-  await panel.get('/panel/api/clients/bulkCreate', { body: Array.from({ length: count }, (_, i) => client(i)) });
+  await panel.get('/panel/api/clients/bulkCreate', {
+    body: Array.from({ length: count }, (_, i) => client(i)),
+  });
   await panel.get('/panel/api/setting/update', { body: { subPath: '/s/' } });
   await panel.get('/panel/api/hosts/add', { body: { groupId: 'own', inboundIds: [first], remark: 'own' } });
   const email = 'client-00003';
@@ -77,7 +87,13 @@ async function costsWith(count: number): Promise<Cost[]> {
   await panel.get(`${clients}/update/${email}`, { body: { totalGB: 25 } });
   engine.move(first, id, 10, 20);
   await measure('a client at its quota', poll);
-  for (const path of ['clients/list', 'clients/list/paged', 'clients/list/paged?search=00003', 'inbounds/list', 'inbounds/options'])
+  for (const path of [
+    'clients/list',
+    'clients/list/paged',
+    'clients/list/paged?search=00003',
+    'inbounds/list',
+    'inbounds/options',
+  ])
     await measure(path, () => panel.get(`/panel/api/${path}`));
   await measure('a fetch of a subscription', () => fetch(`${panel.subscriptionUrl}/s/sub-00001`));
   return costs;
@@ -88,7 +104,9 @@ test('edits, polls, lists and fetches ask as much of the database with ten clien
   t.true(few.length > 20);
   for (const [i, { what, statements, bytes }] of many.entries()) {
     const small = few[i];
-    t.log(`${what}: ${statements} statements, ${bytes} bytes; with ten clients ${small?.statements}, ${small?.bytes}`);
+    t.log(
+      `${what}: ${statements} statements, ${bytes} bytes; with ten clients ${small?.statements}, ${small?.bytes}`,
+    );
     t.is(statements, small?.statements ?? -1, what);
     t.true(bytes <= (small?.bytes ?? 0) * 1.2 + 200, `${what}: ${small?.bytes} bytes became ${bytes}`);
   }

@@ -26,7 +26,11 @@ const FORMS = [
   ...['updatePanel', 'setUpdateChannel', 'logs/{count}', 'enginelogs/{count}', 'amneziawglogs/{count}'],
   ...['getNewEchCert', 'getCertHash', 'getRemoteCertHash', 'scanRealityTarget', 'scanRealityTargets'],
 ].map((path) => `${AT}/${path}`);
-const MORE_FORMS = ['/panel/api/inbounds/import', '/panel/api/sub-balancers', '/panel/api/sub-balancers/{id}'];
+const MORE_FORMS = [
+  '/panel/api/inbounds/import',
+  '/panel/api/sub-balancers',
+  '/panel/api/sub-balancers/{id}',
+];
 
 const unnamed = (endpoint: string): string => endpoint.replaceAll(/\{[^}]+\}/g, '{}');
 
@@ -73,7 +77,9 @@ test('an email that is a segment of a path is refused', async (t) => {
   );
   t.true(segments.size > 25);
   for (const email of segments) {
-    const { status } = await panel.call('/panel/api/clients/add', { body: { client: { email }, inboundIds: [id] } });
+    const { status } = await panel.call('/panel/api/clients/add', {
+      body: { client: { email }, inboundIds: [id] },
+    });
     t.is(status, 400, email);
   }
 });

@@ -72,13 +72,18 @@ test('settings of the core: the section of the API description', async (t) => {
   );
   await asking.ask(t, `GET ${at}/getOutboundsTraffic`);
   await ask('resetOutboundsTraffic', { tag: 'direct' });
-  t.like((await used()).find((one) => one.tag === 'direct'), { up: 0, down: 0 });
+  t.like(
+    (await used()).find((one) => one.tag === 'direct'),
+    { up: 0, down: 0 },
+  );
   t.is(typeof (await asking.ask(t, `GET ${at}/getEngineResult`)), 'string');
 
   const outbound = { ...(await farEnd(panel)), tag: 'far' };
   const about = { allOutbounds: JSON.stringify([...extended.outbounds, outbound]), mode: 'http' };
   t.like(await ask('testOutbound', { outbound: JSON.stringify(outbound), ...about }), { success: true });
-  t.like(await ask('testOutbounds', { outbounds: JSON.stringify([outbound]), ...about }), [{ success: true }]);
+  t.like(await ask('testOutbounds', { outbounds: JSON.stringify([outbound]), ...about }), [
+    { success: true },
+  ]);
 
   const status = async () => (await ask<Balancers>('balancerStatus', { tags: 'pool' }))['pool'];
   t.is((await status())?.override, '');

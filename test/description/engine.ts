@@ -1,4 +1,4 @@
-// The section about the settings of the core, as the API description has it. It says little of the bodies; where it says nothing, `test/description/differences.ts` has what programs send.
+// The section about the settings of the core, as the API description has it. It names no fields of most bodies: those that `takes` names are what programs of the field send.
 import type { Section } from './asking.js';
 
 const AT = '/panel/api/engine';

@@ -89,16 +89,25 @@ test('hosts: the section of the API description', async (t) => {
   const other = bulk[0]?.groupId ?? '';
   await asking.ask(t, `POST ${at}/bulk/setEnable`, { body: { ids: [groupId, other], enable: true } });
   const list = () => asking.ask<Group[]>(t, `GET ${at}/list`);
-  t.deepEqual((await list()).map(({ isDisabled }) => isDisabled), [false, false]);
+  t.deepEqual(
+    (await list()).map(({ isDisabled }) => isDisabled),
+    [false, false],
+  );
   for (const ids of [
     [groupId, other],
     [other, groupId],
   ]) {
     await asking.ask(t, `POST ${at}/reorder`, { body: { ids } });
-    t.deepEqual((await list()).map((one) => one.groupId), ids);
+    t.deepEqual(
+      (await list()).map((one) => one.groupId),
+      ids,
+    );
   }
   await asking.ask(t, `POST ${at}/bulk/del`, { body: { ids: [other] } });
-  t.deepEqual((await list()).map((one) => one.groupId), [groupId]);
+  t.deepEqual(
+    (await list()).map((one) => one.groupId),
+    [groupId],
+  );
   await asking.ask(t, `POST ${at}/del/{groupId}`, { at: [groupId] });
   t.deepEqual(await panel.get(`${at}/list`), []);
   asking.end(t);

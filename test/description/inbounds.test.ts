@@ -54,12 +54,21 @@ test('inbounds: the section of the API description', async (t) => {
   t.like(added.streamSettings, streamSettings);
   const empty = { settings: null, streamSettings: null, sniffing: null };
   t.deepEqual(await asking.ask(t, `GET ${at}/list`), [{ ...added, ...empty }]);
-  t.like(await asking.ask(t, `GET ${at}/list/slim`), [{ id, remark: 'home', settings: { clients: [{ email: 'ann', enable: true }] } }]);
-  t.like(await asking.ask(t, `GET ${at}/options`), [{ id, security: 'reality', network: 'tcp', tlsFlowCapable: true }]);
+  t.like(await asking.ask(t, `GET ${at}/list/slim`), [
+    { id, remark: 'home', settings: { clients: [{ email: 'ann', enable: true }] } },
+  ]);
+  t.like(await asking.ask(t, `GET ${at}/options`), [
+    { id, security: 'reality', network: 'tcp', tlsFlowCapable: true },
+  ]);
   const links = await asking.ask<string[]>(t, `GET ${at}/allLinks`);
   t.true(links.every((link) => link.startsWith(`vless://${UUID}@`)));
 
-  const change = { ...body, remark: 'away', total: 7_000_000, sniffing: { enabled: false, destOverride: ['quic'] } };
+  const change = {
+    ...body,
+    remark: 'away',
+    total: 7_000_000,
+    sniffing: { enabled: false, destOverride: ['quic'] },
+  };
   await asking.ask(t, `POST ${at}/update/{id}`, { at: [id], body: change });
   const { settings: _, streamSettings: __, ...wanted } = change;
   t.like(await get(), wanted as object);
@@ -96,7 +105,12 @@ test('inbounds: the section of the API description', async (t) => {
   const { dest: _dest, ...kept } = entry;
   t.like(fallbacks, [{ masterId: id, ...kept }]);
 
-  const copy = { ...body, remark: 'imported', port: await freePort(), settings: { clients: [], decryption: 'none' } };
+  const copy = {
+    ...body,
+    remark: 'imported',
+    port: await freePort(),
+    settings: { clients: [], decryption: 'none' },
+  };
   await asking.ask(t, `POST ${at}/import`, { form: [['data', JSON.stringify(copy)]] });
   const all = await asking.ask<Inbound[]>(t, `GET ${at}/list`);
   const imported = all.find((one) => (one as { remark?: string }).remark === 'imported')?.id ?? 0;

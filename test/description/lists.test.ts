@@ -47,7 +47,9 @@ const held = async (name: string, { cells, file, title, reason }: Row): Promise<
   const source = await readFile(new URL(file, await sourceRoot()), 'utf8').catch(() => undefined);
   if (source === undefined) return `${label}: there is no ${file}`;
   const quoted = ["'", '"', '`'].map((quote) => quote + plain(title) + quote);
-  return quoted.some((literal) => plain(source).includes(literal)) ? '' : `${label}: ${file} has no "${title}"`;
+  return quoted.some((literal) => plain(source).includes(literal))
+    ? ''
+    : `${label}: ${file} has no "${title}"`;
 };
 
 for (const name of [...Object.keys(LISTS), DECISIONS, DIFFERENCES])

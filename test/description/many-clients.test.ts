@@ -16,7 +16,10 @@ test('many clients: the section of the API description', async (t) => {
   const asking = new Asking(panel, MANY_CLIENTS);
   const at = '/panel/api/clients';
   const ask = (path: string, body?: unknown, params: readonly string[] = []) =>
-    asking.ask<Record<string, unknown>>(t, `POST ${at}/${path}`, { at: params, ...(body !== undefined && { body }) });
+    asking.ask<Record<string, unknown>>(t, `POST ${at}/${path}`, {
+      at: params,
+      ...(body !== undefined && { body }),
+    });
   const shown = (email: string) => panel.get<Record<string, unknown>>(`${at}/get/${email}`);
   const traffic = (email: string) => panel.get<Record<string, unknown>>(`${at}/traffic/${email}`);
 
@@ -41,7 +44,13 @@ test('many clients: the section of the API description', async (t) => {
   const adjusted = await ask('bulkAdjust', { ...adjust, ...more });
   t.like(adjusted, { skipped: [{ email: 'none' }] });
   t.like(await shown('ann'), {
-    ...{ expiryTime: ann.expiryTime + 2 * DAY, totalGB: 5_001_000, flow: '', limitHwid: 9, adTag: more.adTag },
+    ...{
+      expiryTime: ann.expiryTime + 2 * DAY,
+      totalGB: 5_001_000,
+      flow: '',
+      limitHwid: 9,
+      adTag: more.adTag,
+    },
   });
   t.like(await shown('bob'), { expiryTime: 0, totalGB: 0, limitHwid: 9 }, 'unlimited stays unlimited');
 
@@ -124,7 +133,8 @@ test('many clients: the section of the API description', async (t) => {
   t.is((await panel.call(`${at}/get/bob`)).status, 404);
   await panel.addClient('bob', [first]);
   t.like(await traffic('bob'), { up: 10, down: 20 }, 'its usage was retained');
-  for (const email of ['ann', 'bob']) await panel.get(`${at}/update/${email}`, { body: { expiryTime: 1, reset: 0 } });
+  for (const email of ['ann', 'bob'])
+    await panel.get(`${at}/update/${email}`, { body: { expiryTime: 1, reset: 0 } });
   t.like(await ask('delDepleted'), { deleted: 2 });
   t.is((await panel.get<object[]>('/panel/api/inbounds/list')).length, 2, 'inbounds stay without clients');
   t.deepEqual(engine.restarts, [], 'nothing of this restarts the core');

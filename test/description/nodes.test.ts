@@ -29,7 +29,11 @@ test('nodes: the section of the API description', async (t) => {
   const named = { name: 'far', remark: 'in a rack', enable: true };
   const body = { ...named, ...reach, apiToken: token, allowPrivateAddress: true };
 
-  t.like(await asking.ask(t, `POST ${at}/test`, { body }), { status: 'online', error: '', engineState: 'running' });
+  t.like(await asking.ask(t, `POST ${at}/test`, { body }), {
+    status: 'online',
+    error: '',
+    engineState: 'running',
+  });
   t.like(await asking.ask(t, `POST ${at}/inbounds`, { body }), [{ remark: 'far away', protocol: 'vless' }]);
   await asking.ask(t, `POST ${at}/add`, { body });
   const list = () => asking.ask<Node[]>(t, `GET ${at}/list`);
@@ -56,7 +60,8 @@ test('nodes: the section of the API description', async (t) => {
   for (const metric of ['cpu', 'mem'])
     for (const bucket of BUCKETS)
       await asking.ask(t, `GET ${at}/history/{id}/{metric}/{bucket}`, { at: [id, metric, bucket] });
-  for (const wrong of ['cpu/7', 'disk/2']) t.is((await panel.call(`${at}/history/${id}/${wrong}`)).status, 400);
+  for (const wrong of ['cpu/7', 'disk/2'])
+    t.is((await panel.call(`${at}/history/${id}/${wrong}`)).status, 400);
   // The node is no installed package, so it says why it cannot update itself.
   const [update] = await asking.ask<{ ok: boolean; error: string }[]>(t, `POST ${at}/updatePanel`, {
     body: { ids: [id], dev: false },

@@ -59,18 +59,26 @@ test('remote services: the endpoints of the API description', async (t) => {
   const body = { ...preview, remark: 'one', enabled: true, tagPrefix: 'first-' };
   const made = await asking.ask<Sub>(t, `POST ${subs}`, { body });
   t.like(made, body);
-  const other = await asking.ask<Sub>(t, `POST ${subs}`, { body: { ...body, remark: 'two', tagPrefix: 'b-' } });
+  const other = await asking.ask<Sub>(t, `POST ${subs}`, {
+    body: { ...body, remark: 'two', tagPrefix: 'b-' },
+  });
   const list = () => asking.ask<Sub[]>(t, `GET ${subs}`);
   const change = { ...body, remark: 'changed', enabled: false, tagPrefix: 'c-' };
   await asking.ask(t, `POST ${subs}/{id}`, { at: [made.id], body: change });
   t.like((await list())[0], { id: made.id, remark: 'changed', enabled: false, tagPrefix: 'c-' });
   await asking.ask(t, `POST ${subs}/{id}/move`, { at: [made.id], body: { dir: 'down' } });
-  t.deepEqual((await list()).map(({ id }) => id), [other.id, made.id]);
+  t.deepEqual(
+    (await list()).map(({ id }) => id),
+    [other.id, made.id],
+  );
   const fetched = await asking.ask<object[]>(t, `POST ${subs}/{id}/refresh`, { at: [other.id] });
   t.like(fetched, [{ protocol: 'trojan' }]);
   t.like((await list())[0], { outboundCount: 1, lastError: '' });
   await asking.ask(t, `POST ${subs}/{id}/del`, { at: [other.id] });
-  t.deepEqual((await list()).map(({ id }) => id), [made.id]);
+  t.deepEqual(
+    (await list()).map(({ id }) => id),
+    [made.id],
+  );
   await asking.ask(t, `DELETE ${subs}/{id}`, { at: [made.id] });
   t.deepEqual(await panel.get(subs), []);
   asking.end(t);

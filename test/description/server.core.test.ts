@@ -43,7 +43,9 @@ test('server tools with a core: the section of the API description', async (t) =
   t.true(JSON.stringify(await get('getConfigJson')).includes('"outbounds"'));
 
   // An observatory in the template of the admin.
-  const { engineSetting } = await panel.get<{ engineSetting: string }>('/panel/api/engine/', { method: 'POST' });
+  const { engineSetting } = await panel.get<{ engineSetting: string }>('/panel/api/engine/', {
+    method: 'POST',
+  });
   const observatory = {
     subjectSelector: ['direct'],
     probeUrl: `http://127.0.0.1:${(probed.address() as AddressInfo).port}/`,
@@ -59,7 +61,8 @@ test('server tools with a core: the section of the API description', async (t) =
   const alloc = () => panel.get<Point[]>(`${at}/engineMetricsHistory/xrAlloc/2`);
   await panel.until(async () => (await alloc()).length > 0, 'there is a first point');
   for (const bucket of BUCKETS) {
-    for (const metric of ENGINE_METRICS) await get('engineMetricsHistory/{metric}/{bucket}', [metric, bucket]);
+    for (const metric of ENGINE_METRICS)
+      await get('engineMetricsHistory/{metric}/{bucket}', [metric, bucket]);
     await get('engineObservatoryHistory/{tag}/{bucket}', ['direct', bucket]);
   }
 
@@ -76,7 +79,8 @@ test('server tools with a core: the section of the API description', async (t) =
   await post('restartEngineService');
   t.is((await engineOf(panel)).state, 'running');
   t.deepEqual(await get('getEngineVersion'), ['v26.4.2', 'v26.4.1']);
-  const version = async () => (await panel.get<{ engine: { version: string } }>(`${at}/status`)).engine.version;
+  const version = async () =>
+    (await panel.get<{ engine: { version: string } }>(`${at}/status`)).engine.version;
   for (const [asked, installed] of [
     ['v26.4.1', '26.4.1'],
     ['latest', '26.4.2'],

@@ -18,7 +18,9 @@ test('server tools: the section of the API description', async (t) => {
   const world = await UpdateWorld.open(t, {
     plugins: [new FakeEngine().plugin],
     clock,
-    env: { WEIR_OUTGOING_ALLOW: ['updates', 'keygen', 'reality-scanner'].map((name) => `${name}=127.0.0.1`).join() },
+    env: {
+      WEIR_OUTGOING_ALLOW: ['updates', 'keygen', 'reality-scanner'].map((name) => `${name}=127.0.0.1`).join(),
+    },
   });
   const { panel } = world;
   world.server.publish([releaseOf('0.1.0', Buffer.from('old')), releaseOf('0.2.0', Buffer.from('new'))]);

@@ -32,7 +32,10 @@ test('a stored setting that is not valid costs only itself', async (t) => {
   const all = await panel.get<Record<string, unknown>>('/panel/api/setting/all', { method: 'POST' });
   t.is(all['subTitle'], 'Weir');
   t.is(typeof all['subUpdates'], 'number');
-  t.true(panel.log.some((line) => line.includes('subUpdates')), 'it is logged');
+  t.true(
+    panel.log.some((line) => line.includes('subUpdates')),
+    'it is logged',
+  );
 });
 
 test('settings: the section of the API description', async (t) => {

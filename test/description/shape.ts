@@ -13,11 +13,7 @@ export type Word =
   | 'ms'
   | 'iso';
 /** A choice of words is written `object|null`, a list `[shape]`, a map of any keys `{ '*': shape }`. */
-export type Shape =
-  | Word
-  | `${Word}|${Word}`
-  | readonly [Shape]
-  | { readonly [field: string]: Shape };
+export type Shape = Word | `${Word}|${Word}` | readonly [Shape] | { readonly [field: string]: Shape };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -55,7 +55,10 @@ test('balancers: the section of the API description', async (t) => {
     const body = { remark: 'x', inboundIds: [first], ...change };
     const { status, body: answer } = await panel.call<{ issues: { path: string }[] }>(at, { body });
     t.is(status, 400, field);
-    t.true(answer.obj.issues.some(({ path }) => path.startsWith(field)), field);
+    t.true(
+      answer.obj.issues.some(({ path }) => path.startsWith(field)),
+      field,
+    );
   }
   t.like(await asking.ask(t, `POST ${at}/{id}/del`, { at: [weighed.id] }), { id: weighed.id });
   t.is((await list()).length, 1);

@@ -6,7 +6,11 @@ import { TestPanel } from '../harness/panel.js';
 export async function openWorld(options: Parameters<typeof TestPanel.boot>[0] = {}) {
   const engine = new FakeEngine();
   const clock = new FakeClock(Date.now());
-  const panel = await TestPanel.boot({ clock, ...options, plugins: [engine.plugin, ...(options.plugins ?? [])] });
+  const panel = await TestPanel.boot({
+    clock,
+    ...options,
+    plugins: [engine.plugin, ...(options.plugins ?? [])],
+  });
   /** Resolves when the counters of the core are read and all that follows from them is done. */
   const poll = async (): Promise<void> => {
     clock.tick(5000);
