@@ -432,6 +432,8 @@ export type ClientsExportReply = {
     depletedCause: 'quota' | 'expiry' | null;
     created_at: number;
     updated_at: number;
+    createdAt: number;
+    updatedAt: number;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */

@@ -107,9 +107,14 @@ export class Renderer implements SubscriptionApi {
     const isCurrent = known?.settings === settings && known.routing === routing;
     const { fixed, personal } = isCurrent ? known : this.#settle(format, settings, routing);
     const etag = `"${hash('sha1', body, 'base64url')}"`;
-    const own = ['Subscription-Userinfo', userInfo(client, this.#expireOf(client)), 'ETag', etag];
+    const own = [...this.usage(client), 'ETag', etag];
     for (const [name, value] of personal) own.push(name, value(client, host));
     return { fixed, own, body, etag, format: format.name };
+  }
+
+  /** Name and value of the header with which client programs show traffic and expiry. */
+  usage(client: ClientRow): readonly [name: string, value: string] {
+    return ['Subscription-Userinfo', userInfo(client, this.#expireOf(client))];
   }
 
   #expireOf(client: ClientRow): number {

@@ -103,7 +103,7 @@ export class SlowFetch {
             const subscriber = this.#find(format, subid);
             const places = subscriber.client.enable ? this.#info.places(subscriber) : undefined;
             if (!places) throw kernelErrors.NOT_FOUND();
-            for (const [name, value] of NOT_STORED) reply.header(name, value);
+            this.#setHeaders(subscriber, reply);
             return places;
           },
         }),
@@ -158,9 +158,14 @@ export class SlowFetch {
     return answer.body;
   }
 
+  /** Of what is no list: programs read traffic and expiry from these replies too. */
+  #setHeaders({ client }: Subscriber, reply: RequestInfo['reply']): void {
+    for (const [name, value] of [...NOT_STORED, this.#renderer.usage(client)]) reply.header(name, value);
+  }
+
   #status(subscriber: Subscriber, { host, reply }: RequestInfo): string {
     const body = JSON.stringify(this.#info.status(subscriber, host));
-    for (const [name, value] of NOT_STORED) reply.header(name, value);
+    this.#setHeaders(subscriber, reply);
     reply.header('Content-Type', 'application/json; charset=utf-8');
     reply.header('Content-Length', String(Buffer.byteLength(body)));
     return body;
@@ -171,7 +176,7 @@ export class SlowFetch {
     const page = this.#info.page(subscriber, host, headers, query);
     if (!page) throw kernelErrors.NOT_FOUND();
     for (const [name, value] of page.headers) reply.header(name, value);
-    for (const [name, value] of NOT_STORED) reply.header(name, value);
+    this.#setHeaders(subscriber, reply);
     reply.header('Content-Type', 'text/html; charset=utf-8');
     // The path is the secret: it goes to no other site.
     reply.header('Referrer-Policy', 'no-referrer');

@@ -1,9 +1,9 @@
 // Set-up in a checkout of its own, with an npm and a compiler that only note what they were asked for.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -64,10 +64,18 @@ class Checkout {
   }
 
   /** What was called during these steps of set-up, and what they said. */
-  async does(...steps: string[]): Promise<{ calls: string[]; said: string; ok: boolean }> {
+  does(...steps: string[]) {
+    return this.doesWith({}, ...steps);
+  }
+
+  /** The same with further variables. */
+  async doesWith(
+    more: Record<string, string>,
+    ...steps: string[]
+  ): Promise<{ calls: string[]; said: string; ok: boolean }> {
     await rm(join(this.folder, 'notes'), { force: true });
     const outcome = await promisify(execFile)(process.execPath, this.command(...steps), {
-      env: this.env(),
+      env: this.env(more),
     }).then(
       ({ stderr }) => ({ said: stderr, ok: true }),
       ({ stderr }: { stderr: string }) => ({ said: stderr, ok: false }),
@@ -109,6 +117,27 @@ test('a second checkout takes the driver that the first one compiled', async (t)
   const second = await checkout();
   t.deepEqual((await second.does('install')).calls, ['npm ci']);
   t.is(await second.read('node_modules/sqlite3/build/Release/node_sqlite3.node'), 'driver\n');
+});
+
+test('names the missing packages of a compiler before it may be needed', async (t) => {
+  const checkout = await (await machine(t))();
+  const usual = checkout.env()['PATH'] ?? '';
+  // Only what npm needs, and none of a compiler's programs.
+  const few = join(checkout.folder, 'few');
+  await mkdir(few);
+  const { stdout } = await promisify(execFile)('/bin/sh', [
+    '-c',
+    'for tool in sh mkdir rm node; do command -v $tool; done',
+  ]);
+  for (const file of stdout.split('\n').filter(Boolean)) await symlink(file, join(few, basename(file)));
+  const PATH = `${usual.split(':')[0]}:${few}`;
+  const { calls, said, ok } = await checkout.doesWith({ PATH }, 'install');
+  t.true(ok, said);
+  t.regex(
+    said,
+    /SQLite's driver may have to be compiled, and python3, make, g\+\+ is missing; .*apt-get install/,
+  );
+  t.deepEqual(calls, ['npm ci', 'npm rebuild']);
 });
 
 test('the build runs when a source is changed, added or removed, and not otherwise', async (t) => {

@@ -112,6 +112,8 @@ export const ExportedClient = shape({
     depletedCause: depletedCause(),
     created_at: nonNegative(),
     updated_at: nonNegative(),
+    createdAt: nonNegative(),
+    updatedAt: nonNegative(),
     ...shownCredentials,
   }),
   inboundIds: list(int()),

@@ -21,6 +21,7 @@ const exported = [
   ['depletedCause', 'depletedCause'],
   ['created_at', 'createdAt'],
   ['updated_at', 'updatedAt'],
+  ...(['createdAt', 'updatedAt'] as const).map(same),
 ] as const;
 const exportView = copierOf<ClientRow, ExportedClient['client']>([
   ['id', 'uuid'],
@@ -74,7 +75,7 @@ export function clientView(row: ClientRow): ClientReply {
   return row.credentials ? Object.assign(shown, shownCredentials(row.credentials)) : shown;
 }
 
-/** A client with its secrets and what it used, as an import takes it. `id` is the UUID. */
+/** A client with its secrets and what it used, as an import takes it. `id` is the UUID. Times have two names: those of lists, and those that an import reads. */
 export function exportOf(row: ClientRow): ExportedClient {
   const client = exportView(row);
   const { up, down } = row;

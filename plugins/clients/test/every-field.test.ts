@@ -94,8 +94,9 @@ test('each field is stored, shown, exported and imported, and survives a restart
     if (name in VALUES) t.deepEqual(traffic[shownAs], VALUES[name], shownAs);
 
   const exported = await panel.get<{ client: Values; inboundIds: number[] }[]>(`${API}/export`);
-  const { createdAt: created_at, updatedAt: updated_at } = await shown();
-  const client = { id: VALUES['uuid'], ...VALUES, depletedCause: null, created_at, updated_at };
+  const { createdAt, updatedAt } = await shown();
+  const times = { createdAt, updatedAt, created_at: createdAt, updated_at: updatedAt };
+  const client = { id: VALUES['uuid'], ...VALUES, depletedCause: null, ...times };
   t.deepEqual(exported, [{ client, inboundIds: [inbound] }]);
   await panel.get(`${API}/del/every`, { method: 'POST' });
   await panel.get(`${API}/import`, { body: { data: JSON.stringify(exported) } });
