@@ -176,12 +176,12 @@ export async function build() {
     throw new Error(`Weir cannot be built, its packages are missing; run npm ci in ${root} first`);
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
+  await copyApiPage(root, join(root, 'dist'));
   await run('the build', process.execPath, [
     join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
     '-p',
     'tsconfig.json',
   ]);
-  await copyApiPage(root, join(root, 'dist'));
   await writeFile(builtStamp, wanted);
 }
 

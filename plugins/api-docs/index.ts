@@ -31,7 +31,7 @@ export default definePlugin({
   name: 'api-docs',
   version: VERSION,
   api: 1,
-  about: 'Describes the API of all enabled plugins as OpenAPI.',
+  about: 'Describes the API of all enabled plugins as OpenAPI, and shows it on a page.',
   uses: { listeners: Listeners },
   routes: ({ listeners, log }) => {
     const told = new Set<string>();
