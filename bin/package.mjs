@@ -1,4 +1,4 @@
-// Builds the package for Linux: `npm run package`, or with `-- --arch arm64 --out /tmp/packages`. The same commit and the
+// Builds the package for Linux, and that of the client for npm: `npm run package`, or with `-- --arch arm64 --out /tmp/packages`. The same commit and the
 // same tools give the same bytes. docs/install.md says how to install it, decision 37 what is in it.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { copyProgram } from './package/program.mjs';
 import { copyModules } from './package/modules.mjs';
 import { writeNotices } from './package/notices.mjs';
 import { copyRuntime } from './package/runtime.mjs';
+import { packSdk } from './package/sdk.mjs';
 import { buildSqlite, toolsFor } from './package/sqlite.mjs';
 import { archOf, commitOf, say, versionOf } from './package/target.mjs';
 import { checkNode, root } from './setup.mjs';
@@ -23,7 +24,7 @@ export async function packageFolder(arch, parent, updateKey) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'bin'), { recursive: true });
   say(`${arch}: program`);
-  await copyProgram(folder);
+  const { parts } = await copyProgram(folder);
   say(`${arch}: packages of npm`);
   const packages = await copyModules(join(folder, 'app'), arch);
   say(`${arch}: Node`);
@@ -32,7 +33,7 @@ export async function packageFolder(arch, parent, updateKey) {
   await buildSqlite(folder, arch, runtime);
   say(`${arch}: the core`);
   const core = await buildCore(folder, arch);
-  await writeNotices(folder, { packages, runtime, core });
+  await writeNotices(folder, { packages: [...packages, ...parts], runtime, core });
   const about = { version, arch, commit, node: runtime.version, core: core.version };
   await writeFile(join(folder, 'VERSION'), `${JSON.stringify(about, null, 2)}\n`);
   // Root trusts it for updates from the panel; see `npm run release`.
@@ -69,6 +70,12 @@ async function main() {
         continue;
       }
       const file = await archive(folder, out, time);
+      await addSum(join(out, 'SHA256SUMS'), await digestOf(file), file.slice(out.length + 1));
+      process.stdout.write(`${file}\n`);
+    }
+    if (!values.folder) {
+      say('the client for npm');
+      const file = await packSdk(out);
       await addSum(join(out, 'SHA256SUMS'), await digestOf(file), file.slice(out.length + 1));
       process.stdout.write(`${file}\n`);
     }

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { copyApiPage, PAGE } from './api-page.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -147,7 +148,7 @@ async function digestSources() {
     )) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await walk(path);
-      else if (entry.name.endsWith('.ts')) {
+      else if (entry.name.endsWith('.ts') || path.startsWith(join(root, PAGE))) {
         const { mtimeMs, size } = await stat(path);
         hash.update(`${path.slice(root.length)} ${mtimeMs} ${size}\n`);
       }
@@ -175,6 +176,7 @@ export async function build() {
     throw new Error(`Weir cannot be built, its packages are missing; run npm ci in ${root} first`);
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
+  await copyApiPage(root, join(root, 'dist'));
   await run('the build', process.execPath, [
     join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
     '-p',

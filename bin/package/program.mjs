@@ -1,6 +1,7 @@
 // Weir itself: compiled into a folder of its own, so that nothing of an earlier build gets in.
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { copyApiPage } from '../api-page.mjs';
 import { root } from '../setup.mjs';
 import { run } from './target.mjs';
 
@@ -37,6 +38,7 @@ const manifestOf = ({ name, version, license, type, engines, exports, dependenci
   dependencies,
 });
 
+/** Resolves with the packages of npm whose files are among ours. */
 export async function copyProgram(folder) {
   const app = join(folder, 'app');
   for (const [from, to] of Object.entries(COPIED)) {
@@ -63,4 +65,5 @@ export async function copyProgram(folder) {
   ]);
   for (const path of await readdir(dist, { recursive: true }))
     if (LEFT_OUT.test(path)) await rm(join(dist, path), { recursive: true, force: true });
+  return { parts: [await copyApiPage(root, dist)] };
 }

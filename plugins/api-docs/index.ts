@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import {
   definePlugin,
   Listeners,
@@ -7,12 +8,22 @@ import {
   payload,
   route,
   shape,
+  staticFiles,
   unwrapped,
 } from '../../kernel/index.js';
 import { OpenApiWriter } from './openapi.js';
 
 const VERSION = '0.1.0';
 const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
+/** Only what comes from this panel; Swagger UI draws its arrows as images in its style. */
+const POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'form-action': "'none'",
+};
 const asksForIt = (accept = ''): boolean =>
   accept.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === MEDIA_TYPE);
 
@@ -20,7 +31,7 @@ export default definePlugin({
   name: 'api-docs',
   version: VERSION,
   api: 1,
-  about: 'Describes the API of all enabled plugins as OpenAPI.',
+  about: 'Describes the API of all enabled plugins as OpenAPI, and shows it on a page.',
   uses: { listeners: Listeners },
   routes: ({ listeners, log }) => {
     const told = new Set<string>();
@@ -47,6 +58,14 @@ export default definePlugin({
           };
           return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;
         },
+      }),
+      staticFiles({
+        path: '/panel/x/api-docs/',
+        folder: fileURLToPath(new URL('./page', import.meta.url)),
+        policy: POLICY,
+        // The files are those of every Weir. The document asks for a login, which the page offers.
+        auth: 'anyone',
+        doc: 'A page that shows this API and tries its calls.',
       }),
     ];
   },

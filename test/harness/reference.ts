@@ -1,11 +1,11 @@
 // What is written from the declarations of all plugins: the reference of the API, the client, and the types that plugins are written against.
-import { clientOf } from '../../plugins/api-docs/client.js';
+import { clientOf, errorCodesOf } from '../../plugins/api-docs/client.js';
 import { type OpenApi, OpenApiWriter } from '../../plugins/api-docs/openapi.js';
 import { TestPanel } from './panel.js';
 import { readPreset } from '../../panel/choose-plugins.js';
 import { findPlugins } from '../../panel/find-plugins.js';
 import { commandList } from '../reference/command-list.js';
-import { errorList, pluginList } from '../reference/lists.js';
+import { errorCatalogues, errorList, pluginList } from '../reference/lists.js';
 import { formatsPage, PAGE as FORMATS } from '../formats/page.js';
 import { movingInPage, PAGE } from '../old-libraries/page.js';
 import { makePublicTypes } from '../reference/public-types.js';
@@ -37,6 +37,7 @@ export async function makeReference(): Promise<Reference> {
   });
   const root = await sourceRoot();
   const { types, hooks, complaints: untold } = await makePublicTypes(root);
+  const errors = await errorCatalogues(root);
   return {
     document,
     complaints: [...complaints, ...untold],
@@ -45,10 +46,14 @@ export async function makeReference(): Promise<Reference> {
       [PAGE]: await movingInPage(root),
       'docs/reference/api.json': `${JSON.stringify(document, undefined, 1)}\n`,
       'docs/reference/commands.md': await commandList(),
-      'docs/reference/errors.md': await errorList(root),
+      'docs/reference/errors.md': errorList(errors),
       'docs/reference/hooks.md': hooks,
       'docs/reference/kernel.d.ts': types,
       'docs/reference/plugins.md': await pluginList(),
+      'sdk/error-codes.ts': errorCodesOf(
+        // REFUSED: a refusal that its plugin puts into words.
+        ['REFUSED', ...errors.flatMap(({ failures }) => failures.map(({ code }) => code))],
+      ),
       'sdk/index.ts': clientOf(document),
     },
   };

@@ -54,7 +54,13 @@ async function catalogueIn(module: URL): Promise<Failure[]> {
   );
 }
 
-export async function errorList(root: URL): Promise<string> {
+interface Catalogue {
+  readonly owner: string;
+  readonly failures: readonly Failure[];
+}
+
+/** The errors of the kernel and of each plugin. */
+export async function errorCatalogues(root: URL): Promise<readonly Catalogue[]> {
   const folders = (await readdir(new URL('dist/plugins/', root))).sort();
   const lists = [
     { owner: 'kernel', failures: await catalogueIn(new URL('dist/kernel/errors/errors.js', root)) },
@@ -64,6 +70,10 @@ export async function errorList(root: URL): Promise<string> {
     if (files.includes('errors.js'))
       lists.push({ owner, failures: await catalogueIn(new URL(`dist/plugins/${owner}/errors.js`, root)) });
   }
+  return lists;
+}
+
+export function errorList(lists: readonly Catalogue[]): string {
   const sections = lists.map(({ owner, failures }) =>
     [
       `## ${owner}`,

@@ -46,7 +46,7 @@ test('a file to download is given as the response, and a parameter that hides a 
       .then(clientOf);
   t.regex(
     await make('/panel/api/file/{id}', shape({ id: int() })),
-    /getById: \(input: FileGetByIdInput\): Promise<Response>/,
+    /getById: \(input: FileGetByIdInput, options\?: CallOptions\): Promise<Response>/,
   );
   await t.throwsAsync(make('/panel/api/file/{body}', shape({ body: int() })), { message: /called body/ });
 });
