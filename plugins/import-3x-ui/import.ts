@@ -87,10 +87,11 @@ export class Import3xUi {
   readonly #audit: AuditTrailApi | undefined;
   #isBusy = false;
 
-  constructor({ dataDirectory, clock, log, audit, ...owners }: Needs) {
-    const { inbounds, inboundEdits, clients, clientArrivals, access, settingsEdits } = owners;
-    const { hosts, balancers, fallbacks, nodes, nodeArrivals, addresses } = owners;
-    const { outboundSubs, outboundCounts, template, links, devices } = owners;
+  constructor(needs: Needs) {
+    const { inbounds, inboundEdits, clients, clientArrivals, access, settingsEdits } = needs;
+    const { hosts, balancers, fallbacks, nodes, nodeArrivals, addresses } = needs;
+    const { outboundSubs, outboundCounts, template, links, devices } = needs;
+    const { dataDirectory, clock, log, audit } = needs;
     this.#owners = {
       ...{ inbounds, inboundEdits, clients, clientArrivals, access, settingsEdits },
       ...{ hosts, balancers, fallbacks, nodes, nodeArrivals, addresses },
