@@ -48,7 +48,7 @@ export async function importAdmins(context: Context, access: AccessArrivalsApi):
   for await (const row of source.rows(ADMINS)) {
     const username = textOf(row['username']);
     if (await access.hasAdmin(username)) {
-      report.present(ADMINS);
+      report.left(ADMINS, 'an admin of this name is here, whose password stays', username);
       continue;
     }
     await take(context, { table: ADMINS, name: username }, async () => {
