@@ -3,6 +3,7 @@ import {
   file,
   int,
   list,
+  num,
   optional,
   payload,
   type RequestInfo,
@@ -41,8 +42,8 @@ const Report = shape({
   sums: list(
     shape({
       name: text(),
-      there: int().description('in the file, over what was taken'),
-      here: int(),
+      there: num().description('in the file, over what was taken'),
+      here: num(),
     }),
   ),
 });

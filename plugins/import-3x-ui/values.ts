@@ -2,9 +2,11 @@
 import type { SourceRow } from './source/known-tables.js';
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** A byte or time counter: nothing, a fraction and what is below zero are zero. */
+/** Nobody moves a petabyte; a larger number is a lie, and the sum of many would no longer be exact. */
+const LARGEST_COUNT = 2 ** 50;
+/** A counter of bytes, or a time: nothing, a fraction and what is below zero are zero. */
 export const countOf = (value: unknown): number =>
-  typeof value === 'number' && value > 0 ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : 0;
+  typeof value === 'number' && value > 0 ? Math.min(Math.floor(value), LARGEST_COUNT) : 0;
 /** SQLite has no booleans; null is what the column has by default. */
 export const flagOf = (value: unknown, byDefault = false): boolean =>
   value === null || value === undefined
@@ -23,7 +25,7 @@ export function jsonOf(value: unknown): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a text of the row was cut because it is longer than any field. */
+/** A number of a row that may be missing. */
 export const numberIn = (row: SourceRow | undefined, name: string): number | undefined => {
   const value = row?.[name];
   return typeof value === 'number' ? value : undefined;

@@ -120,7 +120,7 @@ export function bodyOf(source: SourceClient, { inboundIds: known }: Context, inb
   const up = countOf(traffic?.['up']);
   const down = countOf(traffic?.['down']);
   if ((numberIn(traffic, 'up') ?? 0) !== up || (numberIn(traffic, 'down') ?? 0) !== down)
-    changes.push('with counters that are numbers from 0 to 2^53');
+    changes.push('with counters from 0 to 2^50');
   const reverse = isObject(jsonOf(row['reverse']))
     ? jsonOf(row['reverse'])
     : entries.find(({ reverse }) => isObject(reverse))?.['reverse'];

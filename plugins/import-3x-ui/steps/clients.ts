@@ -4,6 +4,7 @@ import type { Arrival, ArrivingClient, ClientArrivalsApi, ClientsApi } from '../
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { type Context, isRefusal } from '../context.js';
 import type { SourceClient } from '../source/known-tables.js';
+import { textOf } from '../values.js';
 import { type Body, bodyOf, devicesOf, linksOf } from './client-body.js';
 
 interface Tokens {
@@ -69,7 +70,10 @@ class ClientsOfFile {
       const item = this.#itemOf(source, bodyOf(source, this.#context, inbounds));
       const row = clients.byEmail(item.body.client.email);
       if (!row) fresh.push(item);
-      else if (row.uuid === item.body.client['uuid'] || row.subId === item.body.client['subId'])
+      else if (
+        row.uuid === textOf(source.row['uuid']).toLowerCase() ||
+        row.subId === item.body.client['subId']
+      )
         known.push(item);
       else this.#leave(item, 'another client has this email');
     }

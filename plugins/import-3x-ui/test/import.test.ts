@@ -8,6 +8,8 @@ import { copyOf, printedLinks, query, reasons, send, tableOf, unaccounted } from
 /** When the fixture was made. */
 const THEN = 1_795_304_420_000;
 const API = '/panel/api';
+/** Of the inbound with REALITY; 3x-ui prints one of them by chance. */
+const SHORT_IDS = ['abcd1234', ''];
 const boot = (options: Parameters<typeof TestPanel.boot>[0] = {}): Promise<TestPanel> =>
   TestPanel.boot({
     plugins: [new FakeEngine().plugin],
@@ -137,7 +139,9 @@ test('every link is the same connection', async (t) => {
       const wanted = connectionOf(link);
       const found = connectionOf(links[i] ?? 'none:');
       const names = [...new Set([...Object.keys(wanted), ...Object.keys(found)])];
-      for (const name of names) t.is(found[name], wanted[name], `${email}: ${name} of ${link}`);
+      for (const name of names)
+        if (name === 'sid') t.true(SHORT_IDS.includes(String(found[name])), `${email}: ${name} of ${link}`);
+        else t.is(found[name], wanted[name], `${email}: ${name} of ${link}`);
       compared++;
     }
   }
