@@ -21,9 +21,9 @@ const isLong = (table: string): boolean => table === 'settings' || table === 'in
 const longestIn = (table: string): number =>
   isLong(table) ? LONGEST_SETTINGS : table in CLIENT_TABLES ? LONGEST_OF_CLIENT : LONGEST;
 
-/** A value that can be sent on: long texts are cut, and bytes are no value. */
+/** A value that can be sent on: long texts are cut, bytes are no value, and a text with a NUL, which would end there, becomes one that no field takes. */
 const bounded = (column: string, longest: number): string =>
-  `CASE typeof(${column}) WHEN 'text' THEN substr(${column}, 1, ${longest}) WHEN 'blob' THEN NULL ELSE ${column} END`;
+  `CASE typeof(${column}) WHEN 'text' THEN CASE WHEN instr(CAST(${column} AS BLOB), x'00') > 0 THEN char(1) || 'NUL' ELSE substr(${column}, 1, ${longest}) END WHEN 'blob' THEN NULL ELSE ${column} END`;
 /** The settings of an inbound without its clients, which may be most of the file. */
 const SETTINGS = `CASE WHEN json_valid(settings) THEN ${bounded("json_remove(settings, '$.clients')", LONGEST_SETTINGS)} ELSE substr(settings, 1, 100) END`;
 
@@ -92,7 +92,7 @@ export class FileReader {
     await this.#file.execute(
       'CREATE INDEX temp.people_id ON people (id); CREATE INDEX temp.people_person ON people (person);',
     );
-    await this.#copy('client_inbounds', 'client_id');
+    await this.#copy('client_inbounds', 'client_id', 'WHERE inbound_id IN (SELECT id FROM inbounds)');
     await this.#copy('client_hwids', 'sub_id');
     await this.#copy('client_external_links', 'client_id');
   }
@@ -100,10 +100,10 @@ export class FileReader {
   #select(table: ClientTable): string {
     return selected(table, this.#columns);
   }
-  async #copy(table: ClientTable, key: string): Promise<void> {
+  async #copy(table: ClientTable, key: string, where = ''): Promise<void> {
     if (!this.has(table) || !this.#columns.get(table)?.has(key)) return;
     await this.#file.execute(
-      `CREATE TEMP TABLE own_${table} AS SELECT ${this.#select(table)} FROM ${table}; CREATE INDEX temp.own_${table}_key ON own_${table} (${key});`,
+      `CREATE TEMP TABLE own_${table} AS SELECT ${this.#select(table)} FROM ${table} ${where}; CREATE INDEX temp.own_${table}_key ON own_${table} (${key});`,
     );
   }
   /** Whether the table is there with the column by which it belongs to a client. */
@@ -143,7 +143,7 @@ export class FileReader {
       await look(
         'client_inbounds',
         'its client or its inbound is missing in the file',
-        'own_client_inbounds WHERE client_id NOT IN (SELECT id FROM people) OR inbound_id NOT IN (SELECT id FROM inbounds)',
+        'client_inbounds WHERE client_id IS NULL OR inbound_id IS NULL OR client_id NOT IN (SELECT id FROM people) OR inbound_id NOT IN (SELECT id FROM inbounds)',
       );
     if (this.hasCopy('client_hwids', 'sub_id') && this.has('clients'))
       await look(
