@@ -47,14 +47,6 @@ interface Declared<O extends Options> {
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 
-export function command<const O extends Options = Readonly<Record<never, never>>>({
-  name,
-  about,
-  fresh = false,
-  options,
-  operand,
-  example,
-  run,
-}: Declared<O>): Command {
-  return { name, about, fresh, options: options ?? {}, operand, example, run: run as Command['run'] };
-}
+export const command = <const O extends Options = Readonly<Record<never, never>>>(
+  declared: Declared<O>,
+): Command => ({ fresh: false, options: {}, ...declared }) as unknown as Command;

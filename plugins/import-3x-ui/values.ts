@@ -13,7 +13,7 @@ export const flagOf = (value: unknown, byDefault = false): boolean =>
     ? byDefault
     : value === 1 || value === true || value === '1' || value === 'true';
 
-/** JSON of a column; a text that is none is handed on. */
+/** JSON of a column; an invalid text is handed on. */
 export function jsonOf(value: unknown): unknown {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   try {

@@ -76,7 +76,7 @@ export type Entry = Readonly<Record<string, unknown>>;
 
 /** What the file has, before anything of it is taken. */
 export interface SourceFacts {
-  /** number of rows by table, also of tables that nobody knows */
+  /** number of rows by table, also of unknown tables */
   readonly rows: Readonly<Record<string, number>>;
   readonly clients: number;
   /** rows of the tables of clients that belong to nothing, by table and reason */

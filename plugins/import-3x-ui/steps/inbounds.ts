@@ -26,9 +26,9 @@ export async function importInbounds(context: Context, tokens: Tokens): Promise<
     context.signal.throwIfAborted();
     const name = textOf(row['remark']) || textOf(row['tag']);
     const theirNode = row['node_id'] ? Number(row['node_id']) : undefined;
-    const nodeId = theirNode === undefined ? null : nodeIds.get(theirNode);
-    if (nodeId === undefined) report.left(TABLE, 'its node is not here', name);
-    else await importOne(context, tokens, row, name, nodeId);
+    const place = theirNode === undefined ? null : nodeIds.get(theirNode);
+    if (place === undefined) report.left(TABLE, 'its node is not here', name);
+    else await importOne(context, tokens, row, name, place);
   }
 }
 
@@ -37,7 +37,7 @@ async function importOne(
   { inbounds, edits }: Tokens,
   row: SourceRow,
   name: string,
-  nodeId: number | null,
+  place: number | null,
 ): Promise<void> {
   const { report, inboundIds, dryRun, who } = context;
   const theirs = textOf(row['protocol']);
@@ -45,10 +45,9 @@ async function importOne(
   const tag = textOf(row['tag']);
   const listen = textOf(row['listen']);
   const known = inbounds
-    .list()
+    .beside({ nodeId: place })
     .find(
       (one) =>
-        one.nodeId === nodeId &&
         one.listen === listen &&
         one.port === row['port'] &&
         one.protocol === protocol &&
@@ -71,7 +70,7 @@ async function importOne(
     settings: jsonOf(row['settings']) ?? {},
     streamSettings: jsonOf(row['stream_settings']) ?? {},
     sniffing: jsonOf(row['sniffing']) ?? {},
-    ...(nodeId === NOT_MADE ? {} : { nodeId }),
+    ...(place === NOT_MADE ? {} : { nodeId: place }),
   } as unknown as AddInbound;
   const used = { up: countOf(row['up']), down: countOf(row['down']) };
   const save = async (wanted: AddInbound): Promise<void> => {

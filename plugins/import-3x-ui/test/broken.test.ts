@@ -1,4 +1,4 @@
-// Files that lie, and files that are none: refused with a sentence, or taken with a report. The panel stays as it was.
+// Files that lie, and other files: refused with a sentence, or taken with a report. The panel stays as it was.
 import {
   appendFile,
   copyFile,

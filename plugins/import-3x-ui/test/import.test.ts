@@ -202,7 +202,7 @@ test('a bot keeps its token, also one that an older version stored as it is', as
   t.deepEqual(names.sort(), ['bot', 'bot (2)', 'central', 'off', 'old-token', 'older']);
 });
 
-test('an admin logs in with the old password, which is hashed anew', async (t) => {
+test('an admin logs in with the old password, which is hashed again', async (t) => {
   await using panel = await boot();
   const path = await copyOf(t, `UPDATE users SET username = 'olga'`);
   await send(panel, path);

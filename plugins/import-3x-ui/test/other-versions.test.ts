@@ -87,7 +87,7 @@ test('takes what belongs to clients and inbounds, and names what belongs to noth
     ['nodes', 'inbounds', 'outbound_traffics', 'outbound_subscriptions', 'sub_balancers'].map(taken),
     [2, 8, 1, 1, 1],
   );
-  t.deepEqual(reasons(body.obj, 'clients'), ['another client has this email']);
+  t.deepEqual(reasons(body.obj, 'clients'), ['email already in use']);
   t.regex(
     String(reasons(body.obj, 'client_external_links')),
     /externalLinks\[0\]\.value is not a share link/,
