@@ -123,7 +123,10 @@ async function withoutPanel(
     forCommand: true,
   });
   try {
-    return await runCommand(kernel.commands, argv, terminal, new AbortController().signal);
+    return await runCommand(kernel.commands, argv, terminal, {
+      folder: process.cwd(),
+      signal: new AbortController().signal,
+    });
   } finally {
     await kernel.stop('the command is done');
   }

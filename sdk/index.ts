@@ -3740,6 +3740,8 @@ export type SettingsAllReply = {
   subExternalUpdateMinutes: number;
   /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
   geodataSources: Record<string, string>;
+  /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
+  nodeDownThreshold: number;
   /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
   warnQuotaPercent: number;
   /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
@@ -3798,8 +3800,6 @@ export type SettingsAllReply = {
   msgBotEnabledEvents: string;
   /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
   msgBotWebhook: string;
-  /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
-  nodeDownThreshold: number;
   /** events to send notifications about, by name; `default` stands for those that are on by default */
   notificationEvents: string[];
   /** whether clients with a messenger id are notified of what concerns them */
@@ -4326,6 +4326,8 @@ export type SettingsUpdateInput = {
     subExternalUpdateMinutes?: number;
     /** addresses of geodata files by their names; <address>.sha256sum is used where it exists */
     geodataSources?: Record<string, string>;
+    /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
+    nodeDownThreshold?: number;
     /** percent of its quota from which a client, and the admins, are warned; 0 for no warning */
     warnQuotaPercent?: number;
     /** days before its expiry from which a client, and the admins, are warned; 0 for no warning */
@@ -4384,8 +4386,6 @@ export type SettingsUpdateInput = {
     msgBotEnabledEvents?: string;
     /** address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them */
     msgBotWebhook?: string;
-    /** failed heartbeats in a row, of one every 4.5 seconds, after which a node is offline */
-    nodeDownThreshold?: number;
     /** events to send notifications about, by name; `default` stands for those that are on by default */
     notificationEvents?: string[];
     /** whether clients with a messenger id are notified of what concerns them */
@@ -5703,6 +5703,39 @@ export type GeodataFilesReply = {
   /** why the core cannot use it; else blank */
   problem: string;
 }[];
+
+export type Import3xuiRunReply = {
+  dryRun: boolean;
+  tables: {
+    table: string;
+    /** rows in the file */
+    found: number;
+    /** rows that are new here, or would be */
+    taken: number;
+    /** rows that are here already; they stay as they are */
+    present: number;
+    /** what of the taken rows is not as it was */
+    changed: {
+      why: string;
+      count: number;
+      /** the first rows with it */
+      names: string[];
+    }[];
+    /** rows that are not here, and why */
+    left: {
+      why: string;
+      count: number;
+      /** the first rows with it */
+      names: string[];
+    }[];
+  }[];
+  sums: {
+    name: string;
+    /** in the file, over what was taken */
+    there: number;
+    here: number;
+  }[];
+};
 
 export type KeygenRealityInput = {
   query?: {
@@ -7352,6 +7385,12 @@ export class Weir extends Transport {
     /** The geodata files that the core can read. — GET /panel/api/x/geodata/files */
     files: (options?: CallOptions): Promise<GeodataFilesReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/geodata/files', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly import3xui = {
+    /** Takes in the database of 3x-ui (`x-ui.db`). With `dryRun` true, only says what it would do. What is here already stays as it is, so it can be repeated; an import that was interrupted is continued by the same call. — POST /panel/api/x/import/3x-ui */
+    run: (): Promise<Import3xuiRunReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/import/3x-ui', gives: 'obj' }),
   } as const;
 
   readonly keygen = {

@@ -2,14 +2,15 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 201 names
-//   @weir-panel/weir/plugins/access: 11 names
-//   @weir-panel/weir/plugins/addresses: 11 names
+//   @weir-panel/weir/plugins/access: 14 names
+//   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 43 names
+//   @weir-panel/weir/plugins/clients: 48 names
+//   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 18 names
 //   @weir-panel/weir/plugins/core-template: 9 names
@@ -18,7 +19,7 @@
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 6 names
-//   @weir-panel/weir/plugins/hosts: 6 names
+//   @weir-panel/weir/plugins/hosts: 8 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
 //   @weir-panel/weir/plugins/inbounds: 111 names
 //   @weir-panel/weir/plugins/invariants: 9 names
@@ -28,8 +29,10 @@
 //   @weir-panel/weir/plugins/metrics: 3 names
 //   @weir-panel/weir/plugins/node-agent: 9 names
 //   @weir-panel/weir/plugins/node-sync: 9 names
-//   @weir-panel/weir/plugins/nodes: 23 names
+//   @weir-panel/weir/plugins/nodes: 25 names
 //   @weir-panel/weir/plugins/notifications: 18 names
+//   @weir-panel/weir/plugins/outbound-subs: 2 names
+//   @weir-panel/weir/plugins/outbound-traffic: 3 names
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 16 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
@@ -38,9 +41,9 @@
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 30 names
+//   @weir-panel/weir/plugins/settings: 32 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
-//   @weir-panel/weir/plugins/sub-balancers: 3 names
+//   @weir-panel/weir/plugins/sub-balancers: 5 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
@@ -148,6 +151,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly who: Principal;
     /** Writes a line to the terminal. */
     readonly say: (line: string) => void;
+    /** absolute path of the folder that the caller is in: for paths in the options */
+    readonly folder: string;
     /** aborts when nobody waits for the command any more */
     readonly signal: AbortSignal;
   }
@@ -159,6 +164,8 @@ declare module '@weir-panel/weir/kernel' {
     /** runs even if there is no panel yet: one is created in the data folder */
     readonly fresh: boolean;
     readonly options: Options;
+    /** the option that may come without its dashes, right after the words of the command */
+    readonly operand?: string | undefined;
     /** a whole command line */
     readonly example?: string | undefined;
     readonly run: (input: CommandInput<never>) => void | Promise<void>;
@@ -169,11 +176,13 @@ declare module '@weir-panel/weir/kernel' {
     readonly fresh?: boolean;
     /** `subPath` is `--sub-path`; a boolean takes no value. The description of its schema is its help text. */
     readonly options?: O;
+    /** the option that may come without its dashes, right after the words of the command: `weir restore FILE` */
+    readonly operand?: keyof O & string;
     readonly example?: string;
     /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
     readonly run: (input: CommandInput<CommandValues<O>>) => void | Promise<void>;
   }
-  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, example, run, }: Declared<O>): Command;
+  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, operand, example, run, }: Declared<O>): Command;
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
@@ -1605,7 +1614,7 @@ declare module '@weir-panel/weir/kernel' {
 }
 
 declare module '@weir-panel/weir/plugins/access' {
-  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo } from '@weir-panel/weir/kernel';
+  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo, Token } from '@weir-panel/weir/kernel';
 
   // Hooks of logins, admins and API tokens, for other plugins.
   /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
@@ -1669,6 +1678,33 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly changes: readonly TokenChange[];
     readonly who: Principal;
   }>;
+  /** An API token of another panel, of which only the digest is known. */
+  export interface OlderToken {
+    readonly name: string;
+    /** SHA-256 of the token, in lower-case hex */
+    readonly digest: string;
+    readonly enabled: boolean;
+    /** Unix seconds */
+    readonly createdAt: number;
+    /** Unix ms; 0: never */
+    readonly expiresAt: number;
+    /** blank: of a full admin; else a kind of `TokenKinds` */
+    readonly kind: string;
+  }
+  /** Takes in who may use another panel. Do not call it inside a write. */
+  export interface AccessArrivalsApi {
+    hasAdmin(username: string): Promise<boolean>;
+    /** Adds an admin with the hash of bcrypt of another panel. It is replaced by one of argon2id at the first login. Rejects with ADMIN_TAKEN or NOT_BCRYPT. */
+    addAdmin(username: string, bcryptHash: string, who: Principal): Promise<void>;
+    /** Why this admin cannot be added; undefined when it can. */
+    adminProblem(username: string, bcryptHash: string): string | undefined;
+    hasToken(digest: string): boolean;
+    /** Why this token cannot be added, but for a name that is taken; undefined when it can. */
+    tokenProblem(older: OlderToken): string | undefined;
+    /** Adds the token; under a longer name if another one has its name, which is returned. Rejects with KERNEL_INVALID or TOKEN_KIND. */
+    addToken(older: OlderToken, who: Principal): Promise<string>;
+  }
+  export const AccessArrivals: Token<AccessArrivalsApi>;
 
   export {};
 }
@@ -1701,6 +1737,16 @@ declare module '@weir-panel/weir/plugins/addresses' {
     changes(after: number, most: number): AddressChanges;
   }
   export const ClientAddresses: Token<ClientAddressesApi>;
+  /** Takes in what another panel knew. Do not call it inside a write. */
+  export interface AddressArrivalsApi {
+    /** Stores from where clients connected, at most 5,000 in one call; what is no address is left out. Resolves with the number of those that were taken. The same again changes nothing. */
+    add(seen: readonly {
+      readonly clientId: number;
+      readonly ip: string;
+      readonly lastSeen: number;
+    }[]): Promise<number>;
+  }
+  export const AddressArrivals: Token<AddressArrivalsApi>;
   /** Clients that connected from more addresses at once than their `limitIp`. An address is an IPv4 address, or the latest one of an IPv6 /64. Each client and address is reported when it goes over the limit, and again when it connects after that, at most every ten seconds. */
   export const addressLimitExceeded: Event<{
     readonly at: number;
@@ -2422,6 +2468,53 @@ declare module '@weir-panel/weir/plugins/clients' {
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
   export const ClientEdits: Token<ClientEditsApi>;
+  /** A client of another panel, with what belongs to it. */
+  export interface ArrivingClient {
+    /** as `clients/import` takes it */
+    readonly client: unknown;
+    readonly inboundIds: readonly number[];
+    readonly externalLinks?: readonly unknown[];
+    readonly devices?: readonly unknown[];
+    /** what it used there, bytes and times in Unix ms */
+    readonly used: WantedUsage;
+  }
+  /** `index` counts from 0 in the list that was sent. */
+  export interface Skipped {
+    readonly index: number;
+    readonly email: string;
+    readonly reason: string;
+    readonly code: string;
+  }
+  /** Several calls that take in the clients of one panel: they may share a subId with each other. */
+  export interface Arrival {
+    /** Adds them in one transaction, with their usage; those that cannot be added are skipped. At most a thousand in one call. */
+    add(clients: readonly ArrivingClient[]): Promise<{
+      readonly created: number;
+      readonly skipped: readonly Skipped[];
+      readonly applied: Applied;
+    }>;
+    /** The same without a write. Inbounds, and the credentials of one inbound, are not looked at. */
+    check(clients: readonly ArrivingClient[]): Promise<{
+      readonly created: number;
+      readonly skipped: readonly Skipped[];
+    }>;
+    /** Attaches clients of this panel to further inbounds, in one transaction; `credentials` as `clients/update` takes them. Unknown emails are left out. */
+    attach(clients: readonly {
+      readonly email: string;
+      readonly inboundIds: readonly number[];
+      readonly credentials: readonly unknown[];
+    }[]): Promise<Applied>;
+  }
+  /** Takes in clients and groups of another panel. Do not call it inside a write. */
+  export interface ClientArrivalsApi {
+    begin(who: Principal): Arrival;
+    hasGroup(name: string): boolean;
+    /** Creates the group; `baseline` is subtracted from what its clients used. Rejects with GROUP_TAKEN or KERNEL_INVALID. */
+    addGroup(name: string, baseline: Baseline, who: Principal): Promise<void>;
+    /** Why this group cannot be created; undefined when it can. */
+    groupProblem(name: string, baseline: Baseline): string | undefined;
+  }
+  export const ClientArrivals: Token<ClientArrivalsApi>;
   /** Tells whether a client is online. Called for every client of a list. */
   export interface PresenceSource {
     isOnline(clientId: number): boolean;
@@ -2894,6 +2987,18 @@ declare module '@weir-panel/weir/plugins/clients' {
   export {};
 }
 
+declare module '@weir-panel/weir/plugins/compat-3xui' {
+  // Names of settings: ours, and those of older programs.
+  type Values = Readonly<Record<string, unknown>>;
+  /**
+   * Their names become ours. Programs send back everything that they got, and change only what they know; some leave out
+   * what they do not know, so `inForce` has the settings as they are.
+   */
+  export function withOurNames(settings: Values, inForce?: Values): Values;
+
+  export {};
+}
+
 declare module '@weir-panel/weir/plugins/connection-cut' {
   import type { Token } from '@weir-panel/weir/kernel';
   import type { UserRef } from '@weir-panel/weir/plugins/engine';
@@ -3041,6 +3146,8 @@ declare module '@weir-panel/weir/plugins/core-template' {
     testUrl(): string;
     /** The template in force, as an admin wrote it. */
     read(): JsonObject;
+    /** Whether it is the one of a new panel. */
+    isDefault(): boolean;
     /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
     change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
   }
@@ -3929,7 +4036,7 @@ declare module '@weir-panel/weir/plugins/fallbacks' {
 }
 
 declare module '@weir-panel/weir/plugins/hosts' {
-  import type { After, Column, During, Principal, Schema, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { After, Column, During, Principal, Schema, Token, Typed, Values } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // All host groups in memory, by id and by inbound.
@@ -4117,6 +4224,16 @@ declare module '@weir-panel/weir/plugins/hosts' {
     readonly changes: readonly HostChange[];
     readonly who: Principal;
   }>;
+  /** The edits of the API, with the same checks. Do not call it inside a write. */
+  export interface HostEditsApi {
+    /** Whether there is a group with this id. */
+    has(groupId: string): boolean;
+    /** Adds a group; `group` as `hosts/add` takes it. Rejects with GROUP_TAKEN, INBOUNDS_NOT_FOUND or KERNEL_INVALID. */
+    add(group: unknown, who: Principal): Promise<void>;
+    /** Checks the fields of a group, not its inbounds. Throws KERNEL_INVALID. */
+    check(group: unknown): void;
+  }
+  export const HostEdits: Token<HostEditsApi>;
 
   // The texts of `hosts`: an address, with or without a port. Refused where it is neither, as nobody could dial it.
   /** Where clients dial. */
@@ -4946,6 +5063,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
   export interface InboundEditsApi {
     add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+    /** Does all checks of `add` and saves nothing. Rejects as `add` does. */
+    check(inbound: AddInbound, who: Principal, options?: Pick<AddOptions, 'keepDestinations'>): Promise<void>;
     /** Changes the fields that are there. */
     update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
     /** Clients of the inbound stay, without it. */
@@ -5670,6 +5789,14 @@ declare module '@weir-panel/weir/plugins/nodes' {
     selectTags(tx: Tx, id: number, tags: (before: readonly string[]) => readonly string[], who: Principal): Promise<void>;
   }
   export const Nodes: Token<NodesApi>;
+  /** Takes in the nodes of another panel. Do not call it inside a write. */
+  export interface NodeArrivalsApi {
+    /** Stores a node, disabled: only one panel can manage it. `node` as `nodes/add` takes it. Resolves with its id. Rejects with NAME_TAKEN, TOO_MANY or KERNEL_INVALID. */
+    add(node: unknown, who: Principal): Promise<number>;
+    /** Throws KERNEL_INVALID where `add` would reject with it. */
+    check(node: unknown): void;
+  }
+  export const NodeArrivals: Token<NodeArrivalsApi>;
   export interface NodeChange {
     readonly kind: 'added' | 'updated' | 'deleted';
     readonly before: NodeFacts | undefined;
@@ -5880,6 +6007,44 @@ declare module '@weir-panel/weir/plugins/notifications' {
   }
   /** More languages. A message with arguments that the event does not have is left out when it is used. */
   export const Translations: ExtensionPoint<Translation>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/outbound-subs' {
+  import type { Principal, Token } from '@weir-panel/weir/kernel';
+
+  // Subscriptions to lists of outbounds, for plugins that bring some.
+  /** The edits of the API, with the same checks. Do not call it inside a write. */
+  export interface OutboundSubEditsApi {
+    /** Addresses of the lists that are subscribed to. */
+    urls(): readonly string[];
+    /** Subscribes to a list; `sub` as `outboundSubs.create` takes it. It is fetched by the next run of the job. Rejects with KERNEL_INVALID or TOO_MANY. */
+    add(sub: unknown, who: Principal): Promise<void>;
+    /** Does the checks of `add`, but for their number. Throws KERNEL_INVALID. */
+    check(sub: unknown): void;
+  }
+  export const OutboundSubEdits: Token<OutboundSubEditsApi>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/outbound-traffic' {
+  import type { Principal, Token } from '@weir-panel/weir/kernel';
+
+  // The traffic of outbounds, for plugins that bring what another panel counted.
+  export interface OutboundBytes {
+    readonly tag: string;
+    readonly up: number;
+    readonly down: number;
+  }
+  export interface OutboundCountsApi {
+    /** What was counted of an outbound since its last reset; undefined for an unknown one. */
+    counted(tag: string): OutboundBytes | undefined;
+    /** Adds what another panel counted to outbounds that counted less here: a second call with the same counts adds nothing. Do not call it inside a write. */
+    adopt(counts: readonly OutboundBytes[], who: Principal): Promise<void>;
+  }
+  export const OutboundCounts: Token<OutboundCountsApi>;
 
   export {};
 }
@@ -6667,6 +6832,20 @@ declare module '@weir-panel/weir/plugins/settings' {
     change<G extends SettingGroup>(tx: Tx, group: G, values: Partial<SettingValues<G>>, who: Principal): Promise<void>;
   }
   export const Settings: Token<SettingsApi>;
+  /** The edits of `setting/update`, with the same checks. Do not call it inside a write. */
+  export interface SettingsEditsApi {
+    /** The value in force, whether it is secret, and the variable that sets it in the environment; undefined for an unknown name. */
+    known(name: string): {
+      readonly value: unknown;
+      readonly secret: boolean;
+      readonly variable?: string | undefined;
+    } | undefined;
+    /** What an update would write, after all checks. Rejects as an update does, with issues that name the settings. */
+    plan(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<Readonly<Record<string, unknown>>>;
+    /** Changes all of them or none; resolves with the names of those that have another value now. */
+    update(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<readonly string[]>;
+  }
+  export const SettingsEdits: Token<SettingsEditsApi>;
   /** Who this panel is to other panels. */
   export interface PanelIdentityApi {
     /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */
@@ -6905,7 +7084,7 @@ declare module '@weir-panel/weir/plugins/sidecars' {
 }
 
 declare module '@weir-panel/weir/plugins/sub-balancers' {
-  import type { Column, During, Principal, Typed, Values } from '@weir-panel/weir/kernel';
+  import type { Column, During, Principal, Token, Typed, Values } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
   // The fields of a balancer, each declared once, and how programs send them: as JSON or as a form, where everything is text.
@@ -6969,6 +7148,15 @@ declare module '@weir-panel/weir/plugins/sub-balancers' {
     readonly changes: readonly BalancerChange[];
     readonly who: Principal;
   }>;
+  /** The edits of the API, with the same checks. Do not call it inside a write. */
+  export interface BalancerEditsApi {
+    list(): readonly Balancer[];
+    /** Adds a balancer; the body is that of `subBalancers.create`. Rejects with INVALID, TOO_MANY or INBOUNDS_NOT_FOUND. */
+    add(balancer: unknown, who: Principal): Promise<void>;
+    /** Does the checks of `add`, but for its inbounds. Throws INVALID. */
+    check(balancer: unknown): void;
+  }
+  export const BalancerEdits: Token<BalancerEditsApi>;
 
   export {};
 }

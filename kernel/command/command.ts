@@ -13,6 +13,8 @@ export interface CommandInput<V> {
   readonly who: Principal;
   /** Writes a line to the terminal. */
   readonly say: (line: string) => void;
+  /** absolute path of the folder that the caller is in: for paths in the options */
+  readonly folder: string;
   /** aborts when nobody waits for the command any more */
   readonly signal: AbortSignal;
 }
@@ -25,6 +27,8 @@ export interface Command {
   /** runs even if there is no panel yet: one is created in the data folder */
   readonly fresh: boolean;
   readonly options: Options;
+  /** the option that may come without its dashes, right after the words of the command */
+  readonly operand?: string | undefined;
   /** a whole command line */
   readonly example?: string | undefined;
   readonly run: (input: CommandInput<never>) => void | Promise<void>;
@@ -36,18 +40,13 @@ interface Declared<O extends Options> {
   readonly fresh?: boolean;
   /** `subPath` is `--sub-path`; a boolean takes no value. The description of its schema is its help text. */
   readonly options?: O;
+  /** the option that may come without its dashes, right after the words of the command: `weir restore FILE` */
+  readonly operand?: keyof O & string;
   readonly example?: string;
   /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
   readonly run: (input: CommandInput<Values<O>>) => void | Promise<void>;
 }
 
-export function command<const O extends Options = Readonly<Record<never, never>>>({
-  name,
-  about,
-  fresh = false,
-  options,
-  example,
-  run,
-}: Declared<O>): Command {
-  return { name, about, fresh, options: options ?? {}, example, run: run as Command['run'] };
-}
+export const command = <const O extends Options = Readonly<Record<never, never>>>(
+  declared: Declared<O>,
+): Command => ({ fresh: false, options: {}, ...declared }) as unknown as Command;

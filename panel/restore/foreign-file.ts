@@ -97,7 +97,7 @@ async function readHistory(file: SqliteFile): Promise<AppliedMigration[]> {
   if (!names.has('kernel_migrations'))
     throw new Error(
       names.has('client_traffics') && names.has('users')
-        ? 'it is a database of 3x-ui; move its clients with exports instead (docs/moving-in.md)'
+        ? 'it is a database of 3x-ui; `weir import 3x-ui` takes it in (docs/moving-in.md)'
         : 'it is not the database of a panel: the table kernel_migrations is missing',
     );
   const history = await file.rows<{ plugin: unknown; name: unknown }>(

@@ -1,8 +1,11 @@
-// The people who administer the panel, and their passwords (argon2id).
+// The people who administer the panel, and their passwords: argon2id, or bcrypt until the first login of one that comes from
+// another panel.
 import { hash, verify } from '@node-rs/argon2';
 import type { Clock, Database, Principal, Row, Tx } from '../../kernel/index.js';
-import { Op } from 'sequelize';
+import { Op, UniqueConstraintError } from 'sequelize';
+import { isBcrypt, verifyBcrypt } from './bcrypt-thread.js';
 import { type AdminChange, duringAdminSave } from './contract.js';
+import { errors } from './errors.js';
 import type { PasswordQueue } from './password-queue.js';
 import type { AccessTables, tables } from './tables.js';
 
@@ -50,17 +53,71 @@ export class Admins {
     password: string,
     caller: { readonly isStranger: boolean },
   ): Promise<Admin | undefined> {
-    const admin = (await this.#rows.findOne({ where: { username }, raw: true })) as unknown as Admin | null;
-    const check = async () => verify(admin?.passwordHash ?? (await UNKNOWN_ADMIN), password);
-    const isRight = await this.#queue.run(check, caller);
-    return isRight && admin ? admin : undefined;
+    const admin = await this.#find({ username });
+    const isRight = await this.#queue.run(() => this.#verify(admin, password), caller);
+    return isRight && admin ? this.#withOwnHash(admin, password) : undefined;
   }
 
   /** Checks the admin's password alone, for callers without a user name, like programs with a token. */
   async isPassword(password: string): Promise<boolean> {
-    const admin = (await this.#rows.findOne({ order: ['id'], raw: true })) as unknown as Admin | null;
-    if (admin === null) return false;
-    return this.#queue.run(() => verify(admin.passwordHash, password), { isStranger: false });
+    const admin = await this.#find({});
+    if (admin === undefined) return false;
+    return this.#queue.run(() => this.#verify(admin, password), { isStranger: false });
+  }
+
+  async #find(where: { readonly username?: string; readonly id?: number }): Promise<Admin | undefined> {
+    const row = await this.#rows.findOne({ where, order: ['id'], raw: true });
+    return (row as unknown as Admin | null) ?? undefined;
+  }
+
+  /** While one admin has a hash of bcrypt, all checks take the time of both kinds: the time must not tell who exists. */
+  async #verify(admin: Admin | undefined, password: string): Promise<boolean> {
+    const older = (await this.#rows.findOne({
+      where: { passwordHash: { [Op.like]: '$2%' } },
+      raw: true,
+    })) as unknown as Admin | null;
+    const isOlder = admin !== undefined && isBcrypt(admin.passwordHash);
+    const own = isOlder ? undefined : admin?.passwordHash;
+    const isOwn = await verify(own ?? (await UNKNOWN_ADMIN), password);
+    if (!older) return isOwn;
+    const isOlderRight = await verifyBcrypt(isOlder ? admin.passwordHash : older.passwordHash, password);
+    return isOlder ? isOlderRight : isOwn;
+  }
+
+  /** Replaces a hash of bcrypt, now that the password is known. */
+  async #withOwnHash(admin: Admin, password: string): Promise<Admin | undefined> {
+    if (!isBcrypt(admin.passwordHash)) return admin;
+    const passwordHash = await this.hash(password);
+    const { id, username } = admin;
+    const count = await this.#db.write(async (tx) => {
+      const [changed] = await this.#rows.update(
+        { passwordHash },
+        { where: { id, username, passwordHash: admin.passwordHash }, transaction: tx.t },
+      );
+      return changed;
+    });
+    if (count === 1) return { ...admin, passwordHash };
+    // Another login has replaced it, or another call has changed name or password.
+    const now = await this.#find({ id });
+    return now?.username === username &&
+      !isBcrypt(now.passwordHash) &&
+      (await verify(now.passwordHash, password))
+      ? now
+      : undefined;
+  }
+
+  /** Adds an admin of another panel. Rejects with ADMIN_TAKEN. */
+  async addOlder(username: string, passwordHash: string, who: Principal): Promise<void> {
+    try {
+      await this.#db.write((tx) => this.#insert(tx, { username, passwordHash }, who));
+    } catch (error) {
+      if (error instanceof UniqueConstraintError)
+        throw errors.ADMIN_TAKEN(undefined, { path: 'username', cause: error });
+      throw error;
+    }
+  }
+  async has(username: string): Promise<boolean> {
+    return (await this.#rows.count({ where: { username } })) > 0;
   }
 
   /** Checks that name and password have not changed since this admin was read. */

@@ -7,6 +7,7 @@ import {
   guard,
   type Principal,
   type RequestInfo,
+  token,
   word,
 } from '../../kernel/index.js';
 
@@ -83,3 +84,31 @@ export const duringTokenSave = during<{
   readonly changes: readonly TokenChange[];
   readonly who: Principal;
 }>('access/duringTokenSave');
+
+/** An API token of another panel, of which only the digest is known. */
+export interface OlderToken {
+  readonly name: string;
+  /** SHA-256 of the token, in lower-case hex */
+  readonly digest: string;
+  readonly enabled: boolean;
+  /** Unix seconds */
+  readonly createdAt: number;
+  /** Unix ms; 0: never */
+  readonly expiresAt: number;
+  /** blank: of a full admin; else a kind of `TokenKinds` */
+  readonly kind: string;
+}
+/** Takes in who may use another panel. Do not call it inside a write. */
+export interface AccessArrivalsApi {
+  hasAdmin(username: string): Promise<boolean>;
+  /** Adds an admin with the hash of bcrypt of another panel. It is replaced by one of argon2id at the first login. Rejects with ADMIN_TAKEN or NOT_BCRYPT. */
+  addAdmin(username: string, bcryptHash: string, who: Principal): Promise<void>;
+  /** Why this admin cannot be added; undefined when it can. */
+  adminProblem(username: string, bcryptHash: string): string | undefined;
+  hasToken(digest: string): boolean;
+  /** Why this token cannot be added, but for a name that is taken; undefined when it can. */
+  tokenProblem(older: OlderToken): string | undefined;
+  /** Adds the token; under a longer name if another one has its name, which is returned. Rejects with KERNEL_INVALID or TOKEN_KIND. */
+  addToken(older: OlderToken, who: Principal): Promise<string>;
+}
+export const AccessArrivals = token<AccessArrivalsApi>('access', 'AccessArrivals');

@@ -12,6 +12,11 @@ export const errors = defineErrors('access', {
   TWO_FACTOR_OFF: [422, 'recovery codes need two-factor, which is off; turn it on first'],
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, disabled or expired'],
+  ADMIN_TAKEN: [409, 'another admin has this user name'],
+  NOT_BCRYPT: [
+    422,
+    'the hash of the password is not one of bcrypt with a cost from 4 to 14; set the password here',
+  ],
   TOKEN_KIND: [400, 'there is no such kind of API token'],
   TOKEN_ROUTE: [403, 'an API token of this kind may not call this path'],
   TOKEN_NAME_TAKEN: [409, 'another API token has this name'],

@@ -5,6 +5,7 @@ import {
   job,
   maybe,
   optional,
+  provide,
   Sessions,
   singleton,
   tap,
@@ -23,10 +24,18 @@ import {
 } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { Admins } from './admins.js';
+import { Arrivals } from './arrivals.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
 import { commands } from './commands.js';
-import { beforeLogin, duringAdminSave, duringTokenSave, loginAttempted, sessionToken } from './contract.js';
+import {
+  AccessArrivals,
+  beforeLogin,
+  duringAdminSave,
+  duringTokenSave,
+  loginAttempted,
+  sessionToken,
+} from './contract.js';
 import { Credentials } from './credentials.js';
 import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
@@ -101,7 +110,9 @@ export default definePlugin({
     login: singleton(Login),
     credentials: singleton(Credentials),
     signIns: singleton(SignIns),
+    arrivals: singleton(Arrivals),
   },
+  provides: ({ arrivals }) => [provide(AccessArrivals, arrivals)],
   taps: ({ tokens, rules, signIns, kinds }) => [
     tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
     tap(settingChanges, (changes) => rules.follow(changes)),

@@ -119,21 +119,39 @@ export class Tokens {
       lastUsedAt: 0,
       kind,
     };
+    return this.#add(values, who, (row) => {
+      const created = { ...this.#view(row), token };
+      note?.(created);
+      return created;
+    });
+  }
+
+  /** Whether a token has this digest. */
+  has(digest: string): boolean {
+    return this.projection.state.has(digest);
+  }
+
+  /** Adds a token of another panel, of which only the digest is known. Rejects with TOKEN_NAME_TAKEN. */
+  async adopt(values: Omit<TokenRow, 'id' | 'lastUsedAt'>, who: Principal): Promise<void> {
+    refuseHidden('name', values.name, 'name');
+    await this.#add({ ...values, lastUsedAt: 0 }, who, () => undefined);
+  }
+
+  async #add<T>(values: Omit<TokenRow, 'id'>, who: Principal, done: (row: TokenRow) => T): Promise<T> {
     try {
       return await this.#db.write(async (tx) => {
         const stored = await this.#rows.create(values, { transaction: tx.t });
         const row: TokenRow = { ...values, id: Number(stored.get('id')) };
         tx.apply(this.projection, { rows: [row] });
         await this.#report(tx, [{ kind: 'added', before: undefined, after: factsOf(row) }], who);
-        const created = { ...this.#view(row), token };
-        note?.(created);
-        return created;
+        return done(row);
       });
     } catch (error) {
       if (error instanceof UniqueConstraintError)
-        throw errors.TOKEN_NAME_TAKEN(`another API token has the name "${name}"; choose another name`, {
-          path: 'name',
-        });
+        throw errors.TOKEN_NAME_TAKEN(
+          `another API token has the name "${values.name}"; choose another name`,
+          { path: 'name' },
+        );
       throw error;
     }
   }

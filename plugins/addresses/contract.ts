@@ -31,6 +31,15 @@ export interface ClientAddressesApi {
 }
 export const ClientAddresses = token<ClientAddressesApi>('addresses', 'ClientAddresses');
 
+/** Takes in what another panel knew. Do not call it inside a write. */
+export interface AddressArrivalsApi {
+  /** Stores from where clients connected, at most 5,000 in one call; what is no address is left out. Resolves with the number of those that were taken. The same again changes nothing. */
+  add(
+    seen: readonly { readonly clientId: number; readonly ip: string; readonly lastSeen: number }[],
+  ): Promise<number>;
+}
+export const AddressArrivals = token<AddressArrivalsApi>('addresses', 'AddressArrivals');
+
 export type { AddressChanges, SeenAddress } from './address-feed.js';
 export {
   type AddressOutput,

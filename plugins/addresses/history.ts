@@ -1,15 +1,17 @@
 // The rows of sightings: written in batches, read for one client, pruned by age and number.
 import {
+  canonicalAddress,
   type Clock,
   type Database,
   type LiveSettings,
+  networkOf,
   type Principal,
   SerialQueue,
   type Tx,
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { addressSettings } from './settings.js';
-import { RECENT_MS, type SeenRow, type Sighting, type Sightings } from './sightings.js';
+import { RECENT_MS, type SeenRow, type Sightings } from './sightings.js';
 
 const DAY_MS = 86_400_000;
 /** Rows that one statement writes or deletes at most: other writes wait for it. */
@@ -84,7 +86,32 @@ export class History {
     });
   }
 
-  async #write(tx: Tx, sightings: readonly Sighting[]): Promise<void> {
+  /** See `AddressArrivals`. */
+  adopt(
+    seen: readonly { readonly clientId: number; readonly ip: string; readonly lastSeen: number }[],
+  ): Promise<number> {
+    return this.#queue.run(async () => {
+      const latest = new Map<string, SeenRow & { written: number }>();
+      let count = 0;
+      for (const { clientId, ip, lastSeen: at } of seen) {
+        const address = canonicalAddress(ip);
+        if (address === undefined) continue;
+        count++;
+        const lastSeen = Math.min(at, this.#clock.now());
+        const network = networkOf(address);
+        const key = `${clientId} ${network}`;
+        const known = latest.get(key);
+        if (known && known.lastSeen >= lastSeen) continue;
+        latest.set(key, { clientId, panel: '', network, address, firstSeen: lastSeen, lastSeen, written: 0 });
+      }
+      const rows = [...latest.values()];
+      if (rows.length > 0) await this.#db.write((tx) => this.#write(tx, rows));
+      for (const { clientId, address, lastSeen } of rows) this.#sightings.note(clientId, address, lastSeen);
+      return count;
+    });
+  }
+
+  async #write(tx: Tx, sightings: readonly (SeenRow & { readonly written: number })[]): Promise<void> {
     const { rows, incoming, greatest, onConflict } = tx.sql;
     const names = Object.keys(COLUMNS);
     await tx.run(

@@ -16,7 +16,7 @@ import { PanelIdentity, Settings } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { AddressFeed } from './address-feed.js';
 import { ClientsAt } from './clients-at.js';
-import { addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
+import { AddressArrivals, addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
@@ -60,7 +60,10 @@ export default definePlugin({
     clientsAt: singleton(ClientsAt),
   },
   contributes: () => [contribute(NotifiedEvents, exceededLimits)],
-  provides: ({ clientsAt }) => [provide(ClientAddresses, clientsAt)],
+  provides: ({ clientsAt, history }) => [
+    provide(ClientAddresses, clientsAt),
+    provide(AddressArrivals, { add: (seen) => history.adopt(seen) }),
+  ],
   taps: ({ sightings }) => [
     // Their rows go with their clients.
     tap(afterClientSave, ({ changes }) => {

@@ -30,6 +30,13 @@ export { depletionOf, type Depletion } from './model/depletion.js';
 export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { ClientRow } from './model/row.js';
+export {
+  type Arrival,
+  type ArrivingClient,
+  ClientArrivals,
+  type ClientArrivalsApi,
+  type Skipped,
+} from './import/arriving.js';
 export { errors as clientErrors } from './errors.js';
 export { clientSettings } from './settings.js';
 

@@ -24,6 +24,7 @@ import {
   afterClientSave,
   beforeClientDelete,
   beforeClientSave,
+  ClientArrivals,
   clientChanged,
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
@@ -46,6 +47,7 @@ import { groupRoutes } from './groups/group-routes.js';
 import { errors } from './errors.js';
 import { GroupStore } from './groups/group-store.js';
 import { Groups } from './groups/groups.js';
+import { Arrivals } from './import/arrivals.js';
 import { ClientImport, deleteStaleImports } from './import/client-import.js';
 import { exportImportRoutes } from './import/export-import-routes.js';
 import { inboundImportRoutes } from './import/inbound-import.js';
@@ -106,9 +108,11 @@ export default definePlugin({
     lists: singleton(ClientLists),
     groups: singleton(Groups),
     importing: singleton(ClientImport),
+    arrivals: singleton(Arrivals),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, wanted, usage, periods, coreUsers, shown }) => [
+  provides: ({ store, service, wanted, usage, periods, coreUsers, shown, arrivals }) => [
+    provide(ClientArrivals, arrivals),
     provide(Clients, store),
     provide(ClientTraffic, { of: (row) => shown.traffic(row) }),
     provide(WithheldUsers, coreUsers),

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sameSecret } from '../../kernel/index.js';
 import type { Terminal } from './run.js';
@@ -14,7 +14,11 @@ export interface Channel {
   /** How long a stop waits for running commands. */
   close(): Promise<void>;
 }
-type Run = (argv: readonly string[], terminal: Terminal, signal: AbortSignal) => Promise<number>;
+type Run = (
+  argv: readonly string[],
+  terminal: Terminal,
+  caller: { readonly folder: string; readonly signal: AbortSignal },
+) => Promise<number>;
 type Line = { readonly say: string } | { readonly complain: string } | { readonly exit: number };
 
 /** sun_path has room for at least 104 bytes, with its final zero. */
@@ -96,7 +100,7 @@ async function serve(socket: Socket, secret: string, run: Run): Promise<void> {
   const exit = await run(
     question.argv,
     { say: (say) => write({ say }), complain: (complain) => write({ complain }) },
-    gone.signal,
+    { folder: question.folder, signal: gone.signal },
   ).catch(() => 1);
   write({ exit });
   socket.end();
@@ -105,6 +109,8 @@ async function serve(socket: Socket, secret: string, run: Run): Promise<void> {
 interface Question {
   readonly secret: string;
   readonly argv: readonly string[];
+  /** absolute path of the folder of the caller */
+  readonly folder: string;
 }
 
 /** The line of the request; undefined when it does not come or is invalid. */
@@ -117,9 +123,11 @@ async function asked(socket: Socket): Promise<Question | undefined> {
       if (text.includes('\n') || text.length > MOST_ASKED) break;
     }
     socket.setTimeout(0);
-    const { secret, argv } = JSON.parse(text) as { secret?: unknown; argv?: unknown };
+    const { secret, argv, folder } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const isWhole = Array.isArray(argv) && argv.every((word) => typeof word === 'string');
-    return typeof secret === 'string' && isWhole ? { secret, argv } : undefined;
+    return typeof secret === 'string' && isWhole
+      ? { secret, argv, folder: typeof folder === 'string' && isAbsolute(folder) ? folder : '/' }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -143,7 +151,7 @@ export async function askPanel(
           },
         );
       });
-      socket.write(`${JSON.stringify({ secret, argv })}\n`);
+      socket.write(`${JSON.stringify({ secret, argv, folder: process.cwd() })}\n`);
       for await (const text of createInterface(socket)) {
         const line = JSON.parse(text) as Line;
         if ('exit' in line) return line.exit;

@@ -17,14 +17,14 @@ export class CommandServer {
 
   async open(): Promise<void> {
     try {
-      this.#channel = await openChannel(this.#dataDirectory, (argv, terminal, signal) => {
+      this.#channel = await openChannel(this.#dataDirectory, (argv, terminal, caller) => {
         this.#log.info('a command of the command line', {
           command: argv
             .filter((word) => !word.startsWith('-'))
             .slice(0, 2)
             .join(' '),
         });
-        return runCommand(this.#commands.list(), argv, terminal, signal);
+        return runCommand(this.#commands.list(), argv, terminal, caller);
       });
     } catch (error) {
       // A panel without a command line is better than none.

@@ -18,7 +18,7 @@ export async function runCommand(
   commands: readonly OwnedCommand[],
   argv: readonly string[],
   { say, complain }: Terminal,
-  signal: AbortSignal,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
 ): Promise<number> {
   const understood = parseCommandLine(commands, argv);
   if ('text' in understood) return answer(understood, { say, complain });
@@ -31,7 +31,7 @@ export async function runCommand(
     return 1;
   }
   try {
-    await run({ options: options as never, who: { kind: 'command', name }, say, signal });
+    await run({ options: options as never, who: { kind: 'command', name }, say, folder, signal });
     return 0;
   } catch (error) {
     complain(messageOf(error));

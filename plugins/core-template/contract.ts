@@ -15,6 +15,8 @@ export interface CoreTemplateApi {
   testUrl(): string;
   /** The template in force, as an admin wrote it. */
   read(): JsonObject;
+  /** Whether it is the one of a new panel. */
+  isDefault(): boolean;
   /** Saves a changed template, as `engine/update` does: tested by the core, in force when it resolves, with a note for people. Resolves with what is to be said of it. Rejects when it cannot run; the previous one stays then. */
   change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string>;
 }

@@ -56,6 +56,10 @@ export class TemplateService implements CoreTemplateApi {
     return JSON.parse(this.#needs.store.current.body) as JsonObject;
   }
 
+  isDefault(): boolean {
+    return this.#needs.store.current.id === 0;
+  }
+
   change(edit: (template: JsonObject) => JsonObject, who: Principal, note: string): Promise<string> {
     return this.#queue.run(() => this.#save({ template: edit(this.read()), note }, who));
   }

@@ -111,6 +111,12 @@ export class HostService {
     });
   }
 
+  /** Checks what does not depend on inbounds. Throws KERNEL_INVALID. */
+  check(sent: AddHosts): void {
+    this.#check.fields(hostRecord.create(fieldsOf(sent)));
+    addressesOf(sent.hosts ?? []);
+  }
+
   /** What is left out stays; a row that stays keeps its id. */
   update(groupId: string, sent: UpdateHosts, who: Principal): Promise<Saved> {
     return this.#queue.run(async () => {

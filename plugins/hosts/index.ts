@@ -1,9 +1,18 @@
-import { contribute, definePlugin, kernelErrors, SerialQueue, singleton, tap } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  kernelErrors,
+  provide,
+  SerialQueue,
+  singleton,
+  tap,
+  validate,
+} from '../../kernel/index.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { afterInboundSave, beforeInboundSave, duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { composeSubscription, WaySources } from '../subscription/contract.js';
-import { afterHostSave, duringHostSave } from './contract.js';
+import { afterHostSave, duringHostSave, HostEdits } from './contract.js';
 import { externalProxies } from './external-proxy.js';
 import { HostCheck } from './host-check.js';
 import { HostService } from './host-service.js';
@@ -11,6 +20,7 @@ import { HostStore } from './host-store.js';
 import { HostWays } from './host-ways.js';
 import { hosts } from './recorded.js';
 import { routes } from './routes.js';
+import { AddHosts } from './schemas.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
@@ -31,6 +41,13 @@ export default definePlugin({
     check: singleton(HostCheck),
     service: singleton(HostService),
   },
+  provides: ({ store, service }) => [
+    provide(HostEdits, {
+      has: (groupId) => store.get(groupId) !== undefined,
+      add: async (group, who) => void (await service.add(validate(AddHosts, group), who)),
+      check: (group) => service.check(validate(AddHosts, group)),
+    }),
+  ],
   contributes: ({ ways }) => [
     contribute(AuditedHooks, hosts),
     contribute(WaySources, { start: (output) => void (ways.output = output) }),

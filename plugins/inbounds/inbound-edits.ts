@@ -26,6 +26,8 @@ export interface Added {
 /** The edits of the API, with the same checks. Do not call it inside a write. `who` is the principal who asked the calling plugin, or its `self`. */
 export interface InboundEditsApi {
   add(inbound: AddInbound, who: Principal, options?: AddOptions): Promise<Added>;
+  /** Does all checks of `add` and saves nothing. Rejects as `add` does. */
+  check(inbound: AddInbound, who: Principal, options?: Pick<AddOptions, 'keepDestinations'>): Promise<void>;
   /** Changes the fields that are there. */
   update(id: number, fields: UpdateInbound, who: Principal): Promise<Applied>;
   /** Clients of the inbound stay, without it. */

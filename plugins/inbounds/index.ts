@@ -133,6 +133,7 @@ export default definePlugin({
         for (const key of views.withoutShown(unknown, added.id)) options.ignored?.add(key);
         return added;
       },
+      check: async (inbound, who, options = {}) => service.check(validate(AddInbound, inbound), who, options),
       update: async (id, fields, who) =>
         (await service.update(id, validate(UpdateInbound, fields), who)).applied,
       delete: (id, who) => service.delete(id, who),

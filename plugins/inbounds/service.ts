@@ -65,15 +65,7 @@ export class InboundService {
     const body = await this.#prepared(sent, undefined, who);
     const { ignored = new Set(), also, committing } = options;
     const { id, kept, clients } = await this.#queue.run(async () => {
-      const now = this.#clock.now();
-      const { originGuid = '' } = options;
-      const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
-      const { draft, kept } = await this.#check.run(
-        { ...wanted, ...settleInbound(wanted, UNUSED, now) },
-        undefined,
-        who,
-        options,
-      );
+      const { draft, kept } = await this.#checked(body, who, options);
       const clients = await this.#sentClients.of(
         body.settings,
         { before: undefined, saved: draft },
@@ -97,6 +89,19 @@ export class InboundService {
     });
     const applied = await this.#core.apply([], [id]);
     return { id, applied: firstPending(applied, await clients.apply()), kept, note: clients.note };
+  }
+
+  #checked(body: AddInbound, who: Principal, options: AddOptions) {
+    const now = this.#clock.now();
+    const { originGuid = '' } = options;
+    const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
+    return this.#check.run({ ...wanted, ...settleInbound(wanted, UNUSED, now) }, undefined, who, options);
+  }
+
+  /** Does all checks of `add`, and saves nothing. */
+  async check(sent: AddInbound, who: Principal, options: AddOptions): Promise<void> {
+    const body = await this.#prepared(sent, undefined, who);
+    await this.#queue.run(() => this.#checked(body, who, options));
   }
 
   async update(

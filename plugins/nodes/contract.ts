@@ -79,6 +79,15 @@ export interface NodesApi {
 }
 export const Nodes = token<NodesApi>('nodes', 'Nodes');
 
+/** Takes in the nodes of another panel. Do not call it inside a write. */
+export interface NodeArrivalsApi {
+  /** Stores a node, disabled: only one panel can manage it. `node` as `nodes/add` takes it. Resolves with its id. Rejects with NAME_TAKEN, TOO_MANY or KERNEL_INVALID. */
+  add(node: unknown, who: Principal): Promise<number>;
+  /** Throws KERNEL_INVALID where `add` would reject with it. */
+  check(node: unknown): void;
+}
+export const NodeArrivals = token<NodeArrivalsApi>('nodes', 'NodeArrivals');
+
 export interface NodeChange {
   readonly kind: 'added' | 'updated' | 'deleted';
   readonly before: NodeFacts | undefined;

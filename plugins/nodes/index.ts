@@ -8,6 +8,7 @@ import {
   provide,
   singleton,
   tap,
+  validate,
 } from '../../kernel/index.js';
 import { TokenKinds } from '../access/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
@@ -22,8 +23,16 @@ import { TimeSeries } from '../time-series/contract.js';
 import { clientDepleted, clientRenewed, clientTrafficReset, trafficReset } from '../traffic/contract.js';
 import { NodeCaller } from './calls/node-caller.js';
 import { RemoteTools } from './calls/remote-tools.js';
-import { afterNodeSave, beforeNodeDelete, duringNodeSave, Nodes, nodesFlipped } from './contract.js';
+import {
+  afterNodeSave,
+  beforeNodeDelete,
+  duringNodeSave,
+  NodeArrivals,
+  Nodes,
+  nodesFlipped,
+} from './contract.js';
 import { errors } from './errors.js';
+import { NodeBody } from './fields.js';
 import { Figures } from './figures.js';
 import { KeptCounts } from './kept-counts.js';
 import { AuthorityStore, authorityKeys, clientKeys } from './mtls/authority-store.js';
@@ -84,7 +93,13 @@ export default definePlugin({
     service: singleton(NodeService),
     tools: singleton(RemoteTools),
   },
-  provides: ({ nodes }) => [provide(Nodes, nodes)],
+  provides: ({ nodes, service }) => [
+    provide(Nodes, nodes),
+    provide(NodeArrivals, {
+      add: async (node, who) => service.adopt(validate(NodeBody, node), who),
+      check: (node) => void service.disabled(validate(NodeBody, node)),
+    }),
+  ],
   contributes: ({ caller, live, nodes, rights }) => [
     contribute(OutgoingHosts, caller.access),
     contribute(OutgoingHosts, caller.briefAccess),

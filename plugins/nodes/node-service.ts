@@ -73,6 +73,17 @@ export class NodeService {
     if (row.enable) await heartbeat.probe(row);
   }
 
+  /** Stores a node of another panel, disabled. */
+  async adopt(body: NodeBody, who: Principal): Promise<number> {
+    const { store, live } = this.#needs;
+    const { id } = await store.add(this.disabled(body), who);
+    live.changed();
+    return id;
+  }
+  disabled(body: NodeBody): NodeFields {
+    return withSent(NEW_NODE, { ...sentOf(body), enable: false });
+  }
+
   async update(id: number, body: NodeBody, who: Principal): Promise<void> {
     await this.#change(id, (before) => withSent(before, sentOf(body)), who);
   }

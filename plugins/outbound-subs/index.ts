@@ -1,12 +1,24 @@
 // Outbounds of the core from lists elsewhere, fetched again and again.
-import { contribute, definePlugin, job, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  maybe,
+  provide,
+  singleton,
+  stage,
+  tap,
+  validate,
+} from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LinkReader } from '../link-reader/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
+import { OutboundSubEdits } from './contract.js';
 import { CoreParts } from './core-parts.js';
+import { SentSub } from './fields.js';
 import { ListFetcher } from './list-fetcher.js';
 import { ListReader } from './list-reader.js';
 import { LiveNews } from './live-news.js';
@@ -42,6 +54,13 @@ export default definePlugin({
     schedule: singleton(Schedule),
     service: singleton(SubService),
   },
+  provides: ({ store, service }) => [
+    provide(OutboundSubEdits, {
+      urls: () => store.list().map(({ url }) => url),
+      add: async (sub, who) => void (await service.create(validate(SentSub, sub), who)),
+      check: (sub) => service.check(validate(SentSub, sub)),
+    }),
+  ],
   contributes: ({ fetcher, news }) => [
     contribute(OutgoingHosts, fetcher.access),
     contribute(LiveTypes, { type: 'outbound-subs', start: (output) => void (news.output = output) }),

@@ -96,6 +96,11 @@ export class SubService {
     return sub;
   }
 
+  /** Throws KERNEL_INVALID where `create` would. */
+  check(sent: SentSub): void {
+    required(sent.url);
+  }
+
   /** Changes what is sent and leaves the rest. Resolves with what is to be said of it. */
   update(id: number, sent: SentSub, who: Principal): Promise<string> {
     return this.#applied('the subscription is saved', async () => {

@@ -1,7 +1,8 @@
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { beforeCoreStop, beforeCountersGo, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LiveTypes, OutboundSources } from '../realtime/contract.js';
+import { OutboundCounts } from './contract.js';
 import { OutboundPoll } from './poll.js';
 import { routes } from './routes.js';
 import { OutboundStore } from './store.js';
@@ -16,6 +17,12 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(OutboundStore), poll: singleton(OutboundPoll) },
+  provides: ({ store, poll }) => [
+    provide(OutboundCounts, {
+      counted: (tag) => store.counted(tag),
+      adopt: (counts, who) => poll.adopt(counts, who),
+    }),
+  ],
   contributes: ({ store }) => [
     contribute(LiveTypes, {
       type: 'outbounds',

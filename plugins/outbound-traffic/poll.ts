@@ -1,6 +1,7 @@
 // Reads the core's counters of outbounds, and does what must not happen between a reading and its write.
 import { type Log, messageOf, type Principal, SerialQueue } from '../../kernel/index.js';
 import type { CoreCounters, CoreOutboundsApi, EngineApi } from '../engine/contract.js';
+import type { OutboundBytes } from './contract.js';
 import { errors } from './errors.js';
 import type { CountedOutbound, OutboundStore } from './store.js';
 
@@ -29,6 +30,11 @@ export class OutboundPoll {
 
   run(): Promise<void> {
     return this.#queue.run(() => this.#read());
+  }
+
+  /** See `OutboundCounts`. */
+  adopt(counts: readonly OutboundBytes[], who: Principal): Promise<void> {
+    return this.#queue.run(() => this.#store.adopt(counts, who));
   }
 
   /** Counts the last reading of a core that has stopped. */

@@ -11,6 +11,7 @@ import {
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { CoreCounters } from '../engine/contract.js';
 import type { LiveOutput } from '../realtime/contract.js';
+import type { OutboundBytes } from './contract.js';
 import { afterReading, type Counted } from './counting.js';
 import type { OutboundTables } from './tables.js';
 
@@ -89,6 +90,48 @@ export class OutboundStore {
   /** Outbounds that have been counted, without those that an admin removed. */
   list(): CountedOutbound[] {
     return [...this.#memory.state.values()].filter(({ isRemoved }) => !isRemoved);
+  }
+
+  counted(tag: string): OutboundBytes | undefined {
+    return this.#unsaved.get(tag) ?? this.#memory.state.get(tag);
+  }
+
+  /** Adds what another panel counted. The reading stays, so that nothing counts twice. Rejects when the database fails. */
+  async adopt(counts: readonly OutboundBytes[], who: Principal): Promise<void> {
+    const { state } = this.#memory;
+    let room = this.#mostRows - state.size;
+    const rows = counts.flatMap((count): { before: Counted | undefined; after: Counted }[] => {
+      const before = this.#unsaved.get(count.tag) ?? state.get(count.tag);
+      if (before && before.up + before.down >= count.up + count.down) return [];
+      if (!before && room-- <= 0) return [];
+      const { up = 0, down = 0, epoch = '', readUp = 0, readDown = 0 } = before ?? {};
+      const after = {
+        tag: count.tag,
+        up: Math.min(up + count.up, Number.MAX_SAFE_INTEGER),
+        down: Math.min(down + count.down, Number.MAX_SAFE_INTEGER),
+        epoch,
+        readUp,
+        readDown,
+        isRemoved: false,
+      };
+      return [{ before, after }];
+    });
+    if (rows.length === 0) return;
+    await this.#db.write(async (tx) => {
+      await this.#save(
+        tx,
+        rows.map(({ after }) => after),
+      );
+      const changes = rows.map(({ before, after }) => ({
+        kind: before ? ('updated' as const) : ('added' as const),
+        name: after.tag,
+        before: before && { up: before.up, down: before.down },
+        after: { up: after.up, down: after.down },
+      }));
+      await this.#audit?.record(tx, 'outboundTraffic', who, changes);
+    });
+    for (const { after } of rows) this.#unsaved.delete(after.tag);
+    this.live?.send(() => this.shown());
   }
 
   shown(): ShownOutbound[] {

@@ -145,6 +145,24 @@ export interface SettingsApi {
 }
 export const Settings = token<SettingsApi>('settings', 'Settings');
 
+/** The edits of `setting/update`, with the same checks. Do not call it inside a write. */
+export interface SettingsEditsApi {
+  /** The value in force, whether it is secret, and the variable that sets it in the environment; undefined for an unknown name. */
+  known(
+    name: string,
+  ):
+    | { readonly value: unknown; readonly secret: boolean; readonly variable?: string | undefined }
+    | undefined;
+  /** What an update would write, after all checks. Rejects as an update does, with issues that name the settings. */
+  plan(
+    values: Readonly<Record<string, unknown>>,
+    who: SettingsCaller,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Changes all of them or none; resolves with the names of those that have another value now. */
+  update(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<readonly string[]>;
+}
+export const SettingsEdits = token<SettingsEditsApi>('settings', 'SettingsEdits');
+
 /** Who this panel is to other panels. */
 export interface PanelIdentityApi {
   /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */

@@ -44,6 +44,7 @@ import {
   settingChanges,
   SettingGroups,
   Settings,
+  SettingsEdits,
   UpdateKeys,
 } from './contract.js';
 import { Definitions } from './definitions.js';
@@ -127,8 +128,13 @@ export default definePlugin({
     identity: singleton(PanelIdentity),
     transfer: singleton(SettingsTransfer),
   },
-  provides: ({ store, identity, listenerPorts }) => [
+  provides: ({ store, identity, listenerPorts, service }) => [
     provide(Settings, store),
+    provide(SettingsEdits, {
+      known: (name) => store.known(name),
+      plan: (values, who) => service.plan(values, who),
+      update: async (values, who) => (await service.update(values, who)).changed,
+    }),
     provide(SettingsSource, store),
     provide(Identity, identity),
     provide(ListenerPlaces, listenerPorts),

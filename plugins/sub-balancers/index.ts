@@ -1,11 +1,13 @@
 // Balancers: one more document of the JSON subscription each, in which the core chooses among the entries of several inbounds.
-import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, provide, singleton, tap, validate } from '../../kernel/index.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { DocumentGroupSources } from '../sub-json/contract.js';
-import { duringBalancerSave } from './contract.js';
+import { BalancerEdits, duringBalancerSave } from './contract.js';
 import { BalancerStore } from './balancer-store.js';
+import { changedFields } from './checked.js';
+import { SentBalancer } from './fields.js';
 import { LiveNews } from './live-news.js';
 import { subBalancers } from './recorded.js';
 import { routes } from './routes.js';
@@ -21,6 +23,18 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(BalancerStore), news: singleton(LiveNews) },
+  provides: ({ store, news, inbounds }) => [
+    provide(BalancerEdits, {
+      list: () => store.list(),
+      add: async (balancer, who) => {
+        const fields = changedFields(validate(SentBalancer, balancer));
+        inbounds.require(fields.inboundIds, 'inboundIds');
+        await store.add(fields, who);
+        news.changed();
+      },
+      check: (balancer) => void changedFields(validate(SentBalancer, balancer)),
+    }),
+  ],
   contributes: ({ store, news }) => [
     contribute(AuditedHooks, subBalancers),
     contribute(DocumentGroupSources, { groups: () => store.groups() }),

@@ -17,7 +17,7 @@ const emailOf = (item: unknown): string => {
 
 /** Validates each item, and adds those that are valid. */
 export async function addValid(
-  service: ClientService,
+  service: Pick<ClientService, 'addMany'>,
   items: readonly unknown[],
   who: Principal,
   schema: Schema<AddClient> = AddClient,

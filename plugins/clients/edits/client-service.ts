@@ -23,7 +23,7 @@ import type { AddClient, ClientPatch } from '../model/schema.js';
 import { retainedTotals } from '../usage/retained-usage.js';
 import type { ClientWriter } from './client-writer.js';
 import type { Changes, Usage } from './write-request.js';
-import { newBatch, refuseTaken } from './uniqueness.js';
+import { newBatch, refuseTaken, type TakenInBatch } from './uniqueness.js';
 
 export interface SkippedClient {
   readonly email: string;
@@ -52,6 +52,8 @@ export interface NewClientOptions {
   readonly fromElsewhere?: boolean;
   /** subIds of the clients that the same import has added: others of it may share them */
   readonly sharable?: Set<string>;
+  /** values that earlier clients of the same call take, where these are only checked */
+  readonly batch?: TakenInBatch;
 }
 
 /** A client that cannot be added, with its place in the list. */
@@ -71,7 +73,7 @@ interface Accepted {
   readonly isSharing: boolean;
 }
 
-const skippedItem = ({ index, email, error: { message, code } }: Refused): SkippedItem => ({
+export const skippedItem = ({ index, email, error: { message, code } }: Refused): SkippedItem => ({
   index,
   email,
   reason: message,
@@ -151,11 +153,11 @@ export class ClientService {
   async planNew(
     sent: readonly AddClient[],
     who: Principal,
-    { usage = new Map(), fromElsewhere = false, sharable }: NewClientOptions = {},
+    { usage = new Map(), fromElsewhere = false, sharable, batch }: NewClientOptions = {},
   ) {
     const now = this.#clock.now();
     const items = await this.#prepareItems(sent, who);
-    const { accepted, refused } = await this.#check(items, now, sharable);
+    const { accepted, refused } = await this.#check(items, now, sharable, batch);
     // With retained usage, a new client may be at its quota already.
     const retained = await retainedTotals(
       this.#db,
@@ -187,11 +189,10 @@ export class ClientService {
     return { refused, indexes, request };
   }
 
-  async #check(items: readonly AddClient[], now: number, sharable?: Set<string>) {
+  async #check(items: readonly AddClient[], now: number, sharable?: Set<string>, batch = newBatch()) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
     const accepted: Accepted[] = [];
-    const batch = newBatch();
     const slice = new TimeSlice();
     for (const [index, { client, inboundIds, ...others }] of items.entries()) {
       if (slice.isOver) await slice.next();

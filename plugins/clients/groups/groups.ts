@@ -68,6 +68,17 @@ export class Groups {
     return { name };
   }
 
+  has(name: string): boolean {
+    return this.#groupStore.isCreated(name);
+  }
+
+  /** Creates a group of another panel, with where the count of its traffic starts there. */
+  async adopt(name: string, baseline: Baseline, who: Principal): Promise<void> {
+    if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
+    refuseHidden('name', name, 'label');
+    await this.#db.write((tx) => this.#set(tx, name, baseline, who));
+  }
+
   async #baseline(tx: Tx, name: string): Promise<Baseline> {
     const { up, down } = (await this.#groupStore.stored(tx, name)) ?? ZERO;
     return { up, down };

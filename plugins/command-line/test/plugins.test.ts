@@ -162,6 +162,7 @@ test('shows disabled and faulty plugins; asks for the owner of an ambiguous name
       options: { explain } as never,
       who: { kind: 'command', name: 'plugins' },
       say: (line) => said.push(line),
+      folder: '/',
       signal: new AbortController().signal,
     });
     return said.join('\n');
