@@ -10,8 +10,7 @@ const LONGEST = 200;
 
 /** The last part of a path, with either kind of slash. Empty for a path that names no file: `..`, `a/`. */
 export function baseName(path: string): string {
-  const last = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
-  const name = last.replaceAll(NOT_IN_NAMES, '').trim().slice(-LONGEST);
+  const name = (path.split(/[/\\]/).at(-1) ?? '').replaceAll(NOT_IN_NAMES, '').trim().slice(-LONGEST);
   return /^\.*$/.test(name) ? '' : name;
 }
 
