@@ -2,6 +2,8 @@
 
 /** Every code that the plugins of Weir answer with; docs/reference/errors.md says what each means. */
 export type ErrorCode =
+  | 'ACCESS_ADMIN_TAKEN'
+  | 'ACCESS_NOT_BCRYPT'
   | 'ACCESS_NO_SECRET'
   | 'ACCESS_SESSION_NOT_FOUND'
   | 'ACCESS_TOKEN_EXPIRED'
@@ -116,6 +118,8 @@ export type ErrorCode =
   | 'IDEMPOTENCY_TOO_MANY'
   | 'IDEMPOTENCY_UNDER_WAY'
   | 'IDEMPOTENCY_UNKNOWN'
+  | 'IMPORT_3X_UI_BUSY'
+  | 'IMPORT_3X_UI_UNREADABLE'
   | 'INBOUNDS_CLIENTS_APART'
   | 'INBOUNDS_CORE_REFUSED'
   | 'INBOUNDS_NOT_FOUND'

@@ -7389,8 +7389,8 @@ export class Weir extends Transport {
 
   readonly import3xui = {
     /** Takes in the database of 3x-ui (`x-ui.db`). With `dryRun` true, only says what it would do. What is here already stays as it is, so it can be repeated; an import that was interrupted is continued by the same call. — POST /panel/api/x/import/3x-ui */
-    run: (): Promise<Import3xuiRunReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/import/3x-ui', gives: 'obj' }),
+    run: (options?: CallOptions): Promise<Import3xuiRunReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/import/3x-ui', gives: 'obj' }, {}, options),
   } as const;
 
   readonly keygen = {

@@ -182,7 +182,7 @@ declare module '@weir-panel/weir/kernel' {
     /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
     readonly run: (input: CommandInput<CommandValues<O>>) => void | Promise<void>;
   }
-  export function command<const O extends Options = Readonly<Record<never, never>>>({ name, about, fresh, options, operand, example, run, }: Declared<O>): Command;
+  export const command: <const O extends Options = Readonly<Record<never, never>>>(declared: Declared<O>) => Command;
 
   // The commands of all plugins.
   export interface OwnedCommand extends Command {
@@ -2300,6 +2300,55 @@ declare module '@weir-panel/weir/plugins/clients' {
     lastSubFetch: number;
   }
 
+  // Clients and groups of another panel, as other plugins hand them over.
+  /** A client of another panel, with what belongs to it. */
+  export interface ArrivingClient {
+    /** as `clients/import` takes it */
+    readonly client: unknown;
+    readonly inboundIds: readonly number[];
+    readonly externalLinks?: readonly unknown[];
+    readonly devices?: readonly unknown[];
+    /** what it used there, bytes and times in Unix ms */
+    readonly used: WantedUsage;
+  }
+  /** `index` counts from 0 in the list that was sent. */
+  export interface Skipped {
+    readonly index: number;
+    readonly email: string;
+    readonly reason: string;
+    readonly code: string;
+  }
+  /** Several calls that take in the clients of one panel: they may share a subId with each other. */
+  export interface Arrival {
+    /** Adds them in one transaction, with their usage; those that cannot be added are skipped. At most a thousand in one call. */
+    add(clients: readonly ArrivingClient[]): Promise<{
+      readonly created: number;
+      readonly skipped: readonly Skipped[];
+      readonly applied: Applied;
+    }>;
+    /** The same without a write. Inbounds, and the credentials of one inbound, are not looked at. */
+    check(clients: readonly ArrivingClient[]): Promise<{
+      readonly created: number;
+      readonly skipped: readonly Skipped[];
+    }>;
+    /** Attaches clients of this panel to further inbounds, in one transaction; `credentials` as `clients/update` takes them. Unknown emails are left out. */
+    attach(clients: readonly {
+      readonly email: string;
+      readonly inboundIds: readonly number[];
+      readonly credentials: readonly unknown[];
+    }[]): Promise<Applied>;
+  }
+  /** Takes in clients and groups of another panel. Do not call it inside a write. */
+  export interface ClientArrivalsApi {
+    begin(who: Principal): Arrival;
+    hasGroup(name: string): boolean;
+    /** Creates the group; `baseline` is subtracted from what its clients used. Rejects with GROUP_TAKEN or KERNEL_INVALID. */
+    addGroup(name: string, baseline: Baseline, who: Principal): Promise<void>;
+    /** Why this group cannot be created; undefined when it can. */
+    groupProblem(name: string, baseline: Baseline): string | undefined;
+  }
+  export const ClientArrivals: Token<ClientArrivalsApi>;
+
   export const clientErrors: {
     readonly NOT_FOUND: ErrorFactory;
     readonly AT_LIMIT: ErrorFactory;
@@ -2468,53 +2517,6 @@ declare module '@weir-panel/weir/plugins/clients' {
     resetTrafficOf(inboundIds: readonly number[], who: Principal, also: (tx: Tx) => Promise<void>): Promise<Applied>;
   }
   export const ClientEdits: Token<ClientEditsApi>;
-  /** A client of another panel, with what belongs to it. */
-  export interface ArrivingClient {
-    /** as `clients/import` takes it */
-    readonly client: unknown;
-    readonly inboundIds: readonly number[];
-    readonly externalLinks?: readonly unknown[];
-    readonly devices?: readonly unknown[];
-    /** what it used there, bytes and times in Unix ms */
-    readonly used: WantedUsage;
-  }
-  /** `index` counts from 0 in the list that was sent. */
-  export interface Skipped {
-    readonly index: number;
-    readonly email: string;
-    readonly reason: string;
-    readonly code: string;
-  }
-  /** Several calls that take in the clients of one panel: they may share a subId with each other. */
-  export interface Arrival {
-    /** Adds them in one transaction, with their usage; those that cannot be added are skipped. At most a thousand in one call. */
-    add(clients: readonly ArrivingClient[]): Promise<{
-      readonly created: number;
-      readonly skipped: readonly Skipped[];
-      readonly applied: Applied;
-    }>;
-    /** The same without a write. Inbounds, and the credentials of one inbound, are not looked at. */
-    check(clients: readonly ArrivingClient[]): Promise<{
-      readonly created: number;
-      readonly skipped: readonly Skipped[];
-    }>;
-    /** Attaches clients of this panel to further inbounds, in one transaction; `credentials` as `clients/update` takes them. Unknown emails are left out. */
-    attach(clients: readonly {
-      readonly email: string;
-      readonly inboundIds: readonly number[];
-      readonly credentials: readonly unknown[];
-    }[]): Promise<Applied>;
-  }
-  /** Takes in clients and groups of another panel. Do not call it inside a write. */
-  export interface ClientArrivalsApi {
-    begin(who: Principal): Arrival;
-    hasGroup(name: string): boolean;
-    /** Creates the group; `baseline` is subtracted from what its clients used. Rejects with GROUP_TAKEN or KERNEL_INVALID. */
-    addGroup(name: string, baseline: Baseline, who: Principal): Promise<void>;
-    /** Why this group cannot be created; undefined when it can. */
-    groupProblem(name: string, baseline: Baseline): string | undefined;
-  }
-  export const ClientArrivals: Token<ClientArrivalsApi>;
   /** Tells whether a client is online. Called for every client of a list. */
   export interface PresenceSource {
     isOnline(clientId: number): boolean;
@@ -2868,6 +2870,14 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly uniqueError: ErrorFactory;
   }>;
 
+  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
+  // has a row only after counters of its clients were reset, and then the row is not marked as created.
+  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
+  interface Baseline {
+    readonly up: number;
+    readonly down: number;
+  }
+
   // Bodies and replies that hold whole clients.
   /** Fields that are left out stay unchanged. */
   const ClientPatch: Joi.ObjectSchema<any> & Typed<{
@@ -2975,14 +2985,6 @@ declare module '@weir-panel/weir/plugins/clients' {
     uuid: string;
   }>;
   type TrafficRecord = Static<typeof TrafficRecord>;
-
-  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
-  // has a row only after counters of its clients were reset, and then the row is not marked as created.
-  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
-  interface Baseline {
-    readonly up: number;
-    readonly down: number;
-  }
 
   export {};
 }
