@@ -2,10 +2,7 @@
 import type { Command, Schema } from '../../kernel/index.js';
 
 /** A command with its syntax. */
-export interface Typed extends Pick<Command, 'name' | 'about' | 'options' | 'example'> {
-  /** the option that may come without its dashes, right after the words of the command */
-  readonly operand?: string;
-}
+export type Typed = Pick<Command, 'name' | 'about' | 'options' | 'operand' | 'example'>;
 
 /** Options are camelCase in code and have dashes on the command line. */
 export const dashed = (key: string): string => key.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);

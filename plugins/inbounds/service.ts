@@ -26,7 +26,7 @@ type Draft = Omit<Inbound, 'id'>;
 /** The fields that have a value. */
 const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-const UNUSED = { up: 0, down: 0 };
+const UNUSED = { up: 0, down: 0, lastTrafficResetTime: 0 };
 
 export class InboundService {
   readonly #db: Database;
@@ -65,15 +65,7 @@ export class InboundService {
     const body = await this.#prepared(sent, undefined, who);
     const { ignored = new Set(), also, committing } = options;
     const { id, kept, clients } = await this.#queue.run(async () => {
-      const now = this.#clock.now();
-      const { originGuid = '' } = options;
-      const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
-      const { draft, kept } = await this.#check.run(
-        { ...wanted, ...settleInbound(wanted, UNUSED, now) },
-        undefined,
-        who,
-        options,
-      );
+      const { draft, kept } = await this.#checked(body, who, options);
       const clients = await this.#sentClients.of(
         body.settings,
         { before: undefined, saved: draft },
@@ -89,6 +81,7 @@ export class InboundService {
         },
         async (tx, inbound) => {
           await clients.write(tx, inbound);
+          if (options.counted) await this.#store.addUsage(tx, [{ inboundId: inbound.id, ...options.counted }]);
           await also?.(tx, inbound);
           committing?.({ id: inbound.id, applied: DONE, kept, note: clients.note });
         },
@@ -97,6 +90,25 @@ export class InboundService {
     });
     const applied = await this.#core.apply([], [id]);
     return { id, applied: firstPending(applied, await clients.apply()), kept, note: clients.note };
+  }
+
+  /** Rejects as `add` would, and writes nothing. */
+  async rehearse(sent: AddInbound, who: Principal, options: AddOptions = {}): Promise<void> {
+    const body = await this.#prepared(sent, undefined, who);
+    await this.#queue.run(() => this.#checked(body, who, options));
+  }
+
+  #checked(body: AddInbound, who: Principal, options: AddOptions) {
+    const now = this.#clock.now();
+    const { originGuid = '', counted = UNUSED } = options;
+    const { lastTrafficResetTime } = counted;
+    const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
+    return this.#check.run(
+      { ...wanted, lastTrafficResetTime, ...settleInbound(wanted, counted, now) },
+      undefined,
+      who,
+      options,
+    );
   }
 
   async update(
