@@ -70,3 +70,5 @@ export const ArchiveParts = extensionPoint<ArchivePart>(
     return other && `the kind ${kind} already exists, in plugin ${other.plugin}`;
   },
 );
+
+export { idsHere, IS_HERE, takeEach } from './take-each.js';

@@ -1,9 +1,11 @@
 import { contribute, definePlugin, kernelErrors, SerialQueue, singleton, tap } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { afterInboundSave, beforeInboundSave, duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { composeSubscription, WaySources } from '../subscription/contract.js';
 import { afterHostSave, duringHostSave } from './contract.js';
+import { hostsPart } from './archive-part.js';
 import { externalProxies } from './external-proxy.js';
 import { HostCheck } from './host-check.js';
 import { HostService } from './host-service.js';
@@ -31,7 +33,8 @@ export default definePlugin({
     check: singleton(HostCheck),
     service: singleton(HostService),
   },
-  contributes: ({ ways }) => [
+  contributes: ({ ways, store, service }) => [
+    contribute(ArchiveParts, hostsPart({ store, service })),
     contribute(AuditedHooks, hosts),
     contribute(WaySources, { start: (output) => void (ways.output = output) }),
     contribute(LiveTypes, { type: 'hosts', start: (output) => void (ways.live = output) }),

@@ -10,6 +10,7 @@ import {
   tap,
 } from '../../kernel/index.js';
 import { TokenKinds } from '../access/contract.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
@@ -20,6 +21,7 @@ import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelIdentity, PanelListener } from '../settings/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
 import { clientDepleted, clientRenewed, clientTrafficReset, trafficReset } from '../traffic/contract.js';
+import { nodesPart } from './archive-part.js';
 import { NodeCaller } from './calls/node-caller.js';
 import { RemoteTools } from './calls/remote-tools.js';
 import { afterNodeSave, beforeNodeDelete, duringNodeSave, Nodes, nodesFlipped } from './contract.js';
@@ -85,7 +87,8 @@ export default definePlugin({
     tools: singleton(RemoteTools),
   },
   provides: ({ nodes }) => [provide(Nodes, nodes)],
-  contributes: ({ caller, live, nodes, rights }) => [
+  contributes: ({ caller, live, nodes, rights, store }) => [
+    contribute(ArchiveParts, nodesPart({ store, live })),
     contribute(OutgoingHosts, caller.access),
     contribute(OutgoingHosts, caller.briefAccess),
     contribute(SealedColumns, nodeTokens),

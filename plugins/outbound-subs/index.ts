@@ -1,11 +1,13 @@
 // Outbounds of the core from lists elsewhere, fetched again and again.
 import { contribute, definePlugin, job, maybe, singleton, stage, tap } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LinkReader } from '../link-reader/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
+import { subsPart } from './archive-part.js';
 import { CoreParts } from './core-parts.js';
 import { ListFetcher } from './list-fetcher.js';
 import { ListReader } from './list-reader.js';
@@ -42,7 +44,8 @@ export default definePlugin({
     schedule: singleton(Schedule),
     service: singleton(SubService),
   },
-  contributes: ({ fetcher, news }) => [
+  contributes: ({ fetcher, news, store, service }) => [
+    contribute(ArchiveParts, subsPart({ store, service })),
     contribute(OutgoingHosts, fetcher.access),
     contribute(LiveTypes, { type: 'outbound-subs', start: (output) => void (news.output = output) }),
   ],

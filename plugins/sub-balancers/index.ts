@@ -1,10 +1,12 @@
 // Balancers: one more document of the JSON subscription each, in which the core chooses among the entries of several inbounds.
 import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { DocumentGroupSources } from '../sub-json/contract.js';
 import { duringBalancerSave } from './contract.js';
+import { balancersPart } from './archive-part.js';
 import { BalancerStore } from './balancer-store.js';
 import { LiveNews } from './live-news.js';
 import { subBalancers } from './recorded.js';
@@ -22,6 +24,7 @@ export default definePlugin({
   migrations,
   services: { store: singleton(BalancerStore), news: singleton(LiveNews) },
   contributes: ({ store, news }) => [
+    contribute(ArchiveParts, balancersPart(store)),
     contribute(AuditedHooks, subBalancers),
     contribute(DocumentGroupSources, { groups: () => store.groups() }),
     contribute(LiveTypes, { type: 'sub-balancers', start: (output) => void (news.output = output) }),
