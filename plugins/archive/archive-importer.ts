@@ -46,7 +46,8 @@ class Listed {
   readonly list: Said[] = [];
   count = 0;
   add(name: string, reason: string): void {
-    if (this.count++ < MOST_LISTED) this.list.push({ name: name.slice(0, 200), reason: reason.slice(0, 1000) });
+    if (this.count++ < MOST_LISTED)
+      this.list.push({ name: name.slice(0, 200), reason: reason.slice(0, 1000) });
   }
 }
 
@@ -180,7 +181,10 @@ export class ArchiveImporter {
         // What the part has not read, or all of a kind that no plugin here takes.
         for await (const rest of portions.of(kind, counted))
           for (const _ of rest)
-            own.left.add(kind, found ? 'it was not read' : 'no plugin of this panel takes this kind of record');
+            own.left.add(
+              kind,
+              found ? 'it was not read' : 'no plugin of this panel takes this kind of record',
+            );
       }
     } finally {
       await portions.close();

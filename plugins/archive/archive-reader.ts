@@ -147,7 +147,9 @@ export class ArchiveReader {
     for (const kind of new Set([...Object.keys(end.records), ...counted.keys()])) {
       const [said, found] = [end.records[kind] ?? 0, counted.get(kind)?.records ?? 0];
       if (said !== found)
-        throw refused(`the archive has ${found} records of ${kind.slice(0, 64)}, and its last line says ${said}`);
+        throw refused(
+          `the archive has ${found} records of ${kind.slice(0, 64)}, and its last line says ${said}`,
+        );
     }
     if (end.sha256 !== sha256)
       throw refused('the archive was changed: its SHA-256 is not the one in its last line');

@@ -108,9 +108,7 @@ export class ArchiveWriter {
       release: RELEASE,
       madeAt: at.toISOString(),
       secrets,
-      kinds: this.#parts
-        .inOrder()
-        .map(({ value: { kind, version, about } }) => ({ kind, version, about })),
+      kinds: this.#parts.inOrder().map(({ value: { kind, version, about } }) => ({ kind, version, about })),
     };
   }
 }

@@ -1,10 +1,12 @@
 // Reads the lines of a file, compressed or not, of which nothing is known yet: each limit is checked before memory is taken.
 import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { messageOf, PanelError } from '../../kernel/index.js';
+import { messageOf, type PanelError } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import { MOST_LINE_BYTES, MOST_LINES, MOST_TEXT_BYTES } from './format.js';
 
+const PIECE = 256 * 1024;
 const NEWLINE = 10;
 const GZIP = [0x1f, 0x8b] as const;
 
@@ -13,29 +15,36 @@ async function isCompressed(file: FileHandle): Promise<boolean> {
   return bytesRead === 2 && buffer[0] === GZIP[0] && buffer[1] === GZIP[1];
 }
 
+async function* bytesOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
+  // A stream of Node would close the file, which is read a second time.
+  for (let at = 0; ; ) {
+    signal.throwIfAborted();
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
 /** The bytes of the file, decompressed. */
 async function* textOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const bytes = file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 });
-  const stop = (): void => void bytes.destroy();
-  signal.addEventListener('abort', stop, { once: true });
+  if (!(await isCompressed(file))) {
+    yield* bytesOf(file, signal);
+    return;
+  }
+  const text = createGunzip({ chunkSize: PIECE });
+  const bytes = Readable.from(bytesOf(file, signal));
+  bytes.on('error', (error) => text.destroy(error));
   try {
-    if (!(await isCompressed(file))) {
-      yield* bytes;
-      return;
-    }
-    const text = createGunzip({ chunkSize: 256 * 1024 });
-    bytes.on('error', (error) => text.destroy(error));
-    try {
-      yield* bytes.pipe(text);
-    } finally {
-      text.destroy();
-    }
+    yield* bytes.pipe(text);
   } catch (cause) {
-    if (cause instanceof PanelError) throw cause;
-    throw errors.REFUSED(`the file cannot be read: ${messageOf(cause)}; nothing was changed`, { cause });
+    if (signal.aborted) throw cause;
+    throw errors.REFUSED(`the file cannot be decompressed: ${messageOf(cause)}; nothing was changed`, {
+      cause,
+    });
   } finally {
-    signal.removeEventListener('abort', stop);
     bytes.destroy();
+    text.destroy();
   }
 }
 

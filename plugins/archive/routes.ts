@@ -24,7 +24,8 @@ const API = '/panel/api/x/archive';
 /** A connection on which nothing happens is cut after half a minute. */
 const PROGRESS_MS = 5_000;
 
-const flag = (description: string) => optional(bool().truthy('1', 'true').falsy('0', 'false')).description(description);
+const flag = (description: string) =>
+  optional(bool().truthy('1', 'true').falsy('0', 'false')).description(description);
 const Listed = () => list(shape({ name: text(), reason: text() }));
 const KindReport = shape({
   kind: text(),
@@ -78,14 +79,14 @@ export const routes = ({
     doc: 'Takes from an archive what is new here, and leaves what is here already. Without `apply`, it only says what it would do. An archive that is not whole is refused, with nothing changed.',
     files: { archive: file({ maxBytes: MOST_FILE_BYTES }) },
     body: shape({
-      apply: withDefault(bool().truthy('1', 'true').falsy('0', 'false'), false).description('false: a dry run'),
+      apply: withDefault(bool().truthy('1', 'true').falsy('0', 'false'), false).description(
+        'false: a dry run',
+      ),
       settings: withDefault(bool().truthy('1', 'true').falsy('0', 'false'), false).description(
         'settings of the archive replace those of this panel',
       ),
     }).example({ apply: 'true' }),
-    reply: payload(
-      shape({ applied: bool(), release: text(), madeAt: text(), kinds: list(KindReport) }),
-    ),
+    reply: payload(shape({ applied: bool(), release: text(), madeAt: text(), kinds: list(KindReport) })),
     errors: [errors.REFUSED, errors.BUSY],
     handle: async (input) => {
       const { apply, settings } = input.body;

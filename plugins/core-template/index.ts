@@ -33,7 +33,10 @@ export default definePlugin({
   migrations,
   services: { store: singleton(TemplateStore), service: singleton(TemplateService) },
   provides: ({ service }) => [provide(CoreTemplate, service)],
-  contributes: ({ store, service }) => [contribute(ArchiveParts, templatePart({ store, service })), contribute(AuditedHooks, coreTemplate)],
+  contributes: ({ store, service }) => [
+    contribute(ArchiveParts, templatePart({ store, service })),
+    contribute(AuditedHooks, coreTemplate),
+  ],
   taps: ({ store }) => [
     // Behind other plugins: their rules are narrower than an admin's.
     tap(composeCoreConfig, (add) => add(...store.parts.parts.map(({ part }) => part)), {

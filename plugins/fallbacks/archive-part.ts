@@ -26,7 +26,8 @@ export const fallbacksPart = ({
 }): ArchivePart => ({
   kind: 'fallbacks',
   version: 1,
-  about: 'where inbounds send connections of another protocol; inboundId and childId are those of this archive',
+  about:
+    'where inbounds send connections of another protocol; inboundId and childId are those of this archive',
   after: [INBOUNDS],
   async *export() {
     yield inbounds.list().flatMap(({ id }) => {
@@ -46,7 +47,8 @@ export const fallbacksPart = ({
         if (!run.apply || masterId === WILL_BE) return undefined;
         const sent = result.value.fallbacks.flatMap((fallback) => placed(fallback, run) ?? []);
         const gone = result.value.fallbacks.length - sent.length;
-        if (gone > 0) run.note(`inbound ${String(inboundId)}`, `${gone} fallbacks lead to inbounds that are not here`);
+        if (gone > 0)
+          run.note(`inbound ${String(inboundId)}`, `${gone} fallbacks lead to inbounds that are not here`);
         await service.replace(masterId, sent, run.who);
         return undefined;
       },

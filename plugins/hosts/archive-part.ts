@@ -19,7 +19,11 @@ export const hostsPart = ({ store, service }: { store: HostStore; service: HostS
       take: async (record) => {
         if (store.get(String(record['groupId']))) return IS_HERE;
         const { inboundIds } = record;
-        const { here, planned, missing } = idsHere(run, 'inbounds', Array.isArray(inboundIds) ? inboundIds : []);
+        const { here, planned, missing } = idsHere(
+          run,
+          'inbounds',
+          Array.isArray(inboundIds) ? inboundIds : [],
+        );
         if (here.length + planned === 0) return 'its inbounds are not here';
         if (missing > 0) run.note(String(record['remark']), `${missing} of its inbounds are not here`);
         // A dry run cannot name inbounds that are not here yet.

@@ -1,11 +1,6 @@
 // Inbounds in archives: as they are stored, with their counters, and without their clients.
 import { inspectInSlices, PanelError } from '../../kernel/index.js';
-import {
-  type ArchiveImport,
-  type ArchivePart,
-  type ArchiveRecord,
-  WILL_BE,
-} from '../archive/contract.js';
+import { type ArchiveImport, type ArchivePart, type ArchiveRecord, WILL_BE } from '../archive/contract.js';
 import { type Inbound, without } from './fields.js';
 import { AddInbound } from './schema.js';
 import type { InboundService } from './service.js';

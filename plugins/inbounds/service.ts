@@ -81,7 +81,8 @@ export class InboundService {
         },
         async (tx, inbound) => {
           await clients.write(tx, inbound);
-          if (options.counted) await this.#store.addUsage(tx, [{ inboundId: inbound.id, ...options.counted }]);
+          if (options.counted)
+            await this.#store.addUsage(tx, [{ inboundId: inbound.id, ...options.counted }]);
           await also?.(tx, inbound);
           committing?.({ id: inbound.id, applied: DONE, kept, note: clients.note });
         },

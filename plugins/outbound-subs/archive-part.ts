@@ -36,7 +36,11 @@ export const subsPart = ({ store, service }: { store: SubStore; service: SubServ
     takeEach(portions, run, {
       nameOf: ({ remark, tagPrefix }) => String(remark || tagPrefix),
       take: async (record) => {
-        if (store.list().some(({ url, tagPrefix }) => url === record['url'] && tagPrefix === record['tagPrefix']))
+        if (
+          store
+            .list()
+            .some(({ url, tagPrefix }) => url === record['url'] && tagPrefix === record['tagPrefix'])
+        )
           return IS_HERE;
         const result = inspect(SentSub, record);
         if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');

@@ -28,7 +28,8 @@ export const settingsPart = (transfer: SettingsTransfer): ArchivePart => ({
         const reason = reasons.get(name);
         if (reason !== undefined) run.left(name, reason);
         else if (from === undefined) run.taken(record);
-        else if (!run.settings) run.left(name, 'it has another value here; --settings takes that of the archive');
+        else if (!run.settings)
+          run.left(name, 'it has another value here; --settings takes that of the archive');
         else {
           run.taken(record);
           if (from !== 'now') run.note(name, 'from the next start of the panel on');

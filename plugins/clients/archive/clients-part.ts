@@ -1,11 +1,6 @@
 // Clients in archives: as clients/export gives them, with all that they used.
 import { isUsage, type UsageRecord } from './usage-record.js';
-import {
-  type ArchiveImport,
-  type ArchivePart,
-  type ArchiveRecord,
-  WILL_BE,
-} from '../../archive/contract.js';
+import { type ArchiveImport, type ArchivePart, type ArchiveRecord, WILL_BE } from '../../archive/contract.js';
 import { addValid } from '../edits/add-valid.js';
 import type { ClientService } from '../edits/client-service.js';
 import type { PartsOfClients } from '../model/client-parts.js';
