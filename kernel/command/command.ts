@@ -25,8 +25,8 @@ export interface Command {
   /** runs even if there is no panel yet: one is created in the data folder */
   readonly fresh: boolean;
   readonly options: Options;
-  /** the option whose value may come without its dashes, right after the words of the command */
-  readonly operand?: string;
+  /** the option that may come without its dashes, right after the words of the command */
+  readonly operand?: string | undefined;
   /** a whole command line */
   readonly example?: string | undefined;
   readonly run: (input: CommandInput<never>) => void | Promise<void>;
@@ -38,7 +38,7 @@ interface Declared<O extends Options> {
   readonly fresh?: boolean;
   /** `subPath` is `--sub-path`; a boolean takes no value. The description of its schema is its help text. */
   readonly options?: O;
-  /** the option whose value may come without its dashes, right after the words of the command: `weir export <file>` */
+  /** the option that may come without its dashes, right after the words of the command: `weir restore FILE` */
   readonly operand?: keyof O & string;
   readonly example?: string;
   /** Fails by throwing; a PanelError's message is shown unchanged. Runs inside the running panel, else in a panel that only runs this command. */
@@ -54,13 +54,5 @@ export function command<const O extends Options = Readonly<Record<never, never>>
   example,
   run,
 }: Declared<O>): Command {
-  return {
-    name,
-    about,
-    fresh,
-    options: options ?? {},
-    ...(operand !== undefined && { operand }),
-    example,
-    run: run as Command['run'],
-  };
+  return { name, about, fresh, options: options ?? {}, operand, example, run: run as Command['run'] };
 }

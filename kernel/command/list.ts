@@ -20,7 +20,7 @@ export function checkCommands(commands: readonly OwnedCommand[]): readonly Owned
     const other = owners.get(name);
     if (other !== undefined)
       throw new PluginError(`the command ${name} is declared by ${other} and by ${owner.name}`);
-    if (!/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)*$/.test(name))
+    if (!/^[a-z][a-z0-9-]*( [a-z0-9][a-z0-9-]*)*$/.test(name))
       throw new PluginError(
         `plugin ${owner.name} declares a command "${name}"; a name is words of lower-case letters, digits and hyphens`,
       );

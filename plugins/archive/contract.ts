@@ -1,5 +1,7 @@
 // A portable archive of what an admin owns: each plugin writes its own records and takes them back.
-import { extensionPoint, type Principal } from '../../kernel/index.js';
+import { extensionPoint, type Principal, token } from '../../kernel/index.js';
+
+export { idsHere, IS_HERE, takeEach } from './take-each.js';
 
 /** One record: an object of JSON. */
 export type ArchiveRecord = Readonly<Record<string, unknown>>;
@@ -71,4 +73,9 @@ export const ArchiveParts = extensionPoint<ArchivePart>(
   },
 );
 
-export { idsHere, IS_HERE, takeEach } from './take-each.js';
+/** The records of this panel as archives have them, for plugins that write other forms. */
+export interface ArchiveRecordsApi {
+  /** Yields the records of a kind in portions; nothing where no plugin here has the kind. Without secrets. */
+  of(kind: string): AsyncIterable<readonly ArchiveRecord[]>;
+}
+export const ArchiveRecords = token<ArchiveRecordsApi>('archive', 'ArchiveRecords');

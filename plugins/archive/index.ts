@@ -1,11 +1,14 @@
-import { definePlugin, maybe, singleton } from '../../kernel/index.js';
+import { definePlugin, maybe, provide, singleton } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ArchiveImporter } from './archive-importer.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { commands } from './commands.js';
+import { type ArchiveRecord, ArchiveRecords } from './contract.js';
 import { RELEASE } from './format.js';
 import { Parts } from './parts.js';
 import { routes } from './routes.js';
+
+async function* nothing(): AsyncGenerator<never> {}
 
 export default definePlugin({
   name: 'archive',
@@ -18,6 +21,13 @@ export default definePlugin({
     writer: singleton(ArchiveWriter),
     importer: singleton(ArchiveImporter),
   },
+  provides: ({ parts }) => [
+    provide(ArchiveRecords, {
+      of: (kind) =>
+        (parts.inOrder().find(({ value }) => value.kind === kind)?.value.export({ secrets: false }) ??
+          nothing()) as AsyncIterable<readonly ArchiveRecord[]>,
+    }),
+  ],
   commands,
   routes,
 });
