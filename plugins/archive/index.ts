@@ -24,8 +24,10 @@ export default definePlugin({
   provides: ({ parts }) => [
     provide(ArchiveRecords, {
       of: (kind) =>
-        (parts.inOrder().find(({ value }) => value.kind === kind)?.value.export({ secrets: false }) ??
-          nothing()) as AsyncIterable<readonly ArchiveRecord[]>,
+        (parts
+          .inOrder()
+          .find(({ value }) => value.kind === kind)
+          ?.value.export({ secrets: false }) ?? nothing()) as AsyncIterable<readonly ArchiveRecord[]>,
     }),
   ],
   commands,

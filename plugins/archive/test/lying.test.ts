@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { random } from '../../../test/harness/random.js';
-import { TestPanel } from '../../../test/harness/index.js';
+import type { TestPanel } from '../../../test/harness/index.js';
 import { archiveOf, boot, bring, linesOf, upload } from './archive-world.js';
 
 let panel: TestPanel;
@@ -18,7 +18,10 @@ test.before(async () => {
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 
 /** The lines with a last line that fits them. */
-function sealed(lines: readonly string[], change: (end: Record<string, never>) => object = (end) => end): string {
+function sealed(
+  lines: readonly string[],
+  change: (end: Record<string, never>) => object = (end) => end,
+): string {
   const before = lines.map((line) => `${line}\n`).join('');
   const records: Record<string, number> = {};
   for (const line of lines.slice(1)) {
@@ -41,7 +44,12 @@ const cases: Readonly<Record<string, readonly [make: () => string | Uint8Array, 
   'the export of settings': [() => '{"kind":"weir-settings"}\n', /not an archive of `weir export`/],
   'a later format': [() => whole.replace('"version":1', '"version":2'), /format 2.*Upgrade the panel first/],
   'a later form of a kind': [
-    () => sealed(lines().map((line, i) => (i === 0 ? line.replace('"kind":"clients","version":1', '"kind":"clients","version":7') : line))),
+    () =>
+      sealed(
+        lines().map((line, i) =>
+          i === 0 ? line.replace('"kind":"clients","version":1', '"kind":"clients","version":7') : line,
+        ),
+      ),
     /clients in the form 7/,
   ],
   'half a file': [() => whole.slice(0, whole.length / 2), /is not JSON|incomplete/],
@@ -49,7 +57,7 @@ const cases: Readonly<Record<string, readonly [make: () => string | Uint8Array, 
   'half a compressed file': [() => gzipSync(whole).subarray(0, 900), /cannot be decompressed/],
   'a wrong digest': [() => whole.replace('client4', 'client9'), /its SHA-256 is not/],
   'a wrong count': [
-    () => sealed(lines(), (end) => ({ ...end, records: { ...(end['records'] as object), clients: 4 } })),
+    () => sealed(lines(), (end) => ({ ...end, records: { ...(end['records'] as unknown as object), clients: 4 } })),
     /5 records of clients, and its last line says 4/,
   ],
   'a wrong sum': [
@@ -64,7 +72,10 @@ const cases: Readonly<Record<string, readonly [make: () => string | Uint8Array, 
     },
     /kinds come one after another/,
   ],
-  'an unknown kind': [() => sealed([...lines(), '{"kind":"../../etc/passwd","record":{}}']), /line 1 does not name/],
+  'an unknown kind': [
+    () => sealed([...lines(), '{"kind":"../../etc/passwd","record":{}}']),
+    /line 1 does not name/,
+  ],
   'a line without a record': [() => sealed([...lines(), '{"kind":"clients"}']), /has no record/],
   'a line of 64 MiB': [
     () => `${lines()[0]}\n${'x'.repeat(64 * 1024 * 1024)}`,
@@ -104,12 +115,15 @@ test.serial('a million lines of an unknown kind are counted, and none is taken',
   t.is(others?.left.length, 1000);
 });
 
-test.serial('records of a whole archive that the API would refuse are left, and the others are taken', async (t) => {
-  const bad = { kind: 'clients', record: { client: { email: 'a b' }, inboundIds: [1], usage: { up: -1 } } };
-  const strange = { kind: 'clients', record: { client: 5, inboundIds: 'x' } };
-  const report = await bring(panel, sealed([...lines(), JSON.stringify(bad), JSON.stringify(strange)]));
-  const clients = report.kinds.find(({ kind }) => kind === 'clients');
-  t.is(clients?.taken, 3);
-  t.is(clients?.leftCount, 4);
-  t.deepEqual(panel.faults, []);
-});
+test.serial(
+  'records of a whole archive that the API would refuse are left, and the others are taken',
+  async (t) => {
+    const bad = { kind: 'clients', record: { client: { email: 'a b' }, inboundIds: [1], usage: { up: -1 } } };
+    const strange = { kind: 'clients', record: { client: 5, inboundIds: 'x' } };
+    const report = await bring(panel, sealed([...lines(), JSON.stringify(bad), JSON.stringify(strange)]));
+    const clients = report.kinds.find(({ kind }) => kind === 'clients');
+    t.is(clients?.taken, 3);
+    t.is(clients?.leftCount, 4);
+    t.deepEqual(panel.faults, []);
+  },
+);

@@ -25,7 +25,9 @@ export const commands = ({
       const { inbounds, clients, notes } = await leaving.write(folder, signal);
       say(`${inbounds} inbounds and ${clients} clients are in ${folder}`);
       for (const note of notes.slice(0, MOST_SHOWN)) say(`  ${note}`);
-      say('READ-ME.txt says how to import them. The folder has the credentials of all clients: keep it private');
+      say(
+        'READ-ME.txt says how to import them. The folder has the credentials of all clients: keep it private',
+      );
     },
   }),
 ];

@@ -65,7 +65,8 @@ class OneFolder {
 
   async write(): Promise<Left> {
     const going = this.#needs.inbounds.list().filter(({ nodeId, remark, tag }) => {
-      if (nodeId !== null) this.#notes.push(`inbound ${tag} (${remark}) runs on a node and stays out: add it there`);
+      if (nodeId !== null)
+        this.#notes.push(`inbound ${tag} (${remark}) runs on a node and stays out: add it there`);
       return nodeId === null;
     });
     for (const [i, { id }] of going.entries()) this.#positions.set(id, i + 1);
@@ -121,7 +122,10 @@ class OneFolder {
     this.#notes.push(
       `inbound ${tag} has ${emails.length} clients, more than one call takes: attach/ has them, and they get the credentials of their clients`,
     );
-    await this.#folder.put(file, JSON.stringify({ ...body, settings: { ...settings, clients: [] }, clientStats: [] }));
+    await this.#folder.put(
+      file,
+      JSON.stringify({ ...body, settings: { ...settings, clients: [] }, clientStats: [] }),
+    );
     for (let from = 0; from < emails.length; from += CLIENTS_PER_FILE)
       await this.#folder.put(
         `attach/${String(position).padStart(3, '0')}-${1 + from / CLIENTS_PER_FILE}.json`,
@@ -216,4 +220,3 @@ class OneFolder {
     return (Array.isArray(ids) ? ids : []).flatMap((id) => this.#positions.get(Number(id)) ?? []);
   }
 }
-

@@ -8,13 +8,18 @@ import { folderFor } from '../../../test/harness/folder-for.js';
 import { weirCommand } from '../../../test/harness/weir-command.js';
 import { oldPanel, type OldClient, type OldInbound } from './old-export.js';
 
-const read = async <T>(...path: readonly string[]): Promise<T> => JSON.parse(await readFile(join(...path), 'utf8')) as T;
+const read = async <T>(...path: readonly string[]): Promise<T> =>
+  JSON.parse(await readFile(join(...path), 'utf8')) as T;
 
 /** The panel's own API, as programs of the old panel use it. */
 async function moveIn(panel: TestPanel, { clients, inbounds }: ReturnType<typeof oldPanel>): Promise<void> {
   const stats = new Map(inbounds.flatMap(({ clientStats }) => clientStats.map((stat) => [stat.email, stat])));
   const items = clients.map(({ client }) => {
-    const { up = 0, down = 0, expiryTime = client['expiryTime'] } = stats.get(client['email'] as string) ?? {};
+    const {
+      up = 0,
+      down = 0,
+      expiryTime = client['expiryTime'],
+    } = stats.get(client['email'] as string) ?? {};
     // The old panel acts on the time in its counters: a renewal reaches only one of its copies.
     return { client: { ...client, expiryTime }, inboundIds: null, traffic: { up, down } };
   });
@@ -47,10 +52,16 @@ test('the way back restores the export of the old panel', async (t) => {
   const written = await read<OldClient[]>(folder, 'clients', '001.json');
   // Where it differs, the old panel's own value was wrong: see docs/leaving.md.
   const renewed = new Map(
-    old.inbounds.flatMap(({ clientStats }) => clientStats.map(({ email, expiryTime }) => [email, expiryTime])),
+    old.inbounds.flatMap(({ clientStats }) =>
+      clientStats.map(({ email, expiryTime }) => [email, expiryTime]),
+    ),
   );
   const expected = old.clients.map(({ client, inboundIds }) => ({
-    client: { ...client, security: client['security'] || 'auto', expiryTime: renewed.get(client['email'] as string) },
+    client: {
+      ...client,
+      security: client['security'] || 'auto',
+      expiryTime: renewed.get(client['email'] as string),
+    },
     inboundIds,
   }));
   t.deepEqual(written, expected as OldClient[]);

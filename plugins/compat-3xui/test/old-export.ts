@@ -21,9 +21,8 @@ export interface OldInbound extends Readonly<Record<string, unknown>> {
 
 const root = await sourceRoot();
 const read = <T>(name: string): T =>
-  (
-    JSON.parse(readFileSync(new URL(`plugins/compat-3xui/test/fixture/${name}`, root), 'utf8')) as { obj: T }
-  ).obj;
+  (JSON.parse(readFileSync(new URL(`plugins/compat-3xui/test/fixture/${name}`, root), 'utf8')) as { obj: T })
+    .obj;
 
 export const oldPanel = () => ({
   /** Unix ms, a second after its last change */
