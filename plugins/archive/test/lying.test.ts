@@ -57,7 +57,11 @@ const cases: Readonly<Record<string, readonly [make: () => string | Uint8Array, 
   'half a compressed file': [() => gzipSync(whole).subarray(0, 900), /cannot be decompressed/],
   'a wrong digest': [() => whole.replace('client4', 'client9'), /its SHA-256 is not/],
   'a wrong count': [
-    () => sealed(lines(), (end) => ({ ...end, records: { ...(end['records'] as unknown as object), clients: 4 } })),
+    () =>
+      sealed(lines(), (end) => ({
+        ...end,
+        records: { ...(end['records'] as unknown as object), clients: 4 },
+      })),
     /5 records of clients, and its last line says 4/,
   ],
   'a wrong sum': [
@@ -102,16 +106,16 @@ for (const [name, [make, says]] of Object.entries(cases))
     t.deepEqual(linesOf(await archiveOf(panel)), before);
   });
 
-test.serial('a million lines of an unknown kind are counted, and none is taken', async (t) => {
+test.serial('200,000 lines of an unknown kind are counted, and none is taken', async (t) => {
   const header = JSON.parse(lines()[0] as string) as { kinds: object[] };
   header.kinds.push({ kind: 'of-others', version: 1, about: 'x' });
   const digest = createHash('sha256');
-  const texts = [`${JSON.stringify(header)}\n`, '{"kind":"of-others","record":{}}\n'.repeat(1_000_000)];
+  const texts = [`${JSON.stringify(header)}\n`, '{"kind":"of-others","record":{}}\n'.repeat(200_000)];
   for (const text of texts) digest.update(text);
-  const end = { records: { 'of-others': 1_000_000 }, sums: {}, sha256: digest.digest('hex') };
+  const end = { records: { 'of-others': 200_000 }, sums: {}, sha256: digest.digest('hex') };
   const report = await bring(panel, `${texts.join('')}${JSON.stringify({ end })}\n`);
   const others = report.kinds.find(({ kind }) => kind === 'of-others');
-  t.is(others?.leftCount, 1_000_000);
+  t.is(others?.leftCount, 200_000);
   t.is(others?.left.length, 1000);
 });
 
