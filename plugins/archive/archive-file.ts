@@ -22,7 +22,7 @@ export async function writeArchiveFile(
     const claimed = await open(path, 'wx', 0o600).catch((cause: NodeJS.ErrnoException) => {
       throw errors.NOT_WRITTEN(
         cause.code === 'EEXIST'
-          ? `${path} is there already; choose another name`
+          ? `${path} already exists; choose another name`
           : `${path} cannot be written: ${reasonOf(cause)}`,
         { cause },
       );

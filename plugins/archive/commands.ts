@@ -31,7 +31,7 @@ export const commands = ({ writer, importer, audit }: Scope): Command[] => [
       ),
     },
     operand: 'file',
-    example: 'weir export /root/panel.jsonl.gz',
+    example: 'weir export /var/backups/panel.jsonl.gz',
     run: async ({ options: { file, secrets = false }, who, say, signal }) => {
       requireAbsolute(file);
       await audit?.act('download', who, { name: 'archive', facts: { file, secrets } });
@@ -57,7 +57,7 @@ export const commands = ({ writer, importer, audit }: Scope): Command[] => [
       settings: optional(bool().description('settings of the archive replace those of this panel')),
     },
     operand: 'file',
-    example: 'weir import archive /root/panel.jsonl.gz --apply',
+    example: 'weir import archive /var/backups/panel.jsonl.gz --apply',
     run: async ({ options: { file, apply = false, settings = false }, who, say, signal }) => {
       requireAbsolute(file);
       if (apply) await audit?.act('import', who, { name: 'archive', facts: { file } });

@@ -20,7 +20,7 @@ test('an archive goes into a panel that has records of its own, and what is ther
   const text = gunzipSync(await readFile(file)).toString();
   const again = await weirCommand(old.dataDirectory, ['export', file]);
   t.is(again.code, 1);
-  t.regex(again.complained, /is there already; choose another name/);
+  t.regex(again.complained, /already exists; choose another name/);
 
   await using other = await boot();
   const own = await other.addInbound({ remark: 'own' });

@@ -18,7 +18,7 @@ export const commands = ({
       'Writes inbounds and clients in the form that 3x-ui imports, to a new folder. Its READ-ME.txt says how to import them there.',
     options: { folder: text().max(4096).description('absolute path of the new folder') },
     operand: 'folder',
-    example: 'weir export 3x-ui /root/to-3x-ui',
+    example: 'weir export 3x-ui /var/backups/to-3x-ui',
     run: async ({ options: { folder }, who, say, signal }) => {
       if (!isAbsolute(folder)) throw new Refusal(`<folder> must be an absolute path, and "${folder}" is not`);
       await audit?.act('download', who, { name: '3x-ui', facts: { folder } });

@@ -133,7 +133,7 @@ export class OldForm {
     };
   }
 
-  /** An item of clients/export. `positions` are those of the inbounds that go along. */
+  /** An item of clients/export. `positions` are those of the inbounds in the folder. */
   item(row: Readonly<ClientRow>, positions: ReadonlyMap<number, number>): Values {
     const own = row.inboundIds.flatMap((id) => this.#inbounds.get(id) ?? []).filter(hasClients);
     const uses = (name: 'password' | 'auth'): boolean =>
