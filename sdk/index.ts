@@ -7287,11 +7287,11 @@ export class Weir extends Transport {
 
   readonly archive = {
     /** What the admin owns, as lines of JSON that other programs can read. It has the credentials of all clients and the private keys of inbounds. A reply without the last line, `{"end":…}`, is incomplete. — GET /panel/api/x/archive/export */
-    export: (input?: ArchiveExportInput): Promise<Response> =>
-      this.call({ method: 'GET', path: '/panel/api/x/archive/export', gives: 'response' }, input),
+    export: (input?: ArchiveExportInput, options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/archive/export', gives: 'response' }, input, options),
     /** Takes from an archive what is new here, and leaves what is here already. Without `apply`, it only says what it would do. An archive that is not whole is refused, with nothing changed. — POST /panel/api/x/archive/import */
-    import: (): Promise<ArchiveImportReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/archive/import', gives: 'obj' }),
+    import: (options?: CallOptions): Promise<ArchiveImportReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/archive/import', gives: 'obj' }, {}, options),
   } as const;
 
   readonly audit = {

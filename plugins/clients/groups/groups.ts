@@ -76,8 +76,7 @@ export class Groups {
   /** Creates a group of another panel, with where the count of its traffic starts there. */
   async adopt(name: string, baseline: Baseline, who: Principal): Promise<void> {
     if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
-    refuseHidden('name', name, 'label');
-    await this.#db.write((tx) => this.#set(tx, name, baseline, who));
+    await this.restore({ name, created: true, ...baseline }, who);
   }
 
   /** Whether a group has a row here: a name on clients has none. */
