@@ -172,18 +172,21 @@ async function obtain(name, program) {
 export const testPrograms = () => folderOf(PROGRAMS);
 /** The same for a certificate authority. */
 export const authorityPrograms = () => folderOf(AUTHORITY);
+/** Installs nftables where it is missing. */
+export async function nftables() {
+  // A package of npm has a program of this name, which would be found first.
+  if (NFT.some((path) => existsSync(path))) return;
+  const missing = await installPackage({
+    what: 'nftables',
+    wanted: 'nftables',
+    program: 'nft',
+    name: 'nftables',
+  });
+  if (missing) say(missing);
+}
 /** The same for programs that run inbounds beside the core; tunnels need nftables as well. */
 export async function sidecarPrograms() {
-  // A package of npm has a program of this name, which would be found first.
-  if (!NFT.some((path) => existsSync(path))) {
-    const missing = await installPackage({
-      what: 'nftables',
-      wanted: 'nftables',
-      program: 'nft',
-      name: 'nftables',
-    });
-    if (missing) say(missing);
-  }
+  await nftables();
   return folderOf(SIDECARS);
 }
 

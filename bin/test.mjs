@@ -15,7 +15,7 @@ import { runAva, titleOf } from './run-ava.mjs';
 import { root, run, setUp } from './setup.mjs';
 import { installPackage, pathOf } from './system-package.mjs';
 import { forgetGroups, groupFiles } from './test-groups.mjs';
-import { authorityPrograms, sidecarPrograms, testPrograms } from './test-programs.mjs';
+import { authorityPrograms, nftables, sidecarPrograms, testPrograms } from './test-programs.mjs';
 
 // Takes a folder, a source or the name of a plugin; the tests run compiled.
 const folders = process.argv
@@ -114,6 +114,9 @@ const needsPrograms = (file) => /^\/\/ Runs client programs\b/m.test(sources.get
 const programs = files.some(needsPrograms) ? await testPrograms() : {};
 /** A file that runs programs of sidecars says so. */
 const needsSidecars = (file) => /^\/\/ Runs sidecar programs\b/m.test(sources.get(file));
+/** A file that makes tables of nftables says so. */
+const needsTables = (file) => /^\/\/ Runs nftables\b/m.test(sources.get(file));
+if (files.some(needsTables)) await nftables();
 const sidecars = files.some(needsSidecars) ? await sidecarPrograms() : {};
 /** A file that orders certificates from a real authority says so. */
 const needsAuthority = (file) => /^\/\/ Runs a certificate authority\b/m.test(sources.get(file));

@@ -9,6 +9,10 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { sourceRoot } from '../harness/source-root.js';
 
+const VIEWER_FILES = [
+  ...['swagger-ui-bundle.js', 'swagger-ui.css'],
+  ...['LICENSE', 'swagger-ui-bundle.js.LICENSE.txt', 'NOTICE'],
+];
 const NPM = `#!/bin/sh
 echo "npm $1" >> "$NOTES"
 case "$1" in
@@ -98,7 +102,12 @@ async function machine(t: ExecutionContext): Promise<() => Promise<Checkout>> {
     await checkout.write('kernel/a.ts', 'fine');
     await checkout.write('node_modules/typescript/bin/tsc', TSC);
     await mkdir(join(checkout.folder, 'bin'));
-    await copyFile(new URL('bin/setup.mjs', await sourceRoot()), join(checkout.folder, 'bin', 'setup.mjs'));
+    for (const name of ['setup.mjs', 'api-page.mjs'])
+      await copyFile(new URL(`bin/${name}`, await sourceRoot()), join(checkout.folder, 'bin', name));
+    // What the build copies beside the page of the API.
+    await checkout.write('plugins/api-docs/page/index.html', '');
+    await checkout.write('node_modules/swagger-ui-dist/package.json', '{}');
+    for (const name of VIEWER_FILES) await checkout.write(`node_modules/swagger-ui-dist/${name}`, '');
     return checkout;
   };
 }

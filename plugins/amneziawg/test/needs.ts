@@ -36,10 +36,16 @@ export async function amneziawgGo(): Promise<string | undefined> {
 
 /** Why there can be no tunnels here; empty where there can be. */
 export async function whyNoTunnels(): Promise<string> {
+  const problem = await whyNoTables();
+  if (problem) return problem;
+  return (await amneziawgGo()) ? '' : 'there is no amneziawg-go on PATH or in WEIR_TEST_PROGRAMS';
+}
+
+/** Why there can be no tables of nftables in a network namespace; empty where there can be. */
+export async function whyNoTables(): Promise<string> {
   if (process.getuid?.() !== 0) return 'it makes network namespaces, which takes root';
   const problem = await rightsProblem();
   if (problem) return problem;
-  if (!(await amneziawgGo())) return 'there is no amneziawg-go on PATH or in WEIR_TEST_PROGRAMS';
   const env = { ...process.env, PATH: searchPath() };
   try {
     await run('unshare', ['--net', '--mount', 'nft', 'add', 'table', 'inet', 'probe'], { env });

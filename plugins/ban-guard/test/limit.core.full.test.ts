@@ -1,3 +1,4 @@
+// Runs nftables.
 // With a real core in a network of its own: a client with limitIp 1 comes from two addresses.
 import { createInterface } from 'node:readline';
 import { writeFile } from 'node:fs/promises';

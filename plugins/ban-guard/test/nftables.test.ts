@@ -1,3 +1,4 @@
+// Runs nftables.
 // Bans by nftables, in network namespaces of the tests.
 import test from 'ava';
 import { testUnless } from '../../../test/harness/left-out.js';

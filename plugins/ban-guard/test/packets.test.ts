@@ -1,3 +1,4 @@
+// Runs nftables.
 // What a ban lets through: packets between two network namespaces.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

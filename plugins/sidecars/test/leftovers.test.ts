@@ -1,3 +1,4 @@
+// Runs nftables.
 // What a killed panel left of an inbound, or of a plugin, that is gone: the next panel removes it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,11 +10,11 @@ import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js
 import { invariants } from '../../../test/harness/invariants.js';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { until } from '../../../test/harness/until.js';
-import { whyNoTunnels } from '../../amneziawg/test/needs.js';
+import { whyNoTables } from '../../amneziawg/test/needs.js';
 import { isTableName, removeTables } from '../nft-tables.js';
 import { World } from './world.js';
 
-const testTables = testUnless(await whyNoTunnels());
+const testTables = testUnless(await whyNoTables());
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
