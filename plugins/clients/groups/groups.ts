@@ -59,12 +59,7 @@ export class Groups {
   }
 
   async create(name: string, who: Principal, note?: (facts: { name: string }) => void) {
-    if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
-    refuseHidden('name', name, 'label');
-    await this.#db.write(async (tx) => {
-      await this.#set(tx, name, await this.#baseline(tx, name), who);
-      note?.({ name });
-    });
+    await this.#add(name, (tx) => this.#baseline(tx, name), who, note);
     return { name };
   }
 
@@ -73,10 +68,22 @@ export class Groups {
   }
 
   /** Creates a group of another panel, with where the count of its traffic starts there. */
-  async adopt(name: string, baseline: Baseline, who: Principal): Promise<void> {
+  adopt(name: string, baseline: Baseline, who: Principal): Promise<void> {
+    return this.#add(name, async () => baseline, who);
+  }
+
+  async #add(
+    name: string,
+    baselineIn: (tx: Tx) => Promise<Baseline>,
+    who: Principal,
+    note?: (facts: { name: string }) => void,
+  ): Promise<void> {
     if (this.#groupStore.isCreated(name)) throw errors.GROUP_TAKEN(undefined, { path: 'name' });
     refuseHidden('name', name, 'label');
-    await this.#db.write((tx) => this.#set(tx, name, baseline, who));
+    await this.#db.write(async (tx) => {
+      await this.#set(tx, name, await baselineIn(tx), who);
+      note?.({ name });
+    });
   }
 
   async #baseline(tx: Tx, name: string): Promise<Baseline> {

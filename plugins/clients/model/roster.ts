@@ -19,7 +19,7 @@ import { RowIndex } from './row-index.js';
 import { type ClientRow, readRow, rowOf } from './row.js';
 import { SearchText } from './search-text.js';
 import { lowerBound, merge } from './sorted-rows.js';
-import { readRows, ROWS_PER_SELECT, type StoredRow } from './stored-rows.js';
+import { MAX_BYTES, readRows, ROWS_PER_SELECT, type StoredRow } from './stored-rows.js';
 
 /** What changes of one client. */
 export interface RowEdit {
@@ -51,7 +51,6 @@ export interface RosterChange {
 
 /** Rows that are added and deleted one by one. */
 const FEW = 16;
-const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
 export class Roster {
   readonly isComparedApart = true;

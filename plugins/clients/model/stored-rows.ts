@@ -3,7 +3,8 @@ import type { Database, SqlWords } from '../../../kernel/index.js';
 import { fields } from './fields.js';
 import { storedNames } from './row.js';
 
-const MAX_BYTES = Number.MAX_SAFE_INTEGER;
+/** Counters stop here: JSON transports no greater number exactly. */
+export const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Rows of one SELECT. Two lists of them fit into the young generation (panel/heap.ts): what is read is collected soon. */
 export const ROWS_PER_SELECT = 250;
 
