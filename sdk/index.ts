@@ -4690,6 +4690,45 @@ export type AlarmsListReply = {
   text: string;
 }[];
 
+export type ArchiveExportInput = {
+  query?: {
+    /** 1: also what opens other machines and accounts */
+    secrets?: boolean | ('1' | 'true' | '0' | 'false');
+  };
+};
+
+export type ArchiveImportReply = {
+  applied: boolean;
+  release: string;
+  madeAt: string;
+  kinds: {
+    kind: string;
+    /** in the archive */
+    records: number;
+    taken: number;
+    /** what stays out and why, the first 1,000 */
+    left: {
+      name: string;
+      reason: string;
+    }[];
+    leftCount: number;
+    /** what is not here as it was there */
+    notes: {
+      name: string;
+      reason: string;
+    }[];
+    noteCount: number;
+    /** as digits: in the archive, of what was taken, and in this panel before and after */
+    sums: {
+      name: string;
+      archive: string;
+      taken: string;
+      before: string;
+      after: string;
+    }[];
+  }[];
+};
+
 export type AuditChangesInput = {
   query?: {
     /** kind of the record: client, inbound, setting … */
@@ -7244,6 +7283,15 @@ export class Weir extends Transport {
     /** Every alarm that is measured, active or not: cpu, memory and disk in percent, and certificates in days that are left. — GET /panel/api/x/alarms */
     list: (options?: CallOptions): Promise<AlarmsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/alarms', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly archive = {
+    /** What the admin owns, as lines of JSON that other programs can read. It has the credentials of all clients and the private keys of inbounds. A reply without the last line, `{"end":…}`, is incomplete. — GET /panel/api/x/archive/export */
+    export: (input?: ArchiveExportInput, options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/archive/export', gives: 'response' }, input, options),
+    /** Takes from an archive what is new here, and leaves what is here already. Without `apply`, it only says what it would do. An archive that is not whole is refused, with nothing changed. — POST /panel/api/x/archive/import */
+    import: (options?: CallOptions): Promise<ArchiveImportReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/archive/import', gives: 'obj' }, {}, options),
   } as const;
 
   readonly audit = {

@@ -5,6 +5,7 @@
 //   @weir-panel/weir/plugins/access: 14 names
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
+//   @weir-panel/weir/plugins/archive: 11 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
@@ -1855,6 +1856,87 @@ declare module '@weir-panel/weir/plugins/alarms' {
   }
   /** States that raise an alarm while they have a problem; called every ten seconds. */
   export const WatchedStates: ExtensionPoint<WatchedState>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/archive' {
+  import type { ExtensionPoint, Principal, Token } from '@weir-panel/weir/kernel';
+
+  // The import of kinds of which a panel has few records: one after another.
+  /** Takes records one by one. `take` returns why a record is left, and nothing for one that is taken, or that would be; it may throw the errors of the API, which leave the record. */
+  export function takeEach(portions: AsyncIterable<readonly ArchiveRecord[]>, run: ArchiveImport, { nameOf, take, }: {
+    /** how an admin knows it */
+    readonly nameOf: (record: ArchiveRecord) => string;
+    readonly take: (record: ArchiveRecord) => Promise<string | undefined> | string | undefined;
+  }): Promise<void>;
+  /** What is left because it exists. */
+  export const IS_HERE = "it is here already";
+  /** The ids here of records to which another one refers: `WILL_BE` in a dry run is left out, and counted in `planned`. */
+  export function idsHere({ references }: ArchiveImport, kind: string, ids: readonly unknown[]): {
+    readonly here: number[];
+    readonly planned: number;
+    readonly missing: number;
+  };
+
+  // A portable archive of what an admin owns: each plugin writes its own records and takes them back.
+  /** One record: an object of JSON. */
+  export type ArchiveRecord = Readonly<Record<string, unknown>>;
+  /** Where records of an archive are in this panel. Ids differ between panels. */
+  export interface ArchiveReferences {
+    /** Notes that the record of this kind and id is `here` now. In a dry run, `WILL_BE` stands for a record that would be new. */
+    set(kind: string, id: number | string, here: number | typeof WILL_BE): void;
+    /** Returns its id here; undefined if it was left, or if the archive does not have it. */
+    get(kind: string, id: number | string): number | typeof WILL_BE | undefined;
+  }
+  /** The id of a record that a dry run would add. */
+  export const WILL_BE = "will be";
+  /** One import of an archive. */
+  export interface ArchiveImport {
+    /** false: a dry run, which writes nothing and finds out what it can */
+    readonly apply: boolean;
+    /** settings of the archive replace those of this panel */
+    readonly settings: boolean;
+    readonly who: Principal;
+    readonly references: ArchiveReferences;
+    /** aborts when nobody waits any more */
+    readonly signal: AbortSignal;
+    /** Call it for each record that is taken, or that would be. */
+    taken(record: ArchiveRecord): void;
+    /** Call it for each record that stays out: how an admin knows it, and one clause that says why. */
+    left(name: string, reason: string): void;
+    /** Something of a taken record that is not here as it was there: one clause. */
+    note(name: string, what: string): void;
+  }
+  /** Records of one kind. */
+  export interface ArchivePart {
+    /** plural, small letters, digits and hyphens: `inbounds` */
+    readonly kind: string;
+    /** of the form of its records; an archive with a greater one is refused */
+    readonly version: number;
+    /** what they are, for the header of the archive: one sentence */
+    readonly about: string;
+    /** kinds to whose records these refer: they come first */
+    readonly after?: readonly string[];
+    /** kinds whose records refer to these */
+    readonly before?: readonly string[];
+    /** Returns numbers of a record that are summed, so that both sides of a move can be compared. A record of an archive may be anything. */
+    sums?(record: ArchiveRecord): Readonly<Record<string, unknown>>;
+    /** Yields all records, in portions of at most a thousand. `secrets`: also those that open other machines and accounts. */
+    export(options: {
+      readonly secrets: boolean;
+    }): AsyncIterable<readonly object[]>;
+    /** Takes what is new and leaves what is here. Records are checked as the API checks what it gets, and each ends in `taken` or `left`. Rejects only where the import cannot go on. */
+    import(portions: AsyncIterable<readonly ArchiveRecord[]>, run: ArchiveImport): Promise<void>;
+  }
+  /** What archives contain; one entry for each kind of record. */
+  export const ArchiveParts: ExtensionPoint<ArchivePart>;
+  /** The records of this panel as archives have them, for plugins that write other forms. */
+  export interface ArchiveRecordsApi {
+    /** Yields the records of a kind in portions; nothing where no plugin here has the kind. Without secrets. */
+    of(kind: string): AsyncIterable<readonly ArchiveRecord[]>;
+  }
+  export const ArchiveRecords: Token<ArchiveRecordsApi>;
 
   export {};
 }
@@ -5053,6 +5135,12 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly keepDestinations?: boolean;
     /** guid of the panel below the node of `nodeId` that runs it; without it the node itself does */
     readonly originGuid?: string;
+    /** What another panel has counted for it: bytes, and Unix ms. A limit that it has reached holds at once. */
+    readonly counted?: {
+      readonly up: number;
+      readonly down: number;
+      readonly lastTrafficResetTime: number;
+    };
   }
   export interface Added {
     readonly id: number;

@@ -8,6 +8,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
@@ -20,6 +21,8 @@ import {
   Inbounds,
   LocalInbounds,
 } from '../inbounds/contract.js';
+import { clientsPart } from './archive/clients-part.js';
+import { groupsPart } from './archive/groups-part.js';
 import {
   afterClientSave,
   beforeClientDelete,
@@ -127,7 +130,9 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ coreUsers, sentClients, store, shown, db }) => [
+  contributes: ({ coreUsers, sentClients, store, shown, db, service, parts, groups: allGroups }) => [
+    contribute(ArchiveParts, groupsPart(allGroups)),
+    contribute(ArchiveParts, clientsPart({ store, service, parts })),
     contribute(AuditedHooks, clients),
     contribute(AuditedHooks, groups),
     ...clientInvariants(store, db).map((invariant) => contribute(Invariants, invariant)),

@@ -12,10 +12,15 @@ import {
   tap,
 } from '../../kernel/index.js';
 import { sessionToken } from '../access/contract.js';
-import { Clients } from '../clients/contract.js';
+import { ArchiveRecords } from '../archive/contract.js';
+import { AuditTrail } from '../audit/contract.js';
+import { Clients, ProgramUsers } from '../clients/contract.js';
+import { Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { CentralRoutes } from '../nodes/contract.js';
 import { Adapter } from './adapter.js';
 import { BodyHashes } from './body-hashes.js';
+import { commands } from './leaving/commands.js';
+import { Leaving } from './leaving/leaving.js';
 import { LoginTokens } from './login-tokens.js';
 import { OLD_COOKIE, OldPrograms } from './old-program.js';
 
@@ -24,13 +29,24 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Serves programs that were written for 3x-ui: its names, its cookie, its bodies and replies.',
-  uses: { sessions: Sessions, clients: Clients, replays: maybe(Replays) },
+  uses: {
+    sessions: Sessions,
+    clients: Clients,
+    replays: maybe(Replays),
+    inbounds: Inbounds,
+    local: LocalInbounds,
+    users: ProgramUsers,
+    archived: maybe(ArchiveRecords),
+    audit: maybe(AuditTrail),
+  },
   services: {
     tokens: singleton(LoginTokens),
     programs: singleton(OldPrograms),
     hashes: singleton(BodyHashes),
     adapter: singleton(Adapter),
+    leaving: singleton(Leaving),
   },
+  commands,
   contributes: ({ adapter }) => [
     contribute(SessionCookies, OLD_COOKIE),
     contribute(RouteAdapters, (routes) => adapter.serve(routes)),

@@ -1,11 +1,13 @@
 // The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
 import { contribute, definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LocalInbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
 import { CoreTemplate, duringTemplateSave } from './contract.js';
+import { templatePart } from './archive-part.js';
 import { coreTemplate } from './recorded.js';
 import { routes } from './routes.js';
 import { templateSettings } from './settings.js';
@@ -31,7 +33,10 @@ export default definePlugin({
   migrations,
   services: { store: singleton(TemplateStore), service: singleton(TemplateService) },
   provides: ({ service }) => [provide(CoreTemplate, service)],
-  contributes: () => [contribute(AuditedHooks, coreTemplate)],
+  contributes: ({ store, service }) => [
+    contribute(ArchiveParts, templatePart({ store, service })),
+    contribute(AuditedHooks, coreTemplate),
+  ],
   taps: ({ store }) => [
     // Behind other plugins: their rules are narrower than an admin's.
     tap(composeCoreConfig, (add) => add(...store.parts.parts.map(({ part }) => part)), {

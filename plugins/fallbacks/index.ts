@@ -1,4 +1,5 @@
 import { contribute, definePlugin, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Engine } from '../engine/contract.js';
@@ -13,6 +14,7 @@ import {
   LocalInbounds,
 } from '../inbounds/contract.js';
 import { inboundEntry, WaySources } from '../subscription/contract.js';
+import { fallbacksPart } from './archive-part.js';
 import { isHidden, throughMaster } from './child-entry.js';
 import { duringFallbackSave, Fallbacks } from './contract.js';
 import { leadsOn, MASTERS, placeOf } from './fallback.js';
@@ -51,7 +53,8 @@ export default definePlugin({
       replace: async (masterId, sent, who) => (await service.replace(masterId, sent, who)).applied,
     }),
   ],
-  contributes: ({ service }) => [
+  contributes: ({ service, store, inbounds }) => [
+    contribute(ArchiveParts, fallbacksPart({ store, service, inbounds })),
     contribute(AuditedHooks, fallbacks),
     contribute(WaySources, { start: (output) => void (service.output = output) }),
   ],

@@ -8,11 +8,13 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { afterInboundSave, beforeInboundSave, duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { composeSubscription, WaySources } from '../subscription/contract.js';
 import { afterHostSave, duringHostSave, HostEdits } from './contract.js';
+import { hostsPart } from './archive-part.js';
 import { externalProxies } from './external-proxy.js';
 import { HostCheck } from './host-check.js';
 import { HostService } from './host-service.js';
@@ -48,7 +50,8 @@ export default definePlugin({
       check: (group) => service.check(validate(AddHosts, group)),
     }),
   ],
-  contributes: ({ ways }) => [
+  contributes: ({ ways, store, service }) => [
+    contribute(ArchiveParts, hostsPart({ store, service })),
     contribute(AuditedHooks, hosts),
     contribute(WaySources, { start: (output) => void (ways.output = output) }),
     contribute(LiveTypes, { type: 'hosts', start: (output) => void (ways.live = output) }),

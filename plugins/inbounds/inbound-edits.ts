@@ -14,6 +14,8 @@ export interface AddOptions {
   readonly keepDestinations?: boolean;
   /** guid of the panel below the node of `nodeId` that runs it; without it the node itself does */
   readonly originGuid?: string;
+  /** What another panel has counted for it: bytes, and Unix ms. A limit that it has reached holds at once. */
+  readonly counted?: { readonly up: number; readonly down: number; readonly lastTrafficResetTime: number };
 }
 export interface Added {
   readonly id: number;

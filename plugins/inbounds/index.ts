@@ -11,6 +11,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import {
@@ -22,6 +23,7 @@ import {
   UserServers,
 } from '../engine/contract.js';
 import { ListenerPlaces, PanelIdentity } from '../settings/contract.js';
+import { inboundsPart } from './archive-part.js';
 import { accountsOf } from './accounts.js';
 import {
   afterInboundSave,
@@ -140,7 +142,8 @@ export default definePlugin({
       test: (inbound, change) => check.test(inbound, change),
     }),
   ],
-  contributes: ({ store, remote }) => [
+  contributes: ({ store, remote, service }) => [
+    contribute(ArchiveParts, inboundsPart({ store, service })),
     contribute(AuditedHooks, inbounds),
     contribute(UserServers, remote),
     // A plugin that forgets where an inbound runs cannot bring it to the core.

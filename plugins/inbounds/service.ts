@@ -26,7 +26,7 @@ type Draft = Omit<Inbound, 'id'>;
 /** The fields that have a value. */
 const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-const UNUSED = { up: 0, down: 0 };
+const UNUSED = { up: 0, down: 0, lastTrafficResetTime: 0 };
 
 export class InboundService {
   readonly #db: Database;
@@ -81,6 +81,8 @@ export class InboundService {
         },
         async (tx, inbound) => {
           await clients.write(tx, inbound);
+          if (options.counted)
+            await this.#store.addUsage(tx, [{ inboundId: inbound.id, ...options.counted }]);
           await also?.(tx, inbound);
           committing?.({ id: inbound.id, applied: DONE, kept, note: clients.note });
         },
@@ -91,17 +93,23 @@ export class InboundService {
     return { id, applied: firstPending(applied, await clients.apply()), kept, note: clients.note };
   }
 
-  #checked(body: AddInbound, who: Principal, options: AddOptions) {
-    const now = this.#clock.now();
-    const { originGuid = '' } = options;
-    const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
-    return this.#check.run({ ...wanted, ...settleInbound(wanted, UNUSED, now) }, undefined, who, options);
-  }
-
-  /** Does all checks of `add`, and saves nothing. */
-  async check(sent: AddInbound, who: Principal, options: AddOptions): Promise<void> {
+  /** Does all checks of `add`, and saves nothing. Rejects as `add` would. */
+  async check(sent: AddInbound, who: Principal, options: AddOptions = {}): Promise<void> {
     const body = await this.#prepared(sent, undefined, who);
     await this.#queue.run(() => this.#checked(body, who, options));
+  }
+
+  #checked(body: AddInbound, who: Principal, options: AddOptions) {
+    const now = this.#clock.now();
+    const { originGuid = '', counted = UNUSED } = options;
+    const { lastTrafficResetTime } = counted;
+    const wanted: Draft = inboundRecord.create({ ...body, originGuid, countedSince: now });
+    return this.#check.run(
+      { ...wanted, lastTrafficResetTime, ...settleInbound(wanted, counted, now) },
+      undefined,
+      who,
+      options,
+    );
   }
 
   async update(

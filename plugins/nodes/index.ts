@@ -11,6 +11,7 @@ import {
   validate,
 } from '../../kernel/index.js';
 import { TokenKinds } from '../access/contract.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
@@ -21,6 +22,7 @@ import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelIdentity, PanelListener } from '../settings/contract.js';
 import { TimeSeries } from '../time-series/contract.js';
 import { clientDepleted, clientRenewed, clientTrafficReset, trafficReset } from '../traffic/contract.js';
+import { nodesPart } from './archive-part.js';
 import { NodeCaller } from './calls/node-caller.js';
 import { RemoteTools } from './calls/remote-tools.js';
 import {
@@ -100,7 +102,8 @@ export default definePlugin({
       check: (node) => void service.disabled(validate(NodeBody, node)),
     }),
   ],
-  contributes: ({ caller, live, nodes, rights }) => [
+  contributes: ({ caller, live, nodes, rights, store }) => [
+    contribute(ArchiveParts, nodesPart({ store, live })),
     contribute(OutgoingHosts, caller.access),
     contribute(OutgoingHosts, caller.briefAccess),
     contribute(SealedColumns, nodeTokens),

@@ -10,6 +10,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
@@ -17,6 +18,7 @@ import { LinkReader } from '../link-reader/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { OutboundSubEdits } from './contract.js';
+import { subsPart } from './archive-part.js';
 import { CoreParts } from './core-parts.js';
 import { SentSub } from './fields.js';
 import { ListFetcher } from './list-fetcher.js';
@@ -61,7 +63,8 @@ export default definePlugin({
       check: (sub) => service.check(validate(SentSub, sub)),
     }),
   ],
-  contributes: ({ fetcher, news }) => [
+  contributes: ({ fetcher, news, store, service }) => [
+    contribute(ArchiveParts, subsPart({ store, service })),
     contribute(OutgoingHosts, fetcher.access),
     contribute(LiveTypes, { type: 'outbound-subs', start: (output) => void (news.output = output) }),
   ],

@@ -27,8 +27,10 @@ import {
   variable,
   optional,
 } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
+import { settingsPart } from './archive-part.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import {
   afterSettingsSave,
@@ -139,7 +141,8 @@ export default definePlugin({
     provide(Identity, identity),
     provide(ListenerPlaces, listenerPorts),
   ],
-  contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener }) => [
+  contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener, transfer }) => [
+    contribute(ArchiveParts, settingsPart(transfer)),
     contribute(AuditedHooks, settings),
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, {

@@ -70,12 +70,27 @@ export class SettingsTransfer {
     return { kind: KIND, settings, leftOut };
   }
 
+  /** The same as records of an archive; with secrets if asked. */
+  records(secrets: boolean): { readonly name: string; readonly value: unknown }[] {
+    const { settings } = this.export();
+    const hidden = this.#store.names().flatMap((name) => {
+      const { secret, variable, value } = this.#store.known(name) ?? {};
+      return secrets && secret && variable === undefined && value !== '' ? [{ name, value }] : [];
+    });
+    return [...Object.entries(settings).map(([name, value]) => ({ name, value })), ...hidden];
+  }
+
   /** Checks all values as an update does, and applies them if `apply` is true: all or none. */
-  async import(sent: Values, apply: boolean, who: SettingsCaller): Promise<Imported> {
+  async import(
+    sent: Values,
+    apply: boolean,
+    who: SettingsCaller,
+    { secrets = false }: { readonly secrets?: boolean } = {},
+  ): Promise<Imported> {
     const wanted: Record<string, unknown> = {};
     const leftOut: LeftOut[] = [];
     for (const [name, value] of Object.entries(sent)) {
-      const reason = this.#refusedBecause(name, value);
+      const reason = this.#refusedBecause(name, value, secrets);
       if (reason === undefined) wanted[name] = value;
       else leftOut.push({ name, reason });
     }
@@ -104,11 +119,11 @@ export class SettingsTransfer {
     return stays?.value.reason;
   }
 
-  #refusedBecause(name: string, value: unknown): string | undefined {
+  #refusedBecause(name: string, value: unknown, secrets: boolean): string | undefined {
     const known = this.#store.known(name);
     if (!known) return 'this panel has no such setting';
     const isSame = JSON.stringify(value) === JSON.stringify(known.value);
     if (known.variable !== undefined && !isSame) return `${known.variable} sets it in the environment`;
-    return this.#staysBecause(name);
+    return secrets && known.secret ? undefined : this.#staysBecause(name);
   }
 }

@@ -1,10 +1,12 @@
 // Balancers: one more document of the JSON subscription each, in which the core chooses among the entries of several inbounds.
 import { contribute, definePlugin, provide, singleton, tap, validate } from '../../kernel/index.js';
+import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { DocumentGroupSources } from '../sub-json/contract.js';
 import { BalancerEdits, duringBalancerSave } from './contract.js';
+import { balancersPart } from './archive-part.js';
 import { BalancerStore } from './balancer-store.js';
 import { changedFields } from './checked.js';
 import { SentBalancer } from './fields.js';
@@ -36,6 +38,7 @@ export default definePlugin({
     }),
   ],
   contributes: ({ store, news }) => [
+    contribute(ArchiveParts, balancersPart(store)),
     contribute(AuditedHooks, subBalancers),
     contribute(DocumentGroupSources, { groups: () => store.groups() }),
     contribute(LiveTypes, { type: 'sub-balancers', start: (output) => void (news.output = output) }),

@@ -59,6 +59,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}x/notifications/deliveries/{id}/redeliver`, 'plugins/notifications/test/deliveries.test.ts'],
   // They take a file, and record the import before its first row.
   [`POST ${API}x/import/3x-ui`, 'plugins/import-3x-ui/import.ts'],
+  [`POST ${API}x/archive/import`, 'plugins/archive/routes.ts'],
   // No bot is connected here; the plugin backup records the backup and its download.
   [`POST ${API}backuptotgbot`, 'plugins/msg-bot/test/report.test.ts'],
   // No backup and no authority are here; each of these calls a hook that is recorded.
@@ -88,9 +89,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`DELETE ${API}clients/hwids/{email}/{deviceId}`, 'plugins/audit/test/acts.test.ts'],
 ]);
 /** GETs that hand out the credentials of all clients. */
-const DOWNLOADS = [...['server/getDb', 'server/getMigration', 'server/getConfigJson', 'clients/export']].map(
-  (path) => `GET ${API}${path}`,
-);
+const DOWNLOADS = [
+  ...['server/getDb', 'server/getMigration', 'server/getConfigJson', 'clients/export'],
+  'x/archive/export',
+].map((path) => `GET ${API}${path}`);
 
 /** What makes a change where the example of the route changes nothing. */
 const BODIES: Readonly<Record<string, object>> = {

@@ -52,6 +52,7 @@ const NOT_REPEATED: ReadonlyMap<string, string> = new Map([
   ['POST /panel/api/clients/import', 'its body is a stream; a client that exists is skipped by its email'],
   ['POST /panel/api/server/importDB', 'it takes a file; a repetition restores the same rows again'],
   ['POST /panel/api/x/import/3x-ui', 'it takes a file; what is here already stays as it is'],
+  ['POST /panel/api/x/archive/import', 'it takes a file; what is here already stays as it is'],
 ]);
 
 test('every POST of an admin takes an Idempotency-Key, and says so', async (t) => {
@@ -228,6 +229,7 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   // It takes a file, and this call has none.
   ['POST /panel/api/server/importDB', [415, 'KERNEL_UNSUPPORTED_BODY']],
   ['POST /panel/api/x/import/3x-ui', [415, 'KERNEL_UNSUPPORTED_BODY']],
+  ['POST /panel/api/x/archive/import', [415, 'KERNEL_UNSUPPORTED_BODY']],
   // Nothing has made this backup.
   ['POST /panel/api/x/backup/verify/{name}', [404, 'BACKUP_UNKNOWN']],
   ['POST /panel/api/x/backup/delete/{name}', [404, 'BACKUP_UNKNOWN']],

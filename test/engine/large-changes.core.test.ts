@@ -17,9 +17,7 @@ async function usersOf(dataDirectory: string, tag: string): Promise<Set<number>>
   const api = new CoreApi(join(dataDirectory, 'engine', 'api.sock'));
   const ids = new Set<number>();
   await eachMessage(await api.inboundUsers(tag), 1, (bytes) => {
-    // The name ends with the mark of the folder (name-mark.ts).
-    const [name = ''] = decode('xray.common.protocol.User', bytes).email.split('~');
-    const id = userOf(name)?.clientId;
+    const id = userOf(decode('xray.common.protocol.User', bytes).email)?.clientId;
     if (id !== undefined) ids.add(id);
   });
   api.close();

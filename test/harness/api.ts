@@ -48,6 +48,10 @@ export const environmentOf = (dataDirectory: string): Record<string, string> => 
   WEIR_AMNEZIAWG_BIN: '/nonexistent/amneziawg-go',
 });
 
+/** One object of JSON: a reply of lines has one in each. */
+const isJson = ({ headers }: Response, text: string): boolean =>
+  text.startsWith('{') && headers.get('content-type') !== 'application/x-ndjson';
+
 /** Codes of a connection that the other side has closed. */
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
@@ -98,7 +102,7 @@ export abstract class PanelApi {
       status: response.status,
       headers: response.headers,
       text,
-      body: text.startsWith('{')
+      body: isJson(response, text)
         ? (JSON.parse(text) as Answer<T>['body'])
         : { success: false, msg: text, obj: undefined as T },
     };

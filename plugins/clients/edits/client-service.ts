@@ -54,6 +54,8 @@ export interface NewClientOptions {
   readonly sharable?: Set<string>;
   /** values that earlier clients of the same call take, where these are only checked */
   readonly batch?: TakenInBatch;
+  /** checks only: nothing is written, and `created` says how many would be */
+  readonly rehearse?: boolean;
 }
 
 /** A client that cannot be added, with its place in the list. */
@@ -139,7 +141,8 @@ export class ClientService {
 
   async #create(sent: readonly AddClient[], who: Principal, options: NewClientOptions = {}) {
     const { refused, indexes, request } = await this.planNew(sent, who, options);
-    if (request.added.length === 0) return { refused, created: 0, applied: DONE };
+    if (request.added.length === 0 || options.rehearse)
+      return { refused, created: request.added.length, applied: DONE };
     const committing = ({ added, refused: late }: Changes): void => {
       for (const { row, error } of late)
         refused.push({ index: indexes.get(row) ?? 0, email: row.email, error });

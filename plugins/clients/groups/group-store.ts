@@ -86,6 +86,10 @@ export class GroupStore {
   create(tx: Tx, name: string, baseline: Baseline, deleted: readonly string[] = []): Promise<void> {
     return this.#save(tx, new Map([[name, { ...baseline, created: true }]]), deleted);
   }
+  /** Stores where the count of a name on clients starts. */
+  count(tx: Tx, name: string, baseline: Baseline): Promise<void> {
+    return this.#save(tx, new Map([[name, { ...baseline, created: false }]]));
+  }
   delete(tx: Tx, name: string): Promise<void> {
     return this.#save(tx, new Map(), [name]);
   }

@@ -3,6 +3,7 @@ import { type Database, LongList, type Principal, refuseHidden, type Tx } from '
 import { type Applied, DONE } from '../../engine/contract.js';
 import { duringGroupSave, type GroupChange } from '../contract.js';
 import { errors } from '../errors.js';
+import type { ArchivedGroup } from '../archive/groups-part.js';
 import type { Baseline, GroupStore } from './group-store.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -83,6 +84,29 @@ export class Groups {
     await this.#db.write(async (tx) => {
       await this.#set(tx, name, await baselineIn(tx), who);
       note?.({ name });
+    });
+  }
+
+  /** Whether a group has a row here: a name on clients has none. */
+  isStored(name: string): boolean {
+    return this.#groupStore.has(name);
+  }
+
+  /** All that is stored of groups. */
+  stored(): ArchivedGroup[] {
+    return [...this.#groupStore.names()].map((name) => ({
+      name,
+      ...this.#groupStore.baseline(name),
+      created: this.#groupStore.isCreated(name),
+    }));
+  }
+
+  /** Adds a group as another panel had it. */
+  async restore({ name, created, ...baseline }: ArchivedGroup, who: Principal): Promise<void> {
+    refuseHidden('name', name, 'label');
+    await this.#db.write(async (tx) => {
+      if (created) await this.#set(tx, name, baseline, who);
+      else await this.#groupStore.count(tx, name, baseline);
     });
   }
 

@@ -1,0 +1,28 @@
+// The kinds of records that plugins contribute, each behind those to which it refers.
+import type { Contributed, PluginContext } from '../../kernel/index.js';
+import { type ArchivePart, ArchiveParts } from './contract.js';
+
+export class Parts {
+  readonly #contributions: PluginContext['contributions'];
+
+  constructor({ contributions }: { contributions: PluginContext['contributions'] }) {
+    this.#contributions = contributions;
+  }
+
+  /** A circle of references is cut where it is found. */
+  inOrder(): readonly Contributed<ArchivePart>[] {
+    const all = [...this.#contributions(ArchiveParts)];
+    const first = (part: ArchivePart) =>
+      all.filter(({ value }) => part.after?.includes(value.kind) || value.before?.includes(part.kind));
+    const ordered = new Set<Contributed<ArchivePart>>();
+    const visiting = new Set<Contributed<ArchivePart>>();
+    const visit = (entry: Contributed<ArchivePart>): void => {
+      if (visiting.has(entry)) return;
+      visiting.add(entry);
+      for (const other of first(entry.value)) visit(other);
+      ordered.add(entry);
+    };
+    for (const entry of all) visit(entry);
+    return [...ordered];
+  }
+}
