@@ -1,7 +1,6 @@
 // Panels with records of all kinds, and archives of them.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
+import { type inboundBodies, TAKES_NO_CLIENTS } from '../../../test/harness/inbound-bodies.js';
 import type { Random } from '../../../test/harness/random.js';
 import type { ImportReport } from '../archive-importer.js';
 
@@ -57,45 +56,6 @@ export async function bring(
   }
   return body.obj;
 }
-
-/** Bodies of inbounds, one for each protocol that a panel has. */
-export async function inboundBodies(folder: string, certificate: { cert: string; key: string }) {
-  const [certificateFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  await writeFile(certificateFile, certificate.cert);
-  await writeFile(keyFile, certificate.key);
-  const tls = {
-    security: 'tls',
-    tlsSettings: {
-      serverName: 'a.example',
-      certificates: [
-        { certificate: certificate.cert.trim().split('\n'), key: certificate.key.trim().split('\n') },
-      ],
-    },
-  };
-  return [
-    { protocol: 'vless', streamSettings: { network: 'ws', ...tls, wsSettings: { path: '/p' } } },
-    {
-      protocol: 'vless',
-      disableFlow: true,
-      subSortIndex: 3,
-      total: 5_000_000,
-      trafficReset: 'monthly',
-      trafficResetDay: 9,
-    },
-    { protocol: 'vmess', sniffing: { enabled: true, destOverride: ['tls'] } },
-    { protocol: 'trojan', streamSettings: { network: 'tcp', ...tls } },
-    { protocol: 'shadowsocks', settings: { method: '2022-blake3-aes-256-gcm', network: 'tcp,udp' } },
-    { protocol: 'shadowsocks', settings: { method: 'aes-256-gcm', network: 'tcp' } },
-    { protocol: 'hysteria', settings: { version: 2 }, streamSettings: { network: 'hysteria', ...tls } },
-    { protocol: 'http' },
-    { protocol: 'mixed', settings: { udp: true, ip: '127.0.0.1' } },
-    { protocol: 'wireguard' },
-    { protocol: 'amneziawg' },
-    { protocol: 'mtproto', settings: { fakeTlsDomain: 'www.example.com' } },
-    { protocol: 'tunnel', settings: { rewriteAddress: '192.0.2.1', rewritePort: 80, allowedNetwork: 'tcp' } },
-  ] as const;
-}
-export const TAKES_NO_CLIENTS = ['tunnel'];
 
 /** A panel with an inbound of each protocol, clients with random fields, and all else that archives contain. */
 export async function fill(

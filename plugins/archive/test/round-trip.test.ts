@@ -2,9 +2,10 @@
 // Archives go into another panel, which then writes the same archive.
 import test from 'ava';
 import { folderFor } from '../../../test/harness/folder-for.js';
+import { inboundBodies } from '../../../test/harness/inbound-bodies.js';
 import { random } from '../../../test/harness/random.js';
 import { selfSigned } from '../../../test/harness/self-signed.js';
-import { archiveOf, boot, bring, comparable, fill, inboundBodies, linesOf } from './archive-world.js';
+import { archiveOf, boot, bring, comparable, fill, linesOf } from './archive-world.js';
 
 const kindOf = (text: string, kind: string) => comparable(linesOf(text)).filter((line) => line.kind === kind);
 

@@ -125,14 +125,18 @@ export async function clientPage(
     const inside = new Map(
       (entries.get(person) ?? []).map(({ inbound_id: inboundId, entry }) => [inboundId, parsed(entry)]),
     );
-    const inboundIds = isOlder
-      ? [...inside.keys()]
-      : (attached.get(id ?? null) ?? []).map((attachment) => Number(attachment['inbound_id']));
+    const attachments = isOlder
+      ? [...inside].map(([inboundId, entry]) => ({ inboundId, entry }))
+      : (attached.get(id ?? null) ?? []).map(({ inbound_id: inboundId, flow_override: flow }) => ({
+          inboundId: Number(inboundId),
+          // The core of 3x-ui gets the flow of the attachment.
+          entry: { ...inside.get(Number(inboundId)), ...(typeof flow === 'string' && { flow }) },
+        }));
     return {
       email: String(row['email'] ?? person),
       row,
       traffic: traffics.get(person)?.[0],
-      attachments: inboundIds.map((inboundId) => ({ inboundId, entry: inside.get(inboundId) ?? {} })),
+      attachments,
       devices: row['sub_id'] ? (devices.get(row['sub_id']) ?? []) : [],
       links: links.get(id ?? null) ?? [],
     };

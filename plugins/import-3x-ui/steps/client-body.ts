@@ -85,7 +85,9 @@ export function bodyOf(source: SourceClient, { inboundIds: known }: Context, inb
   if (uuids.size > 1) changes.push('with one UUID for all its inbounds');
   const password = firstText(row['password'], ...entries.map((entry) => entry['password']));
   const auth = firstText(row['auth'], ...entries.map((entry) => entry['auth']));
-  const flow = firstText(row['flow'], ...entries.map((entry) => entry['flow']));
+  const flows = entries.flatMap((entry) => entry['flow'] ?? []);
+  // The flow of the client itself reaches no core.
+  const flow = firstText(...(flows.length > 0 ? flows : [row['flow']]));
   const attached: number[] = [];
   const credentials: (Record<string, unknown> & { inboundId: number })[] = [];
   let isWithoutFlow = false;

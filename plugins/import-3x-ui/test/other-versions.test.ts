@@ -2,7 +2,7 @@
 // Tables that the real database has no rows in, an older version, and rows that belong to nothing.
 import test from 'ava';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
-import { copyOf, reasons, send, tableOf, unaccounted } from './database.js';
+import { copyOf, query, reasons, send, tableOf, unaccounted } from './database.js';
 
 const THEN = 1_795_304_420_000;
 const API = '/panel/api';
@@ -140,4 +140,24 @@ test('a second import takes an inbound that was left, and attaches its clients',
     `${API}/clients/get/user2@old1.example`,
   );
   t.is(client.credentials?.[0]?.password, 'ea5b1bf3d1234b50af6a41d5fac3161c');
+});
+
+test('the flow of a client is that of its attachments, as the core of 3x-ui had it', async (t) => {
+  await using panel = await boot();
+  const of = (email: string): string => `client_id = (SELECT id FROM clients WHERE email = '${email}')`;
+  const path = await copyOf(
+    t,
+    `UPDATE client_inbounds SET flow_override = '' WHERE ${of('user1@old1.example')};
+     UPDATE clients SET flow = 'xtls-rprx-vision' WHERE email = 'user1@old1.example';`,
+  );
+  await send(panel, path);
+  const flowOf = async (email: string): Promise<string> =>
+    (await panel.get<{ flow: string }>(`${API}/clients/get/${email}`)).flow;
+  t.is(await flowOf('user1@old1.example'), '');
+  const others = await query<{ email: string }>(
+    path,
+    `SELECT c.email FROM clients c JOIN client_inbounds i ON i.client_id = c.id WHERE i.flow_override <> ''`,
+  );
+  t.true(others.length > 5);
+  for (const { email } of others) t.is(await flowOf(email), 'xtls-rprx-vision', email);
 });
