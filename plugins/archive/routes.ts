@@ -5,7 +5,6 @@ import {
   list,
   optional,
   payload,
-  type RequestInfo,
   route,
   type Route,
   shape,
@@ -15,14 +14,13 @@ import {
   withMessage,
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import type { ArchiveImporter } from './archive-importer.js';
 import type { ArchiveWriter } from './archive-writer.js';
 import { errors } from './errors.js';
 import { MOST_FILE_BYTES } from './format.js';
 
 const API = '/panel/api/x/archive';
-/** A connection on which nothing happens is cut after half a minute. */
-const PROGRESS_MS = 5_000;
 
 const flag = (description: string) =>
   optional(bool().truthy('1', 'true').falsy('0', 'false')).description(description);
@@ -39,15 +37,6 @@ const KindReport = shape({
     shape({ name: text(), archive: text(), taken: text(), before: text(), after: text() }),
   ).description('as digits: in the archive, of what was taken, and in this panel before and after'),
 });
-
-async function whileConnected<T>({ reply }: RequestInfo, work: Promise<T>): Promise<T> {
-  const timer = setInterval(() => reply.progressed(), PROGRESS_MS);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
-}
 
 export const routes = ({
   writer,
@@ -92,8 +81,7 @@ export const routes = ({
       const { apply, settings } = input.body;
       if (apply) await audit?.act('import', input.who, { name: 'archive' });
       const { who, signal } = input;
-      const report = await whileConnected(
-        input,
+      const report = await holdingOpen(input.reply.progressed, () =>
         importer.run(input.files.archive.path, { apply, settings, who, signal }),
       );
       return withMessage(apply ? 'the archive is imported' : 'a dry run: nothing was changed', {

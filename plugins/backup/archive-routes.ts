@@ -16,11 +16,11 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { type Archive, LOCAL, withDefault } from './archive/archive.js';
 import type { BackupMaker } from './archive/backup-maker.js';
 import { BackupName, listedBackup } from './archive/record.js';
 import { decryptionFields, decryptionOf } from './decryption-fields.js';
-import { whileConnected } from './download.js';
 import { errors } from './errors.js';
 import { type Restore, summary } from './restore.js';
 import type { Scheduler } from './schedule/scheduler.js';
@@ -85,7 +85,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     query: shape({ place: Place() }),
     reply: payload(list(listedBackup)),
     errors: [errors.UNKNOWN_PLACE, errors.PLACE_OFF, errors.TARGET_FAILED],
-    handle: (input) => whileConnected(input, archive.list(input.query.place)),
+    handle: (input) => holdingOpen(input.reply.progressed, () => archive.list(input.query.place)),
   }),
   route({
     method: 'POST',
@@ -94,7 +94,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     doc: 'Makes a backup now: copies the database, restores the copy into a scratch database to verify it, encrypts it, and copies it to all targets. Resolves when all of that is done; `verification` says whether it can be restored, and `copies` what targets have.',
     reply: payload(listedBackup),
     errors: [errors.AT_WORK, errors.NO_PROGRAM, errors.NOT_MADE],
-    handle: (input) => whileConnected(input, scheduler.run('admin', input.who)),
+    handle: (input) => holdingOpen(input.reply.progressed, () => scheduler.run('admin', input.who)),
   }),
   route({
     method: 'POST',
@@ -118,8 +118,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     handle: async (input) => {
       const { place = LOCAL, ...keys } = input.body;
       const decryption = await decryptionOf(keys);
-      return whileConnected(
-        input,
+      return holdingOpen(input.reply.progressed, () =>
         archive.exclusively('verifying a backup', () =>
           archive.verify(input.params.name, place, decryption, input.who),
         ),
@@ -145,11 +144,13 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     handle: async (input) => {
       const { name } = input.params;
       const { place = LOCAL } = input.query;
-      const { manifest, problem } = await whileConnected(input, archive.find(name, place));
+      const { manifest, problem } = await holdingOpen(input.reply.progressed, () =>
+        archive.find(name, place),
+      );
       if (problem !== '') throw errors.CHANGED(problem);
       if (input.method === 'HEAD') return { body: () => [] as never, fileName: name, length: manifest.bytes };
       await audit?.act('download', input.who, { name: 'backup', facts: { file: name, place } });
-      const opened = await whileConnected(input, archive.open(name, place));
+      const opened = await holdingOpen(input.reply.progressed, () => archive.open(name, place));
       const body = createReadStream(opened.path);
       // The file system retains the content of a file that is open.
       body.once('open', () => void opened.close());
@@ -179,8 +180,7 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
     handle: async (input) => {
       const { place = LOCAL, force = false } = input.body;
       const { name } = input.params;
-      await whileConnected(
-        input,
+      await holdingOpen(input.reply.progressed, () =>
         archive.exclusively('deleting a backup', () => archive.remove(name, place, input.who, force)),
       );
       return withMessage('', `the backup ${name} is deleted`);
@@ -236,7 +236,9 @@ export const archiveRoutes = ({ archive, scheduler, restore, maker, settings, au
           await opened.close();
         }
       };
-      const result = await whileConnected(input, archive.exclusively('restoring a backup', work));
+      const result = await holdingOpen(input.reply.progressed, () =>
+        archive.exclusively('restoring a backup', work),
+      );
       input.reply.header('connection', 'close');
       return withMessage('', `the backup is restored and the panel restarts: ${summary(result)}`);
     },

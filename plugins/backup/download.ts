@@ -1,14 +1,13 @@
 // Sends a copy of the database: as a file, or within an envelope.
 import { route, type RequestInfo, type Route, type Streamed, stream } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import { downloadNameFor } from './file-name.js';
 import type { Copy, Snapshots } from './snapshots.js';
 
 /** Most bytes of a copy within JSON. Programs hold such a reply in memory several times. */
 const MOST_IN_JSON = 32 * 1024 * 1024;
-/** A connection on which nothing happens is cut after half a minute. */
-const PROGRESS_MS = 5_000;
 
 /** Programs whose HTTP library accepts everything want the file, even if JSON comes first in their list. */
 const wantsJson = (accept = ''): boolean => /\bapplication\/json\b/i.test(accept) && !accept.includes('*/*');
@@ -32,16 +31,6 @@ async function* asJson(copy: Copy, fileName: string): AsyncGenerator<string> {
   }
 }
 
-/** Calls `progressed` as long as the work takes. */
-export async function whileConnected<T>({ reply }: RequestInfo, work: Promise<T>): Promise<T> {
-  const timer = setInterval(() => reply.progressed(), PROGRESS_MS);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
-}
-
 async function download(
   snapshots: Snapshots,
   audit: AuditTrailApi | undefined,
@@ -52,7 +41,7 @@ async function download(
   const headers = { headers: { 'Content-Type': 'application/json; charset=utf-8' } as never };
   if (input.method === 'HEAD') return { body: () => [] as never, ...(isJson ? headers : { fileName }) };
   await audit?.act('download', input.who, { name: 'database' });
-  const copy = await whileConnected(input, snapshots.take());
+  const copy = await holdingOpen(input.reply.progressed, () => snapshots.take());
   // A caller who has left before the first piece never reads the stream, and nothing else would close the copy.
   input.signal.addEventListener('abort', () => void copy.close().catch(() => undefined));
   if (input.signal.aborted || (isJson && copy.bytes > MOST_IN_JSON)) {

@@ -11,8 +11,8 @@ import {
   text,
   withMessage,
 } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { decryptionFields, decryptionOf } from './decryption-fields.js';
-import { whileConnected } from './download.js';
 import { errors } from './errors.js';
 import { type Restore, summary } from './restore.js';
 
@@ -51,8 +51,7 @@ export const restoreRoutes = (restore: Restore): Route[] => [
     errors: [errors.NO_PROGRAM, errors.RESTORING, errors.NEEDS_KEY, errors.NOT_RESTORED],
     handle: async (input) => {
       const decryption = await decryptionOf(input.body);
-      const result = await whileConnected(
-        input,
+      const result = await holdingOpen(input.reply.progressed, () =>
         restore.restore({
           path: input.files.db.path,
           who: input.who,

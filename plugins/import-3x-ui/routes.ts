@@ -6,19 +6,17 @@ import {
   num,
   optional,
   payload,
-  type RequestInfo,
   route,
   type Route,
   shape,
   text,
   withMessage,
 } from '../../kernel/index.js';
+import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import type { Import3xUi } from './import.js';
 import { type ImportReport, isEqual } from './report.js';
 import { MOST_BYTES } from './source/private-copy.js';
-
-const PROGRESS_MS = 5_000;
 
 const Reasons = list(
   shape({
@@ -48,16 +46,6 @@ const Report = shape({
   ),
 });
 
-/** Between the last byte of the file and the reply the connection is idle. */
-async function whileConnected<T>({ reply }: Pick<RequestInfo, 'reply'>, work: Promise<T>): Promise<T> {
-  const timer = setInterval(() => reply.progressed(), PROGRESS_MS);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
-}
-
 function said(report: ImportReport): string {
   const [clients, inbounds] = ['clients', 'inbounds'].map(
     (name) => report.tables.find(({ table }) => table === name)?.taken ?? 0,
@@ -83,8 +71,7 @@ export const routes = ({ importing }: { importing: Import3xUi }): Route[] => [
     reply: payload(Report),
     errors: [errors.UNREADABLE, errors.BUSY],
     handle: async (input) => {
-      const report = await whileConnected(
-        input,
+      const report = await holdingOpen(input.reply.progressed, () =>
         importing.run({
           path: input.files.db.path,
           dryRun: input.body.dryRun === 'true',
