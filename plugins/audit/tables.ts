@@ -1,4 +1,4 @@
-import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import { column, type Migration, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 import type { ChangeKind } from './contract.js';
 
@@ -35,7 +35,6 @@ export const tables = {
     lostId: column.integer(),
   }),
 } as const;
-export type AuditTables = TableModels<typeof tables>;
 
 export const sealedKey: SealedColumn = { table: 'audit_chain', key: 'id', column: 'mac_key' };
 

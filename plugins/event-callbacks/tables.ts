@@ -59,7 +59,6 @@ export const tables = {
 } as const;
 export type CallbackTables = TableModels<typeof tables>;
 export type EndpointRow = Row<typeof tables.endpoints>;
-export type ProgressRow = Row<typeof tables.progress>;
 
 export const sealedSecret: SealedColumn = { table: 'event_callback_endpoints', key: 'id', column: 'secret' };
 export const sealedPrevious: SealedColumn = {

@@ -1,4 +1,4 @@
-import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import { column, type Migration, table } from '../../kernel/index.js';
 
 export const tables = {
   /** Warnings of the present period: as long as a row is there, there is no other one. */
@@ -8,7 +8,6 @@ export const tables = {
     at: column.integer(),
   }),
 } as const;
-export type WarningTables = TableModels<typeof tables>;
 
 export const migrations: readonly Migration[] = [
   {

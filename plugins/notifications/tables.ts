@@ -1,4 +1,4 @@
-import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import { column, type Migration, table } from '../../kernel/index.js';
 import type { DeliveryState } from './deliveries/delivery.js';
 
 export const tables = {
@@ -30,7 +30,6 @@ export const tables = {
     problem: column.text(),
   }),
 } as const;
-export type NotificationTables = TableModels<typeof tables>;
 
 export const migrations: readonly Migration[] = [
   {

@@ -1,4 +1,4 @@
-import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import { column, type Migration, table } from '../../kernel/index.js';
 
 export const tables = {
   /** What each client used on each day; days since 1970-01-01, by the calendar of the panel. */
@@ -21,7 +21,6 @@ export const tables = {
   /** Deleted clients whose days are still stored. */
   deleted: table('usage_by_day_deleted', { clientId: column.key<number>('integer') }),
 } as const;
-export type UsageTables = TableModels<typeof tables>;
 
 export const migrations: readonly Migration[] = [
   {

@@ -63,7 +63,6 @@ const copy = shape({
   place: text().max(500).description('folder or bucket'),
   problem: text().max(4096).description('why there is no complete copy; blank if there is one'),
 });
-export type CopyState = Static<typeof copy>;
 
 const fields = {
   manifest,

@@ -8,8 +8,6 @@ interface Needs {
   readonly log: Log;
   readonly applied: Applied;
 }
-/** What was done, or must be done: `rejected` changes nothing. */
-export type BaseVerdict = 'same' | 'hot' | 'restart' | 'rejected';
 
 export class BaseReconciler {
   readonly #log: Log;

@@ -1,5 +1,5 @@
 // What was adopted from nodes, what was not and why, and how far an adoption has come.
-import { column, type Migration, type Row, table, type TableModels } from '../../../kernel/index.js';
+import { column, type Migration, type Row, table } from '../../../kernel/index.js';
 
 export const adoptionTables = {
   /** Inbounds of this panel that a node had before. */
@@ -42,7 +42,6 @@ export const adoptionTables = {
     guid: column.text(),
   }),
 } as const;
-export type AdoptionTables = TableModels<typeof adoptionTables>;
 export type AdoptedRow = Row<typeof adoptionTables.adopted>;
 export type LeftRow = Row<typeof adoptionTables.left>;
 
