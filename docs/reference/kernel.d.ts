@@ -13,7 +13,7 @@
 //   @weir-panel/weir/plugins/clients: 48 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
-//   @weir-panel/weir/plugins/core-guard: 18 names
+//   @weir-panel/weir/plugins/core-guard: 19 names
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 10 names
 //   @weir-panel/weir/plugins/engine: 92 names
@@ -3145,6 +3145,10 @@ declare module '@weir-panel/weir/plugins/core-guard' {
   // Walks through every key and value of a part of the core's config, as the core does.
   /** Go's encoding/json matches keys in any case, and takes U+017F for s and U+212A for k. */
   export const foldKey: (key: string) => string;
+
+  // Durations as Go writes them, such as 1h30m or 500ms. Source: pkg.go.dev/time#ParseDuration.
+  /** Returns the seconds of a duration, or undefined where Go finds none. */
+  export function goSeconds(text: string): number | undefined;
 
   // Checks of the core's config: files that the core would read or write, and connections of the core into the panel.
   /** Prefix of tags that are reserved for the panel. */

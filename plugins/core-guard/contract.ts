@@ -6,6 +6,7 @@ export { inboundAt } from './inbound-at.js';
 export { isPrivate, PRIVATE_RANGES } from './private-ranges.js';
 export { isSocket, socketName } from './socket-name.js';
 export { fold as foldKey } from './walk.js';
+export { goSeconds } from './go-duration.js';
 
 /** Prefix of tags that are reserved for the panel. */
 export const OWN_TAG_PREFIX = 'weir.';

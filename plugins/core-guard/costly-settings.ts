@@ -1,6 +1,7 @@
 // Settings with which the core takes all memory, Xray-core 26.3.27, each with its place in the core's source
 // (github.com/xtls/xray-core at v1.260327.0). The core's own test run accepts them.
 import { endsWith } from './config-files.js';
+import { goSeconds } from './go-duration.js';
 import type { Place } from './walk.js';
 
 interface Costly {
@@ -38,24 +39,11 @@ const greatest = (value: unknown): number =>
   Math.max(0, ...(String(value).match(/\d+/g) ?? []).map((digits) => Number(digits)));
 
 /** app/observatory/burst/healthping.go:91: the interval is that of one sample */
-const UNITS: Readonly<Record<string, number>> = {
-  ns: 1e-9,
-  us: 1e-6,
-  µs: 1e-6,
-  μs: 1e-6,
-  ms: 1e-3,
-  s: 1,
-  m: 60,
-  h: 3600,
-};
 const SHORTEST_S = 1;
 const LONGEST_S = 86_400;
-function seconds(value: unknown): number {
-  if (typeof value === 'number') return value * 1e-9;
-  // A number is tried once, from its first digit: a long text of digits would take hours otherwise.
-  const parts = String(value).matchAll(/(?<![\d.])([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g);
-  return [...parts].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
-}
+/** Of nothing that is a duration, the core says what is wrong. */
+const seconds = (value: unknown): number =>
+  typeof value === 'number' ? value * 1e-9 : (goSeconds(String(value)) ?? 0);
 
 /** Returns what is wrong with this key. */
 export function costlyProblem({ keys, value, siblings }: Place): string | undefined {

@@ -1,6 +1,7 @@
 // `subJsonObservatory`: how the core measures the outbounds of a document with several. Source: xtls.github.io,
 // BurstObservatoryObject.
 import Joi from 'joi';
+import { goSeconds } from '../../core-guard/contract.js';
 import { checked, fields, flag, lineThat, maybe, parsed, whole } from './json-text.js';
 
 export interface PingConfig {
@@ -24,28 +25,13 @@ const url = () =>
   lineThat((text) =>
     /^https?:\/\//i.test(text) && URL.canParse(text) ? undefined : 'it must be an http or https URL',
   );
-const SECONDS: Readonly<Record<string, number>> = {
-  h: 3600,
-  m: 60,
-  s: 1,
-  ms: 1e-3,
-  us: 1e-6,
-  µs: 1e-6,
-  ns: 1e-9,
-};
 /** A duration as Go writes it, of at least a number of seconds. */
 const duration = (least: number) =>
-  lineThat((text) => {
-    const parts = [...text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)];
-    const isWhole = text !== '' && parts.map(([part]) => part).join('') === text;
-    const total = parts.reduce(
-      (sum, [, count = '', unit = '']) => sum + Number(count) * (SECONDS[unit] ?? 0),
-      0,
-    );
-    return isWhole && total >= least
+  lineThat((text) =>
+    (goSeconds(text) ?? -1) >= least
       ? undefined
-      : `it must be a duration of at least ${least}s, such as 1m30s`;
-  });
+      : `it must be a duration of at least ${least}s, such as 1m30s`,
+  );
 const ping = {
   destination: maybe(url()),
   connectivity: maybe(url().allow('')),
