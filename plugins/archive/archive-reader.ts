@@ -117,7 +117,7 @@ export class ArchiveReader {
     let number = 0;
     for await (const lines of linesOf(this.#file, this.#signal))
       for (const bytes of lines) {
-        if (slice.isOver) await slice.next();
+        if (slice.isOver || bytes.length > SHORT_LINE) await slice.next();
         number++;
         if (end) throw refused(`line ${number} comes after the end of the archive`);
         const line = parsed(bytes, number);
@@ -194,7 +194,7 @@ export class ArchiveReader {
     const slice = new TimeSlice();
     for await (const lines of linesOf(this.#file, this.#signal))
       for (const line of lines) {
-        if (slice.isOver) await slice.next();
+        if (slice.isOver || line.length > SHORT_LINE) await slice.next();
         if (++number === 1) continue;
         const value = parsed(line, number) as unknown as RecordLine | ArchiveEnd;
         if ('end' in value) continue;
