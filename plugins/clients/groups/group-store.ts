@@ -20,7 +20,7 @@ interface GroupsChange {
 }
 
 const ZERO: Baseline = { up: 0, down: 0 };
-/** Bytes that JSON and the database hold exactly: sums of counters that another panel made up may be beyond. */
+/** Bytes that JSON and the database hold exactly: sums of counters that another panel invented may be beyond. */
 export const inRange = (bytes: number): number =>
   Math.min(Math.max(bytes, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
