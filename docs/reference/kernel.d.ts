@@ -5,7 +5,7 @@
 //   @weir-panel/weir/plugins/access: 14 names
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
-//   @weir-panel/weir/plugins/archive: 11 names
+//   @weir-panel/weir/plugins/archive: 13 names
 //   @weir-panel/weir/plugins/audit: 7 names
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
@@ -1870,6 +1870,8 @@ declare module '@weir-panel/weir/plugins/archive' {
     readonly nameOf: (record: ArchiveRecord) => string;
     readonly take: (record: ArchiveRecord) => Promise<string | undefined> | string | undefined;
   }): Promise<void>;
+  /** Text, or a number as text, in a record that may be anything; blank for all else, which `String` may throw for. */
+  export const textIn: (value: unknown) => string;
   /** What is left because it exists. */
   export const IS_HERE = "it is here already";
   /** The ids here of records to which another one refers: `WILL_BE` in a dry run is left out, and counted in `planned`. */
@@ -1884,10 +1886,10 @@ declare module '@weir-panel/weir/plugins/archive' {
   export type ArchiveRecord = Readonly<Record<string, unknown>>;
   /** Where records of an archive are in this panel. Ids differ between panels. */
   export interface ArchiveReferences {
-    /** Notes that the record of this kind and id is `here` now. In a dry run, `WILL_BE` stands for a record that would be new. */
-    set(kind: string, id: number | string, here: number | typeof WILL_BE): void;
+    /** Notes that the record of this kind and id is `here` now. In a dry run, `WILL_BE` stands for a record that would be new. An id is a number or a short text, whatever the archive has in its place; of several records with one id, the first has it. */
+    set(kind: string, id: unknown, here: number | typeof WILL_BE): void;
     /** Returns its id here; undefined if it was left, or if the archive does not have it. */
-    get(kind: string, id: number | string): number | typeof WILL_BE | undefined;
+    get(kind: string, id: unknown): number | typeof WILL_BE | undefined;
   }
   /** The id of a record that a dry run would add. */
   export const WILL_BE = "will be";
@@ -1929,6 +1931,8 @@ declare module '@weir-panel/weir/plugins/archive' {
     /** Takes what is new and leaves what is here. Records are checked as the API checks what it gets, and each ends in `taken` or `left`. Rejects only where the import cannot go on. */
     import(portions: AsyncIterable<readonly ArchiveRecord[]>, run: ArchiveImport): Promise<void>;
   }
+  /** The name of a kind. */
+  export const KIND: RegExp;
   /** What archives contain; one entry for each kind of record. */
   export const ArchiveParts: ExtensionPoint<ArchivePart>;
   /** The records of this panel as archives have them, for plugins that write other forms. */
@@ -5586,7 +5590,7 @@ declare module '@weir-panel/weir/plugins/metrics' {
     readonly help: string;
     readonly type: 'gauge' | 'counter';
     readonly labels?: readonly string[];
-    /** Called at each scrape, with five seconds; at most 10,000 samples are shown. */
+    /** Called at each scrape, with five seconds; at most 20,000 samples are shown: two of each of 10,000 clients. */
     readonly collect: () => Iterable<Sample> | Promise<Iterable<Sample>>;
   }
   /** Metrics beside those of the panel. */

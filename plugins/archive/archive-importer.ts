@@ -49,15 +49,36 @@ class Listed {
     if (this.count++ < MOST_LISTED)
       this.list.push({ name: name.slice(0, 200), reason: reason.slice(0, 1000) });
   }
+  /** Several with one reason. */
+  addAll(count: number, name: string, reason: string): void {
+    if (this.list.at(-1)?.reason !== reason) this.add(name, reason);
+    else this.count++;
+    this.count += count - 1;
+  }
 }
+
+/** Records to which others refer; of inbounds and nodes, a panel has some thousands. */
+const MOST_REFERENCES = 200_000;
+const MOST_ID = 100;
 
 class References implements ArchiveReferences {
   readonly #here = new Map<string, Parameters<ArchiveReferences['set']>[2]>();
-  set(kind: string, id: number | string, here: Parameters<ArchiveReferences['set']>[2]): void {
-    this.#here.set(`${kind} ${id}`, here);
+
+  set(kind: string, id: unknown, here: Parameters<ArchiveReferences['set']>[2]): void {
+    const key = this.#key(kind, id);
+    if (key === undefined || this.#here.has(key)) return;
+    if (this.#here.size === MOST_REFERENCES)
+      throw errors.REFUSED(
+        `more than ${MOST_REFERENCES} of its records can be referred to; what came before was taken`,
+      );
+    this.#here.set(key, here);
   }
-  get(kind: string, id: number | string): ReturnType<ArchiveReferences['get']> {
-    return this.#here.get(`${kind} ${id}`);
+  get(kind: string, id: unknown): ReturnType<ArchiveReferences['get']> {
+    return this.#here.get(this.#key(kind, id) ?? '');
+  }
+  #key(kind: string, id: unknown): string | undefined {
+    const isId = typeof id === 'number' || (typeof id === 'string' && id.length <= MOST_ID);
+    return isId ? `${kind} ${id}` : undefined;
   }
 }
 
@@ -178,13 +199,13 @@ export class ArchiveImporter {
             this.#importOf(own, found.value, references, options),
             found.fault,
           );
-        // What the part has not read, or all of a kind that no plugin here takes.
+        // What the part has not read, or all of a kind that no plugin here takes: listed once, as it is the same for all.
         for await (const rest of portions.of(kind, counted))
-          for (const _ of rest)
-            own.left.add(
-              kind,
-              found ? 'it was not read' : 'no plugin of this panel takes this kind of record',
-            );
+          own.left.addAll(
+            rest.length,
+            kind,
+            found ? 'it was not read' : 'no plugin of this panel takes this kind of record',
+          );
       }
     } finally {
       await portions.close();

@@ -1,7 +1,7 @@
 // Reads an archive twice: all of it is checked before the first record is taken.
 import type { FileHandle } from 'node:fs/promises';
-import { type PanelError, TimeSlice, whyNotJson } from '../../kernel/index.js';
-import type { ArchiveRecord } from './contract.js';
+import { inspect, jsonObject, type PanelError, TimeSlice, whyNotJson } from '../../kernel/index.js';
+import { type ArchiveRecord, KIND } from './contract.js';
 import { errors } from './errors.js';
 import {
   type ArchiveEnd,
@@ -16,6 +16,12 @@ import {
 import { linesOf } from './lines.js';
 
 const MOST_KINDS = 1000;
+/** Characters of a release and of a time. */
+const MOST_FACT = 100;
+/** Bytes of a line that is parsed at once: whatever is in it, this takes a few milliseconds. */
+const SHORT_LINE = 64 * 1024;
+/** A longer line is parsed when its different keys and its separators are counted: half of them are values. */
+const LongLine = jsonObject(400_000);
 
 const refused = (what: string, cause?: unknown): PanelError =>
   errors.REFUSED(`${what}; nothing was changed`, { cause });
@@ -24,11 +30,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function parsed(line: Buffer, number: number): Record<string, unknown> {
   let value: unknown;
+  let tooMuch: string | undefined;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(line);
+    if (line.length <= SHORT_LINE) value = JSON.parse(text);
+    else {
+      const result = inspect(LongLine, text);
+      if ('value' in result) ({ value } = result);
+      else tooMuch = result.issues[0]?.message;
+    }
   } catch (cause) {
     throw refused(`line ${number} is not JSON in UTF-8`, cause);
   }
+  if (tooMuch !== undefined) throw refused(`line ${number}: ${tooMuch}`);
   const problem = isObject(value) ? whyNotJson(value) : 'it is not an object';
   if (problem !== undefined) throw refused(`line ${number}: ${problem}`);
   return value as Record<string, unknown>;
@@ -47,11 +61,16 @@ function headerIn(line: Record<string, unknown>): ArchiveHeader {
   if (
     typeof release !== 'string' ||
     typeof madeAt !== 'string' ||
+    release.length + madeAt.length > MOST_FACT ||
     typeof secrets !== 'boolean' ||
     !Array.isArray(kinds) ||
     kinds.length > MOST_KINDS ||
     !kinds.every(
-      (kind) => isObject(kind) && typeof kind['kind'] === 'string' && Number.isSafeInteger(kind['version']),
+      (kind) =>
+        isObject(kind) &&
+        typeof kind['kind'] === 'string' &&
+        KIND.test(kind['kind']) &&
+        Number.isSafeInteger(kind['version']),
     )
   )
     throw refused('line 1 is not a complete header');
@@ -98,7 +117,7 @@ export class ArchiveReader {
     let number = 0;
     for await (const lines of linesOf(this.#file, this.#signal))
       for (const bytes of lines) {
-        if (slice.isOver) await slice.next();
+        if (slice.isOver || bytes.length > SHORT_LINE) await slice.next();
         number++;
         if (end) throw refused(`line ${number} comes after the end of the archive`);
         const line = parsed(bytes, number);
@@ -175,7 +194,7 @@ export class ArchiveReader {
     const slice = new TimeSlice();
     for await (const lines of linesOf(this.#file, this.#signal))
       for (const line of lines) {
-        if (slice.isOver) await slice.next();
+        if (slice.isOver || line.length > SHORT_LINE) await slice.next();
         if (++number === 1) continue;
         const value = parsed(line, number) as unknown as RecordLine | ArchiveEnd;
         if ('end' in value) continue;

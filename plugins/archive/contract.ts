@@ -1,17 +1,17 @@
 // A portable archive of what an admin owns: each plugin writes its own records and takes them back.
 import { extensionPoint, type Principal, token } from '../../kernel/index.js';
 
-export { idsHere, IS_HERE, takeEach } from './take-each.js';
+export { idsHere, IS_HERE, takeEach, textIn } from './take-each.js';
 
 /** One record: an object of JSON. */
 export type ArchiveRecord = Readonly<Record<string, unknown>>;
 
 /** Where records of an archive are in this panel. Ids differ between panels. */
 export interface ArchiveReferences {
-  /** Notes that the record of this kind and id is `here` now. In a dry run, `WILL_BE` stands for a record that would be new. */
-  set(kind: string, id: number | string, here: number | typeof WILL_BE): void;
+  /** Notes that the record of this kind and id is `here` now. In a dry run, `WILL_BE` stands for a record that would be new. An id is a number or a short text, whatever the archive has in its place; of several records with one id, the first has it. */
+  set(kind: string, id: unknown, here: number | typeof WILL_BE): void;
   /** Returns its id here; undefined if it was left, or if the archive does not have it. */
-  get(kind: string, id: number | string): number | typeof WILL_BE | undefined;
+  get(kind: string, id: unknown): number | typeof WILL_BE | undefined;
 }
 /** The id of a record that a dry run would add. */
 export const WILL_BE = 'will be';
@@ -53,7 +53,8 @@ export interface ArchivePart {
   /** Takes what is new and leaves what is here. Records are checked as the API checks what it gets, and each ends in `taken` or `left`. Rejects only where the import cannot go on. */
   import(portions: AsyncIterable<readonly ArchiveRecord[]>, run: ArchiveImport): Promise<void>;
 }
-const KIND = /^[a-z][a-z0-9-]{0,63}$/;
+/** The name of a kind. */
+export const KIND = /^[a-z][a-z0-9-]{0,63}$/;
 /** What archives contain; one entry for each kind of record. */
 export const ArchiveParts = extensionPoint<ArchivePart>(
   'archive',

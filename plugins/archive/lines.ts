@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { messageOf, type PanelError } from '../../kernel/index.js';
 import { errors } from './errors.js';
-import { MOST_LINE_BYTES, MOST_LINES, MOST_TEXT_BYTES } from './format.js';
+import { MOST_AT_ONCE, MOST_LINE_BYTES, MOST_LINES, MOST_TEXT_BYTES } from './format.js';
 
 const PIECE = 256 * 1024;
 const NEWLINE = 10;
@@ -63,7 +63,7 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal): AsyncGene
     total += piece.length;
     if (total > MOST_TEXT_BYTES)
       throw errors.REFUSED(`it has more than ${MOST_TEXT_BYTES} bytes of text; nothing was changed`);
-    const found: Buffer[] = [];
+    let found: Buffer[] = [];
     let start = 0;
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
       const own = piece.subarray(start, end + 1);
@@ -74,6 +74,11 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal): AsyncGene
       start = end + 1;
       if (++lines > MOST_LINES)
         throw errors.REFUSED(`it has more than ${MOST_LINES} lines; nothing was changed`);
+      // A piece may be newlines only, and whoever reads the lines gives others their turn.
+      if (found.length === MOST_AT_ONCE) {
+        yield found;
+        found = [];
+      }
     }
     if (start < piece.length) {
       rest.push(piece.subarray(start));

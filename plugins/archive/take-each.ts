@@ -1,5 +1,5 @@
 // The import of kinds of which a panel has few records: one after another.
-import { PanelError } from '../../kernel/index.js';
+import { PanelError, TimeSlice } from '../../kernel/index.js';
 import type { ArchiveImport, ArchiveRecord } from './contract.js';
 
 /** Takes records one by one. `take` returns why a record is left, and nothing for one that is taken, or that would be; it may throw the errors of the API, which leave the record. */
@@ -15,8 +15,10 @@ export async function takeEach(
     readonly take: (record: ArchiveRecord) => Promise<string | undefined> | string | undefined;
   },
 ): Promise<void> {
+  const slice = new TimeSlice();
   for await (const records of portions)
     for (const record of records) {
+      if (slice.isOver) await slice.next();
       run.signal.throwIfAborted();
       let reason: string | undefined;
       try {
@@ -29,6 +31,10 @@ export async function takeEach(
       else run.left(nameOf(record), reason);
     }
 }
+
+/** Text, or a number as text, in a record that may be anything; blank for all else, which `String` may throw for. */
+export const textIn = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** What is left because it exists. */
 export const IS_HERE = 'it is here already';
@@ -43,7 +49,7 @@ export function idsHere(
   let planned = 0;
   let missing = 0;
   for (const id of ids) {
-    const found = typeof id === 'number' || typeof id === 'string' ? references.get(kind, id) : undefined;
+    const found = references.get(kind, id);
     if (found === undefined) missing++;
     else if (typeof found === 'number') here.push(found);
     else planned++;

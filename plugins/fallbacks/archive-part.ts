@@ -1,6 +1,13 @@
 // Fallbacks in archives: those of one inbound are one record.
 import { inspect } from '../../kernel/index.js';
-import { type ArchiveImport, type ArchivePart, IS_HERE, takeEach, WILL_BE } from '../archive/contract.js';
+import {
+  type ArchiveImport,
+  type ArchivePart,
+  IS_HERE,
+  takeEach,
+  textIn,
+  WILL_BE,
+} from '../archive/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { SaveFallbacks, type SentFallback } from './schema.js';
 import type { FallbackService } from './service.js';
@@ -37,9 +44,9 @@ export const fallbacksPart = ({
   },
   import: (portions, run) =>
     takeEach(portions, run, {
-      nameOf: ({ inboundId }) => `inbound ${String(inboundId)} of the archive`,
+      nameOf: ({ inboundId }) => `inbound ${textIn(inboundId)} of the archive`,
       take: async ({ inboundId, fallbacks }) => {
-        const masterId = run.references.get(INBOUNDS, Number(inboundId));
+        const masterId = run.references.get(INBOUNDS, inboundId);
         if (masterId === undefined) return 'the inbound is not here';
         if (masterId !== WILL_BE && store.of(masterId).length > 0) return IS_HERE;
         const result = inspect(SaveFallbacks, { fallbacks });
@@ -48,7 +55,7 @@ export const fallbacksPart = ({
         const sent = result.value.fallbacks.flatMap((fallback) => placed(fallback, run) ?? []);
         const gone = result.value.fallbacks.length - sent.length;
         if (gone > 0)
-          run.note(`inbound ${String(inboundId)}`, `${gone} fallbacks lead to inbounds that are not here`);
+          run.note(`inbound ${textIn(inboundId)}`, `${gone} fallbacks lead to inbounds that are not here`);
         await service.replace(masterId, sent, run.who);
         return undefined;
       },

@@ -1,6 +1,6 @@
 // Groups of hosts in archives, in the form that hosts/add takes.
 import { inspectInSlices } from '../../kernel/index.js';
-import { type ArchivePart, idsHere, IS_HERE, takeEach } from '../archive/contract.js';
+import { type ArchivePart, idsHere, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import type { HostService } from './host-service.js';
 import { groupView, type HostStore } from './host-store.js';
 import { AddHosts } from './schemas.js';
@@ -15,9 +15,9 @@ export const hostsPart = ({ store, service }: { store: HostStore; service: HostS
   },
   import: (portions, run) =>
     takeEach(portions, run, {
-      nameOf: ({ remark, groupId }) => String(remark || groupId),
+      nameOf: ({ remark, groupId }) => textIn(remark) || textIn(groupId),
       take: async (record) => {
-        if (store.get(String(record['groupId']))) return IS_HERE;
+        if (store.get(textIn(record['groupId']))) return IS_HERE;
         const { inboundIds } = record;
         const { here, planned, missing } = idsHere(
           run,
@@ -25,7 +25,7 @@ export const hostsPart = ({ store, service }: { store: HostStore; service: HostS
           Array.isArray(inboundIds) ? inboundIds : [],
         );
         if (here.length + planned === 0) return 'its inbounds are not here';
-        if (missing > 0) run.note(String(record['remark']), `${missing} of its inbounds are not here`);
+        if (missing > 0) run.note(textIn(record['remark']), `${missing} of its inbounds are not here`);
         // A dry run cannot name inbounds that are not here yet.
         const sent = { ...record, inboundIds: run.apply ? here : [1] };
         const result = await inspectInSlices(AddHosts, sent);

@@ -1,6 +1,14 @@
 // Inbounds in archives: as they are stored, with their counters, and without their clients.
-import { inspectInSlices, PanelError } from '../../kernel/index.js';
-import { type ArchiveImport, type ArchivePart, type ArchiveRecord, WILL_BE } from '../archive/contract.js';
+import { inspectInSlices, kernelErrors } from '../../kernel/index.js';
+import {
+  type ArchiveImport,
+  type ArchivePart,
+  type ArchiveRecord,
+  IS_HERE,
+  takeEach,
+  textIn,
+  WILL_BE,
+} from '../archive/contract.js';
 import { type Inbound, without } from './fields.js';
 import { AddInbound } from './schema.js';
 import type { InboundService } from './service.js';
@@ -11,16 +19,44 @@ const NODES = 'nodes';
 /** The calendar of this panel decides when the next period begins. */
 const NOT_ARCHIVED = ['countedSince'] as const;
 
-const bytes = (value: unknown): number =>
-  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const COUNTERS = ['up', 'down', 'lastTrafficResetTime'] as const;
+const MOST_GUID = 64;
+/** A node of this panel; null is this machine. */
+type Place = number | null | typeof WILL_BE;
+
+const nameOf = ({ tag, remark, id }: ArchiveRecord): string =>
+  textIn(tag) || textIn(remark) || `inbound ${textIn(id)}`;
+
+/** What another panel has counted; throws one clause that names the field. What is left out is zero. */
+function countedIn(record: ArchiveRecord): Record<(typeof COUNTERS)[number], number> {
+  const counted = { up: 0, down: 0, lastTrafficResetTime: 0 };
+  for (const name of COUNTERS) {
+    const value = record[name] ?? 0;
+    if (!Number.isSafeInteger(value) || (value as number) < 0)
+      throw kernelErrors.INVALID(`${name}: it must be a whole number from 0 on`);
+    counted[name] = value as number;
+  }
+  return counted;
+}
+
+function guidIn({ originGuid = '' }: ArchiveRecord): string {
+  if (typeof originGuid !== 'string' || originGuid.length > MOST_GUID)
+    throw kernelErrors.INVALID(`originGuid: it must be text of at most ${MOST_GUID} characters`);
+  return originGuid;
+}
+
+function ownSettings({ settings = {} }: ArchiveRecord): Record<string, unknown> {
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings))
+    throw kernelErrors.INVALID('settings: it must be an object');
+  const { clients: _, ...own } = settings as Record<string, unknown>;
+  return own;
+}
 
 /** The record as `inbounds/add` takes it. */
 function bodyOf(record: ArchiveRecord, nodeId: number | null): Record<string, unknown> {
-  const { settings, depletedCause, enable } = record;
-  const { clients: _, ...own } = (settings ?? {}) as Record<string, unknown>;
+  const { depletedCause, enable } = record;
   // A limit that it had reached is found again: as a plain `enable: false` it would be an admin's choice.
-  return { ...record, nodeId, settings: own, enable: depletedCause ? true : enable };
+  return { ...record, nodeId, settings: ownSettings(record), enable: depletedCause ? true : enable };
 }
 
 export const inboundsPart = ({
@@ -34,49 +70,38 @@ export const inboundsPart = ({
     here.protocol === record['protocol'] && here.port === record['port'] && here.nodeId === nodeId;
 
   /** The id of its node here; undefined if it stays out. */
-  function placeOf(record: ArchiveRecord, run: ArchiveImport): number | null | typeof WILL_BE | undefined {
-    const { nodeId } = record;
-    return typeof nodeId === 'number' && nodeId > 0 ? run.references.get(NODES, nodeId) : null;
+  function placeOf({ nodeId = null }: ArchiveRecord, run: ArchiveImport): Place | undefined {
+    return nodeId === null || nodeId === 0 ? null : run.references.get(NODES, nodeId);
   }
 
-  async function take(record: ArchiveRecord, run: ArchiveImport): Promise<void> {
-    const id = Number(record['id']);
-    const name = textOf(record['tag']) || textOf(record['remark']) || `inbound ${id}`;
+  async function take(record: ArchiveRecord, run: ArchiveImport): Promise<string | undefined> {
+    const { id } = record;
     const nodeId = placeOf(record, run);
-    if (nodeId === undefined) return run.left(name, `its node ${Number(record['nodeId'])} is not here`);
-    const here = store.get(store.idOfTag(textOf(record['tag'])) ?? 0);
+    if (nodeId === undefined) return `its node ${textIn(record['nodeId'])} is not here`;
+    const here = store.get(store.idOfTag(textIn(record['tag'])) ?? 0);
     if (here && nodeId !== WILL_BE && isSame(here, record, nodeId)) {
       run.references.set(KIND, id, here.id);
-      return run.left(name, 'it is here already');
+      return IS_HERE;
     }
-    if (here) return run.left(name, 'another inbound has its tag');
+    if (here) return 'another inbound has its tag';
     const result = await inspectInSlices(AddInbound, bodyOf(record, nodeId === WILL_BE ? null : nodeId));
-    if (!('value' in result))
-      return run.left(name, result.issues.map(({ message }) => message).join('; ') + result.more);
+    if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ') + result.more;
     const options = {
-      // Programs with a token may not set local destinations.
-      keepDestinations: run.who.kind !== 'token',
-      originGuid: textOf(record['originGuid']),
-      counted: {
-        up: bytes(record['up']),
-        down: bytes(record['down']),
-        lastTrafficResetTime: bytes(record['lastTrafficResetTime']),
-      },
+      // Only people may set local destinations, as in other imports.
+      keepDestinations: run.who.kind === 'session' || run.who.kind === 'command',
+      originGuid: guidIn(record),
+      counted: countedIn(record),
     };
-    try {
-      if (run.apply) {
-        const { id: added, applied } = await service.add(result.value, run.who, options);
-        run.references.set(KIND, id, added);
-        if (applied.pending) run.note(name, applied.reason);
-      } else {
-        if (nodeId !== WILL_BE) await service.check(result.value, run.who, options);
-        run.references.set(KIND, id, WILL_BE);
-      }
-      run.taken(record);
-    } catch (error) {
-      if (!(error instanceof PanelError) || error.status >= 500) throw error;
-      run.left(name, error.message);
+    if (run.apply) {
+      const { id: added, applied, kept } = await service.add(result.value, run.who, options);
+      run.references.set(KIND, id, added);
+      if (kept.length > 0) run.note(nameOf(record), `it keeps local destinations: ${kept.join(', ')}`);
+      if (applied.pending) run.note(nameOf(record), applied.reason);
+    } else {
+      if (nodeId !== WILL_BE) await service.check(result.value, run.who, options);
+      run.references.set(KIND, id, WILL_BE);
     }
+    return undefined;
   }
 
   return {
@@ -89,8 +114,6 @@ export const inboundsPart = ({
         .list()
         .map((inbound) => ({ ...without(inbound, NOT_ARCHIVED), ...store.usage(inbound.id) }));
     },
-    async import(portions, run) {
-      for await (const records of portions) for (const record of records) await take(record, run);
-    },
+    import: (portions, run) => takeEach(portions, run, { nameOf, take: (record) => take(record, run) }),
   };
 };

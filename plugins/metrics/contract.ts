@@ -13,7 +13,7 @@ export interface Metric {
   readonly help: string;
   readonly type: 'gauge' | 'counter';
   readonly labels?: readonly string[];
-  /** Called at each scrape, with five seconds; at most 10,000 samples are shown. */
+  /** Called at each scrape, with five seconds; at most 20,000 samples are shown: two of each of 10,000 clients. */
   readonly collect: () => Iterable<Sample> | Promise<Iterable<Sample>>;
 }
 const NAME = /^[a-z][a-z0-9_]{0,127}$/;

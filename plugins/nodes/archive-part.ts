@@ -1,6 +1,6 @@
 // Nodes in archives. They arrive disabled: the panel that wrote the archive may still manage them.
 import { inspect } from '../../kernel/index.js';
-import { type ArchivePart, IS_HERE, takeEach, WILL_BE } from '../archive/contract.js';
+import { type ArchivePart, IS_HERE, takeEach, textIn, WILL_BE } from '../archive/contract.js';
 import { NodeBody } from './fields.js';
 import { NEW_NODE, withSent } from './model.js';
 import type { NodeLive } from './node-live.js';
@@ -21,9 +21,9 @@ export const nodesPart = ({ store, live }: { store: NodeStore; live: NodeLive })
   },
   import: (portions, run) =>
     takeEach(portions, run, {
-      nameOf: ({ name }) => String(name),
+      nameOf: ({ name }) => textIn(name),
       take: async (record) => {
-        const id = Number(record['id']);
+        const { id } = record;
         const here = store.list().find(({ name }) => name === record['name']);
         if (here) {
           const isSame = here.address === record['address'] && here.port === record['port'];

@@ -1,6 +1,6 @@
 // Subscriptions to lists of outbounds in archives: where the lists are, not what they had.
 import { inspect } from '../../kernel/index.js';
-import { type ArchivePart, IS_HERE, takeEach } from '../archive/contract.js';
+import { type ArchivePart, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import { SentSub } from './fields.js';
 import type { SubService } from './sub-service.js';
 import type { Sub, SubStore } from './sub-store.js';
@@ -34,7 +34,7 @@ export const subsPart = ({ store, service }: { store: SubStore; service: SubServ
   },
   import: (portions, run) =>
     takeEach(portions, run, {
-      nameOf: ({ remark, tagPrefix }) => String(remark || tagPrefix),
+      nameOf: ({ remark, tagPrefix }) => textIn(remark) || textIn(tagPrefix),
       take: async (record) => {
         if (
           store

@@ -128,7 +128,8 @@ export class TextFetcher {
       throw new Unusable(`the source answered ${reply.status}`);
     }
     const body = await reply.text();
-    const etag = reply.headers.get('etag') ?? '';
+    const sent = reply.headers.get('etag') ?? '';
+    const etag = sent.length <= LONGEST_ETAG ? sent : '';
     // What was checked is not checked again, so its object stays the same for those who compiled it.
     if (before && before.fetchedAt > 0 && before.body === body) return { body: before.body, etag };
     try {
@@ -136,7 +137,7 @@ export class TextFetcher {
     } catch (error) {
       throw new Unusable(`the text cannot be used: ${messageOf(error)}`);
     }
-    return { body, etag: etag.length <= LONGEST_ETAG ? etag : '' };
+    return { body, etag };
   }
 }
 

@@ -1,7 +1,37 @@
 // Settings in archives: one record each. Every panel has all settings, so they are taken only on request.
-import type { ArchivePart, ArchiveRecord } from '../archive/contract.js';
-import { PanelError } from '../../kernel/index.js';
+import { type ArchiveImport, type ArchivePart, type ArchiveRecord, textIn } from '../archive/contract.js';
+import { PanelError, TimeSlice } from '../../kernel/index.js';
 import type { SettingsTransfer } from './transfer.js';
+
+/** Characters of all values as JSON: they are checked together. */
+const MOST_TEXT = 8 * 1024 * 1024;
+
+/** The records of settings that this panel has, by name: however many there are, no others are kept. */
+async function readable(
+  transfer: SettingsTransfer,
+  portions: AsyncIterable<readonly ArchiveRecord[]>,
+  run: ArchiveImport,
+): Promise<ReadonlyMap<string, ArchiveRecord>> {
+  const all = new Map<string, ArchiveRecord>();
+  let text = 0;
+  const whyLeft = (name: string, { value }: ArchiveRecord): string | undefined => {
+    if (!transfer.has(name)) return 'this panel has no such setting';
+    if (all.has(name)) return 'the archive has it twice; the first one counts';
+    if (value === undefined) return 'it has no value';
+    text += JSON.stringify(value).length;
+    return text > MOST_TEXT ? `the values have more than ${MOST_TEXT} characters` : undefined;
+  };
+  const slice = new TimeSlice();
+  for await (const records of portions)
+    for (const record of records) {
+      if (slice.isOver) await slice.next();
+      const name = textIn(record['name']);
+      const reason = whyLeft(name, record);
+      if (reason === undefined) all.set(name, record);
+      else run.left(name || 'a setting', reason);
+    }
+  return all;
+}
 
 export const settingsPart = (transfer: SettingsTransfer): ArchivePart => ({
   kind: 'settings',
@@ -11,10 +41,8 @@ export const settingsPart = (transfer: SettingsTransfer): ArchivePart => ({
     yield transfer.records(secrets);
   },
   async import(portions, run) {
-    const all: ArchiveRecord[] = [];
-    for await (const records of portions) all.push(...records);
-    const sent: Record<string, unknown> = {};
-    for (const { name, value } of all) if (typeof name === 'string') sent[name] = value;
+    const all = await readable(transfer, portions, run);
+    const sent = Object.fromEntries([...all].map(([name, { value }]) => [name, value]));
     const who = { ...run.who, ip: run.who.ip ?? '', hosts: [] };
     try {
       const { changes, leftOut } = await transfer.import(sent, run.apply && run.settings, who, {
@@ -22,8 +50,7 @@ export const settingsPart = (transfer: SettingsTransfer): ArchivePart => ({
       });
       const changed = new Map(changes.map(({ name, from }) => [name, from]));
       const reasons = new Map(leftOut.map(({ name, reason }) => [name, reason]));
-      for (const record of all) {
-        const name = String(record['name']);
+      for (const [name, record] of all) {
         const from = changed.get(name);
         const reason = reasons.get(name);
         if (reason !== undefined) run.left(name, reason);
@@ -37,7 +64,7 @@ export const settingsPart = (transfer: SettingsTransfer): ArchivePart => ({
       }
     } catch (error) {
       if (!(error instanceof PanelError) || error.status >= 500) throw error;
-      for (const { name } of all) run.left(String(name), error.message);
+      for (const name of all.keys()) run.left(name, error.message);
     }
   },
 });

@@ -56,6 +56,11 @@ export class SettingsTransfer {
     this.#contributions = contributions;
   }
 
+  /** Whether this panel has a setting of this name. */
+  has(name: string): boolean {
+    return this.#store.known(name) !== undefined;
+  }
+
   /** The values in force. Names of what is missing are in `leftOut`. */
   export(): Exported {
     const settings: Record<string, unknown> = {};

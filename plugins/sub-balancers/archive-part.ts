@@ -1,6 +1,6 @@
 // Balancers of the JSON subscription in archives.
 import { inspect } from '../../kernel/index.js';
-import { type ArchivePart, idsHere, IS_HERE, takeEach } from '../archive/contract.js';
+import { type ArchivePart, idsHere, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import type { BalancerStore } from './balancer-store.js';
 import { changedFields } from './checked.js';
 import { SentBalancer } from './fields.js';
@@ -17,7 +17,7 @@ export const balancersPart = (store: BalancerStore): ArchivePart => ({
   },
   import: (portions, run) =>
     takeEach(portions, run, {
-      nameOf: ({ remark }) => String(remark),
+      nameOf: ({ remark }) => textIn(remark),
       take: async (record) => {
         if (store.list().some(({ remark }) => remark === record['remark'])) return IS_HERE;
         const result = inspect(SentBalancer, record);
@@ -25,7 +25,7 @@ export const balancersPart = (store: BalancerStore): ArchivePart => ({
         const { inboundIds = [], memberWeights = {} } = result.value;
         const { here, planned, missing } = idsHere(run, INBOUNDS, inboundIds ?? []);
         if (here.length + planned === 0) return 'its inbounds are not here';
-        if (missing > 0) run.note(String(record['remark']), `${missing} of its inbounds are not here`);
+        if (missing > 0) run.note(textIn(record['remark']), `${missing} of its inbounds are not here`);
         const weights = Object.entries(memberWeights ?? {}).flatMap(([id, weight]) => {
           const found = run.references.get(INBOUNDS, Number(id));
           return typeof found === 'number' ? [[String(found), weight] as const] : [];

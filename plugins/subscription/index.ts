@@ -48,6 +48,7 @@ import { Info } from './info.js';
 import { IssuedCertificate } from './issued-certificate.js';
 import { Misses } from './misses.js';
 import { previewRoutes } from './preview.js';
+import { Pipelined } from './pipelined.js';
 import { PublicUrls } from './public-urls.js';
 import { RenderedEntries } from './rendered-entries.js';
 import { Renderer } from './renderer.js';
@@ -89,6 +90,7 @@ export default definePlugin({
     misses: singleton(Misses),
     slowFetch: singleton(SlowFetch),
     fetchHandler: singleton(FetchHandler),
+    pipelined: singleton(Pipelined),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
   contributes: ({
@@ -188,6 +190,7 @@ export default definePlugin({
   start: async ({
     compiled,
     fetchHandler,
+    pipelined,
     listeners,
     config,
     allSettings,
@@ -213,9 +216,10 @@ export default definePlugin({
         portVariable: 'WEIR_SUB_PORT',
         certificate: certificate.isOn ? certificate : undefined,
       },
-      challenges
-        ? (request, response) => challenges.answer(request, response) || fetchHandler.fast(request, response)
-        : fetchHandler.fast,
+      (request, response) =>
+        pipelined.refuses(request) ||
+        challenges?.answer(request, response) ||
+        fetchHandler.fast(request, response),
     );
     certificate.use(listener);
   },

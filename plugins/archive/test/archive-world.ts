@@ -1,4 +1,5 @@
 // Panels with records of all kinds, and archives of them.
+import { createHash } from 'node:crypto';
 import { FakeClock, FakeEngine, freePort, TestPanel } from '../../../test/harness/index.js';
 import { type inboundBodies, TAKES_NO_CLIENTS } from '../../../test/harness/inbound-bodies.js';
 import type { Random } from '../../../test/harness/random.js';
@@ -27,6 +28,20 @@ export const linesOf = (text: string): Line[] =>
     .slice(1, -1)
     .map((line) => JSON.parse(line) as Line);
 
+/** The lines with a last line that fits them. */
+export function sealed(
+  lines: readonly string[],
+  change: (end: Record<string, never>) => object = (end) => end,
+): string {
+  const before = lines.map((line) => `${line}\n`).join('');
+  const records: Record<string, number> = {};
+  for (const line of lines.slice(1)) {
+    const { kind = '' } = JSON.parse(line) as { kind?: string };
+    records[kind] = (records[kind] ?? 0) + 1;
+  }
+  const sha256 = createHash('sha256').update(before).digest('hex');
+  return `${before}${JSON.stringify({ end: change({ records, sums: {}, sha256 } as never) })}\n`;
+}
 export async function upload(
   panel: TestPanel,
   text: string | Uint8Array,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { random } from '../../../test/harness/random.js';
 import type { TestPanel } from '../../../test/harness/index.js';
-import { archiveOf, boot, bring, linesOf, upload } from './archive-world.js';
+import { archiveOf, boot, bring, linesOf, sealed, upload } from './archive-world.js';
 
 let panel: TestPanel;
 let whole = '';
@@ -17,20 +17,6 @@ test.before(async () => {
 });
 test.after.always(() => panel?.[Symbol.asyncDispose]());
 
-/** The lines with a last line that fits them. */
-function sealed(
-  lines: readonly string[],
-  change: (end: Record<string, never>) => object = (end) => end,
-): string {
-  const before = lines.map((line) => `${line}\n`).join('');
-  const records: Record<string, number> = {};
-  for (const line of lines.slice(1)) {
-    const { kind = '' } = JSON.parse(line) as { kind?: string };
-    records[kind] = (records[kind] ?? 0) + 1;
-  }
-  const sha256 = createHash('sha256').update(before).digest('hex');
-  return `${before}${JSON.stringify({ end: change({ records, sums: {}, sha256 } as never) })}\n`;
-}
 const lines = (): string[] => whole.trimEnd().split('\n').slice(0, -1);
 const nested = (): string => {
   const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
@@ -116,7 +102,7 @@ test.serial('200,000 lines of an unknown kind are counted, and none is taken', a
   const report = await bring(panel, `${texts.join('')}${JSON.stringify({ end })}\n`);
   const others = report.kinds.find(({ kind }) => kind === 'of-others');
   t.is(others?.leftCount, 200_000);
-  t.is(others?.left.length, 1000);
+  t.is(others?.left.length, 1);
 });
 
 test.serial(

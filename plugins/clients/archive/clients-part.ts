@@ -1,5 +1,5 @@
 // Clients in archives: as clients/export gives them, with all that they used.
-import { isUsage, type UsageRecord } from './usage-record.js';
+import { isUsage, type UsageRecord, whyNotUsage } from './usage-record.js';
 import { type ArchiveImport, type ArchivePart, type ArchiveRecord, WILL_BE } from '../../archive/contract.js';
 import { addValid } from '../edits/add-valid.js';
 import type { ClientService } from '../edits/client-service.js';
@@ -29,11 +29,19 @@ function recordOf(row: ClientRow): object {
   return { ...record, usage };
 }
 
+/** A record with more of them costs time before it is validated. */
+const MOST_PLACES = 10_000;
+const whyTooMany = (record: ArchiveRecord): string | undefined => {
+  const places =
+    listOf(record['inboundIds']).length + listOf(objectOf(record['client'])['credentials']).length;
+  return places > MOST_PLACES ? `it has more than ${MOST_PLACES} inbounds` : undefined;
+};
+
 /** The item as clients/import takes it: its inbounds are those of this panel. */
 function itemOf(record: ArchiveRecord, run: ArchiveImport): object {
   const missing: unknown[] = [];
   const here = (id: unknown): number[] => {
-    const found = typeof id === 'number' ? run.references.get(INBOUNDS, id) : undefined;
+    const found = run.references.get(INBOUNDS, id);
     if (found === undefined) missing.push(id);
     // A dry run cannot attach to what is not there yet.
     return found === undefined || found === WILL_BE ? [] : [found];
@@ -43,7 +51,7 @@ function itemOf(record: ArchiveRecord, run: ArchiveImport): object {
   const inboundIds = [...new Set(listOf(record['inboundIds']))].flatMap(here);
   const credentials = listOf(client['credentials']).flatMap((entry) => {
     const { inboundId, ...values } = objectOf(entry);
-    const found = typeof inboundId === 'number' ? run.references.get(INBOUNDS, inboundId) : undefined;
+    const found = run.references.get(INBOUNDS, inboundId);
     return found === undefined || found === WILL_BE ? [] : [{ ...values, inboundId: found }];
   });
   if (missing.length > 0)
@@ -70,9 +78,13 @@ export const clientsPart = ({
     sharable: Set<string>,
   ): Promise<void> {
     const fresh = records.filter((record) => {
-      const isHere = store.byEmail(emailOf(record)) !== undefined;
-      if (isHere) run.left(emailOf(record), 'a client with this email is here already');
-      return !isHere;
+      const email = emailOf(record);
+      const reason =
+        store.byEmail(email) !== undefined
+          ? 'a client with this email is here already'
+          : (whyNotUsage(record['usage']) ?? whyTooMany(record));
+      if (reason !== undefined) run.left(email || 'a client', reason);
+      return reason === undefined;
     });
     const usage = new Map(
       fresh.flatMap((record) => {

@@ -14,3 +14,9 @@ export const isUsage = (value: unknown): value is UsageRecord =>
     const number = (value as Record<string, unknown>)[name];
     return Number.isSafeInteger(number) && (number as number) >= 0;
   });
+
+/** Why a value cannot be one; none at all is no usage. */
+export const whyNotUsage = (value: unknown): string | undefined =>
+  value === undefined || isUsage(value)
+    ? undefined
+    : `usage: ${FIELDS.join(', ')} must be whole numbers from 0 on`;

@@ -20,6 +20,9 @@ interface GroupsChange {
 }
 
 const ZERO: Baseline = { up: 0, down: 0 };
+/** Bytes that JSON and the database hold exactly: sums of counters that another panel invented may be beyond. */
+export const inRange = (bytes: number): number =>
+  Math.min(Math.max(bytes, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
 export class GroupStore {
   readonly #rows: TableModel<typeof tables.groups>;
@@ -75,10 +78,10 @@ export class GroupStore {
   /** What the members of a group have used, as the write sees it. */
   async used(tx: Tx, name: string): Promise<Baseline> {
     const [sum] = await tx.query<Baseline>(
-      'SELECT coalesce(sum(u.up), 0) AS up, coalesce(sum(u.down), 0) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.group_name = :name',
+      'SELECT coalesce(sum(u.up * 1.0), 0) AS up, coalesce(sum(u.down * 1.0), 0) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.group_name = :name',
       { name },
     );
-    // MySQL gives sums as texts.
+    // MySQL gives sums as texts; whole numbers of SQLite overflow at a thousand greatest counters.
     return { up: Number(sum?.up ?? 0), down: Number(sum?.down ?? 0) };
   }
 
@@ -96,9 +99,15 @@ export class GroupStore {
 
   async #save(
     tx: Tx,
-    groups: ReadonlyMap<string, StoredGroup>,
+    sent: ReadonlyMap<string, StoredGroup>,
     deleted: readonly string[] = [],
   ): Promise<void> {
+    const groups = new Map(
+      [...sent].map(([name, { up, down, created }]) => [
+        name,
+        { up: inRange(up), down: inRange(down), created },
+      ]),
+    );
     const names = [...groups.keys(), ...deleted];
     if (names.length === 0) return;
     await this.#rows.destroy({ where: { name: names }, transaction: tx.t });
@@ -118,7 +127,7 @@ export class GroupStore {
   async shift(tx: Tx, clientIds: readonly number[], sign: 1 | -1): Promise<void> {
     if (clientIds.length === 0) return;
     const sums = await tx.query<{ name: string; up: number; down: number }>(
-      `SELECT c.group_name AS name, sum(u.up) AS up, sum(u.down) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.id IN (:clientIds) AND c.group_name <> '' GROUP BY c.group_name`,
+      `SELECT c.group_name AS name, sum(u.up * 1.0) AS up, sum(u.down * 1.0) AS down FROM clients c JOIN client_usage u ON u.client_id = c.id WHERE c.id IN (:clientIds) AND c.group_name <> '' GROUP BY c.group_name`,
       { clientIds },
     );
     if (sums.length === 0) return;

@@ -4,7 +4,7 @@ import { type Applied, DONE } from '../../engine/contract.js';
 import { duringGroupSave, type GroupChange } from '../contract.js';
 import { errors } from '../errors.js';
 import type { ArchivedGroup } from '../archive/groups-part.js';
-import type { Baseline, GroupStore } from './group-store.js';
+import { type Baseline, type GroupStore, inRange } from './group-store.js';
 import type { BulkOperations } from '../edits/bulk-operations.js';
 import type { ClientStore } from '../model/client-store.js';
 import type { ClientRow } from '../model/row.js';
@@ -54,7 +54,7 @@ export class Groups {
       .map(([name, { clientCount, ...sum }]) => {
         const baseline = this.#groupStore.baseline(name);
         const [up, down] = [Math.max(sum.up - baseline.up, 0), Math.max(sum.down - baseline.down, 0)];
-        return { name, clientCount, trafficUsed: up + down, up, down };
+        return { name, clientCount, trafficUsed: inRange(up + down), up: inRange(up), down: inRange(down) };
       })
       .sort((a, b) => a.name.localeCompare(b.name));
   }

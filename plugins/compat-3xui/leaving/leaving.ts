@@ -74,8 +74,10 @@ class OneFolder {
     for (const inbound of going) await this.#inbound(inbound);
     const clients = await this.#clients();
     await this.#others();
-    await this.#folder.put('READ-ME.txt', LEAVING_PAGE + this.#notes.map((note) => `- ${note}\n`).join(''));
-    return { inbounds: going.length, clients, notes: this.#notes };
+    // Remarks of old panels may have line breaks, which would look like lines of this page.
+    const notes = this.#notes.map((note) => note.replaceAll(/\p{Cc}/gu, '?'));
+    await this.#folder.put('READ-ME.txt', LEAVING_PAGE + notes.map((note) => `- ${note}\n`).join(''));
+    return { inbounds: going.length, clients, notes };
   }
 
   async *#attached({ id }: Inbound): AsyncGenerator<Readonly<ClientRow>> {
@@ -210,7 +212,7 @@ class OneFolder {
     const found: unknown[] = [];
     try {
       for await (const records of this.#needs.archived?.of(kind) ?? [])
-        found.push(...records.flatMap(bodies));
+        for (const record of records) found.push(...bodies(record));
     } catch (error) {
       this.#notes.push(`${kind} could not be read: ${messageOf(error)}`);
     }

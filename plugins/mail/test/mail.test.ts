@@ -1,5 +1,4 @@
 // Mails over a real SMTP server: encryption, logins, refusals, silence, lies.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test, { type ExecutionContext } from 'ava';
 import { FakeEngine, refused, TestPanel, until } from '../../../test/harness/index.js';
 import { selfSigned } from '../../../test/harness/self-signed.js';
@@ -201,12 +200,12 @@ test('a notification goes by mail while it is on, and mark-up in it is text', as
   t.notRegex(html, /<b>/);
 });
 
-test('a server that floods, or sends junk, neither fills the memory nor stalls the panel', async (t) => {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
+test('a server that floods, or sends junk, is read no further than an answer may be long', async (t) => {
   const { tried } = await boot(t);
-  delay.enable();
+  let poured = 0;
   const flood = await oddServer(t, (socket) => {
     const part = Buffer.alloc(64 * 1024, 'x');
+    socket.on('close', () => void (poured = socket.bytesWritten));
     const pour = (): void => {
       while (socket.writable && socket.write(part));
       if (socket.writable) socket.once('drain', pour);
@@ -217,8 +216,8 @@ test('a server that floods, or sends junk, neither fills the memory nor stalls t
   const hangUp = await oddServer(t, (socket) => void socket.end('220 hello\r\n'));
   for (const port of [flood, junk, hangUp])
     t.like(await tried({ smtpPort: port }), { success: false, stage: 'connect' });
-  delay.disable();
-  t.true(delay.max / 1e6 < 250, `${delay.max / 1e6} ms`);
+  // Most of it waits in the buffers of the two sockets.
+  t.true(poured > 0 && poured < 32 * 1024 * 1024, `${poured} bytes`);
 });
 
 test('a silent server ends the attempt, and the end of the panel ends it at once', async (t) => {
@@ -237,11 +236,10 @@ test('a silent server ends the attempt, and the end of the panel ends it at once
   const sending = sendMail(server, letter, stop.signal);
   setTimeout(() => stop.abort(new Error('the panel stops')), 100);
   await t.throwsAsync(sending, { message: 'the panel stops' });
-  const started = Date.now();
+  // Without a limit of its own, the test's would end it.
   const failed = await t.throwsAsync(sendMail(server, letter, new AbortController().signal));
   t.like(failed, { stage: 'connect', isPermanent: false });
   t.regex(String(failed?.message), /did not answer in time/);
-  t.true(Date.now() - started < 15_000);
 });
 
 test('a mail that the server refuses for now may be tried again, and one that it refuses for good not', async (t) => {

@@ -105,6 +105,16 @@ test.serial('it comes again after ten minutes, and an unchanged one is not sent'
   t.deepEqual(await rules(), ['DOMAIN,c.d,DIRECT', 'MATCH,PROXY']);
 });
 
+test.serial('a tag that is too long is not kept, also of a text that is here already', async (t) => {
+  texts.set('/rules', { body: '- DOMAIN,c.d,DIRECT', etag: `"${'x'.repeat(4000)}"` });
+  for (let i = 0; i < 2; i++) {
+    asked.length = 0;
+    await wait(10 * MINUTE);
+    await fetched('subAltRules');
+    t.deepEqual(asked, [{ path: '/rules', tag: undefined }]);
+  }
+});
+
 test.serial('the last good text stays while the source is down or sends what cannot be used', async (t) => {
   const good = (await stateOf('subAltRules'))?.fetchedAt;
   for (const [reply, reason] of [
