@@ -15,6 +15,20 @@ const some = ({ random, named }: World, most = AT_ONCE): string[] => {
 const one = (world: World): string | undefined => world.random.pick(world.named('client', 'c-'));
 const each = (emails: readonly string[], change: Fields | undefined): Record<string, Fields | undefined> =>
   Object.fromEntries(emails.map((email) => [`client/${email}`, change]));
+/** Names of the inbounds that each is attached to afterwards. */
+const attached = (
+  { stored }: World,
+  emails: readonly string[],
+  change: (names: readonly string[]) => readonly string[],
+): Record<string, Fields> =>
+  Object.fromEntries(
+    emails.map((email) => {
+      const { inbounds = [] } = (stored.get(`client/${email}`) ?? {}) as {
+        readonly inbounds?: readonly string[];
+      };
+      return [`client/${email}`, { inbounds: [...new Set(change(inbounds))].sort() }];
+    }),
+  );
 const gone = (emails: readonly string[]) => ({
   ...each(emails, undefined),
   ...Object.fromEntries(emails.map((email) => [`addresses/${email}`, undefined])),
@@ -121,12 +135,12 @@ export const accounts: readonly Part[] = [
   onOne('clients/{email}/detach', (email, world) => ({
     path: `clients/${email}/detach`,
     body: { inboundIds: [baseIds(world)[1]] },
-    change: each([email], { inbounds: ['base-1'] }),
+    change: attached(world, [email], (names) => names.filter((name) => name !== 'base-2')),
   })),
   onOne('clients/{email}/attach', (email, world) => ({
     path: `clients/${email}/attach`,
     body: { inboundIds: baseIds(world) },
-    change: each([email], { inbounds: BASES }),
+    change: attached(world, [email], (names) => [...names, ...BASES]),
   })),
   onOne('clients/del/{email}', (email) => ({
     path: `clients/del/${email}`,
@@ -151,12 +165,12 @@ export const accounts: readonly Part[] = [
   edit('clients/bulkAttach', (emails, world) => ({
     path: 'clients/bulkAttach',
     body: { emails, inboundIds: baseIds(world) },
-    change: each(emails, { inbounds: BASES }),
+    change: attached(world, emails, (names) => [...names, ...BASES]),
   })),
   edit('clients/bulkDetach', (emails, world) => ({
     path: 'clients/bulkDetach',
     body: { emails, inboundIds: [baseIds(world)[1]] },
-    change: each(emails, { inbounds: ['base-1'] }),
+    change: attached(world, emails, (names) => names.filter((name) => name !== 'base-2')),
   })),
   edit('clients/bulkDisable', (emails) => ({
     path: 'clients/bulkDisable',

@@ -6,7 +6,7 @@ import { ofPanel } from './panel.js';
 import { ways } from './ways.js';
 
 export const lanes = (sources: Sources): readonly (readonly Part[])[] => {
-  const ofAccounts = (part: Part) => part.route === 'POST x/node/apply';
+  const ofAccounts = ({ route }: Part) => route.startsWith('POST x/node/');
   return [
     [...accounts, ...imports(sources), ...ofPanel.filter(ofAccounts)],
     ways,

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { Act, Part, World } from '../act.js';
 import type { Fields } from '../stored.js';
 
-/** Ports of inbounds that a central adds; the core never has them, as they are disabled. */
 const onRecord = (
   area: string,
   start: string,
@@ -188,4 +187,16 @@ export const ofPanel: readonly Part[] = [
     change: { [key]: undefined },
   })),
   { route: 'POST x/node/apply', make: wish },
+  {
+    route: 'POST x/node/centrals/release',
+    make: ({ random, named }) => {
+      const central = random.pick(named('central', ''));
+      if (central === undefined) return undefined;
+      return {
+        path: 'x/node/centrals/release',
+        body: { central },
+        change: { [`central/${central}`]: undefined },
+      };
+    },
+  },
 ];
