@@ -73,7 +73,7 @@ export function settle(known: Stored, found: Stored, act: Act): string[] {
   const told = isHalf ? keys : wrong;
   return told.map(
     ({ key, is, isOld }) =>
-      `${path}, which was not answered, is there in part: ${key} is ${isOld ? 'as before' : JSON.stringify(is)}`,
+      `${path}, which was not answered, is there in part: ${key} is ${isOld ? 'as before' : JSON.stringify(is)}; wanted ${JSON.stringify(change[key])}`,
   );
 }
 
