@@ -116,7 +116,7 @@ export const accounts: readonly Part[] = [
     },
   },
   onOne('clients/update/{email}', (email, { random }) => {
-    const fields = { comment: `number ${random.below(1e6)}`, totalGB: random.below(1e6) };
+    const fields = { comment: `number ${random.below(1e6)}`, totalGB: 1e6 + random.below(1e6) };
     return { path: `clients/update/${email}`, body: fields, change: each([email], fields) };
   }),
   onOne('clients/updateTraffic/{email}', (email, { random }) => {
@@ -127,10 +127,11 @@ export const accounts: readonly Part[] = [
       change: each([email], { up, down }),
     };
   }),
+  // A reset by name enables, whoever disabled.
   onOne('clients/resetTraffic/{email}', (email) => ({
     path: `clients/resetTraffic/${email}`,
     method: 'POST',
-    change: each([email], { up: 0, down: 0 }),
+    change: each([email], { up: 0, down: 0, enable: true }),
   })),
   onOne('clients/{email}/detach', (email, world) => ({
     path: `clients/${email}/detach`,
@@ -185,7 +186,7 @@ export const accounts: readonly Part[] = [
   edit('clients/bulkResetTraffic', (emails) => ({
     path: 'clients/bulkResetTraffic',
     body: { emails },
-    change: each(emails, { up: 0, down: 0 }),
+    change: each(emails, { up: 0, down: 0, enable: true }),
   })),
   edit('clients/bulkAdjust', (emails, { stored }) => ({
     path: 'clients/bulkAdjust',
