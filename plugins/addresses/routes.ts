@@ -187,6 +187,8 @@ export const routes = ({ clients, history, observer, reports, views }: Needs): R
     reply: message(),
     handle: async ({ body }) => {
       await reports.take(seenIn(body, clients));
+      // What the panel sees by itself may be lost with it; this is acknowledged.
+      await history.flush();
       return 'client addresses merged';
     },
   }),

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 2;
 const PIECE = 192 * 1024;
 
 /** Names of what a backup that was killed leaves in its folder. */
-const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part$|^\.weir-copy-[A-Za-z0-9]{6}$/;
+const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part(?:-journal)?$|^\.weir-copy-[A-Za-z0-9]{6}$/;
 /** Another panel may write into the same folder at the moment. */
 const LEFTOVER_AGE_MS = 6 * 3_600_000;
 

@@ -79,7 +79,8 @@ export class SubService {
         allowInsecure: sent.allowInsecure ?? false,
         tagPrefix: sent.tagPrefix ?? freePrefix(others),
         updateInterval: sent.updateInterval ?? USUAL_INTERVAL,
-        priority: others.length,
+        // Not their number: after a deletion one of them may have that.
+        priority: (others.at(-1)?.priority ?? -1) + 1,
         prepend: sent.prepend ?? false,
         lastUpdated: 0,
         lastError: '',

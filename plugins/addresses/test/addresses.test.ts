@@ -196,6 +196,7 @@ test.serial(
       clientEmail: 'shared',
       ips: [mine, { ip: '192.0.2.2', timestamp: now }, { ip: '192.0.2.1', timestamp: now - 100 }],
     });
+    t.is(await rowsOf(user.clientId), 4, 'what is acknowledged is stored, before the job runs');
     const byGuid = await world.post<Record<string, Record<string, unknown>>>('clients/clientIpsByGuid');
     t.deepEqual(byGuid[guid]?.['shared'], [mine]);
     t.false('elsewhere' in byGuid);

@@ -8,7 +8,7 @@ import { type BackupRecord, isVerified, type ListedBackup, MOST_RECORD_BYTES, re
 
 /** What a process that was killed leaves behind. One panel at a time uses a data folder, so all of it is old at the start. */
 const LEFTOVER =
-  /^\.weir_[\d_-]+\.\d+-[\w-]+\.part$|^\.weir-copy-[A-Za-z0-9]{6}$|^weir_[\d_-]+\.db(?:\.age)?\.json\.[0-9a-f]{12}$/;
+  /^\.weir_[\d_-]+\.\d+-[\w-]+\.part(?:-journal)?$|^\.weir-copy-[A-Za-z0-9]{6}$|^weir_[\d_-]+\.db(?:\.age)?\.json\.[0-9a-f]{12}$/;
 const MOST_FILES = 10_000;
 const NEIGHBOURS = 5;
 /** A thousand records that are read at once block everything else for 150 ms. */

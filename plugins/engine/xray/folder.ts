@@ -51,7 +51,9 @@ export class EngineFolder {
       if (!name.startsWith(TEMPORARY)) continue;
       const path = join(this.path, name);
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-      if (Date.now() - mtimeMs > TEMPORARY_AGE_MS) await rm(path, { force: true });
+      // Older than this process: of a killed one. The age is for a clock that was set back meanwhile.
+      if (mtimeMs < performance.timeOrigin || Date.now() - mtimeMs > TEMPORARY_AGE_MS)
+        await rm(path, { force: true });
     }
   }
 
