@@ -9,6 +9,7 @@ import { readConfigFile } from '../../panel/config-file.js';
 import { appliedMigrations, diskNote } from '../../panel/inspect-data.js';
 import { editDatabase } from '../harness/edit-database.js';
 import { PanelProcess } from '../harness/panel-process.js';
+import { issue, writePair } from '../harness/self-signed.js';
 import { TestPanel } from '../harness/panel.js';
 import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
@@ -111,6 +112,18 @@ test('everything that is wrong is reported at once, on standard error, with code
     t.true(complained.includes(part), `${part} in: ${complained}`);
   t.false(`${said}${complained}`.includes('hunter2'));
   t.deepEqual((await readdir(folder)).sort(), ['broken', 'weir.json']);
+});
+
+test('a certificate that has expired is noted', async (t) => {
+  const folder = await folderOf(t);
+  const pair = await writePair(folder, issue({ name: 'localhost', from: -3, until: -2 }));
+  const { notes, problems } = await looked(folder, {
+    ...env,
+    WEIR_TLS_CERT: pair.certFile,
+    WEIR_TLS_KEY: pair.keyFile,
+  });
+  t.deepEqual(problems, []);
+  t.regex(notes.join('\n'), /the certificate of the panel expired on \d{4}-\d\d-\d\d, so browsers/);
 });
 
 test('a disk without room is noted', async (t) => {
