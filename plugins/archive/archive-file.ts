@@ -12,7 +12,6 @@ import { errors } from './errors.js';
 /** Why `path` cannot be written, as a clause. */
 function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no folder ${dirname(path)}`;
-  if (code === 'EISDIR') return 'it is a folder; add a name';
   if (code === 'EACCES') return 'the user of the panel may not write there';
   if (code === 'ENOSPC') return 'the disk is full';
   return code ?? message;
