@@ -97,6 +97,16 @@ const sqliteWorks = () =>
     () => false,
   );
 
+/** The folder with the headers of this very Node, if it came with them: a compiler then needs nothing from nodejs.org. */
+async function ownHeaders() {
+  const folder = join(process.execPath, '..', '..');
+  const text = await read(join(folder, 'include', 'node', 'node_version.h'));
+  const version = ['MAJOR', 'MINOR', 'PATCH'].map(
+    (part) => new RegExp(`define NODE_${part}_VERSION (\\d+)`).exec(text)?.[1],
+  );
+  return version.join('.') === process.versions.node ? folder : undefined;
+}
+
 /** SQLite's driver has a native part. It is downloaded if its publisher has a build, otherwise compiled and cached for the next checkout. */
 async function installSqlite() {
   const folder = join(root, 'node_modules', 'sqlite3');
@@ -122,9 +132,19 @@ async function installSqlite() {
       `SQLite's driver may have to be compiled, and ${missing.join(', ')} is missing; on Debian or Ubuntu: apt-get install -y python3 make g++`,
     );
   say("installing SQLite's driver (compiled where there is no ready one; that takes two minutes, once) …");
+  const headers = await ownHeaders();
   // npm shows the compiler's output when it fails; its warnings alone are thousands of lines.
   await run('npm rebuild sqlite3', 'npm', ['rebuild', 'sqlite3', '--loglevel=error'], {
     stdio: ['ignore', 'ignore', 2],
+    ...(headers && {
+      env: { ...process.env, npm_config_nodedir: process.env.npm_config_nodedir || headers },
+    }),
+  }).catch((error) => {
+    throw new Error(
+      `${error.message}. SQLite's driver comes from github.com, or is compiled. To compile it, the machine needs ` +
+        `python3, make and g++, and ${headers ? `Node's headers, which it has in ${headers}` : `Node's headers: from nodejs.org, or from a folder (npm_config_nodedir=/path/of/node, with include/node in it)`}`,
+      { cause: error },
+    );
   });
   if (!(await sqliteWorks()))
     throw new Error("SQLite's driver was installed but cannot be loaded; see the messages above");

@@ -84,6 +84,10 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
       'the panel sends passwords and cookies unencrypted: set WEIR_TLS_CERT and WEIR_TLS_KEY, or put a proxy with TLS before it and WEIR_HOST on 127.0.0.1',
       { host: panel.host },
     );
+  if (certificate && Date.parse(certificate.validTo) < Date.now())
+    log.warn(
+      `the certificate of the panel expired on ${certificate.validTo.slice(0, 10)}, so browsers and programs refuse it; renew it: its files are read again every minute`,
+    );
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
   const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;

@@ -14,6 +14,7 @@ import { type ConfigFile, dataDirectoryOf, type PluginEntry, readConfigFile } fr
 import {
   databaseAddress,
   databaseName,
+  diskNote,
   folderProblem,
   pendingOf,
   appliedMigrations,
@@ -175,6 +176,7 @@ export async function check(options: CheckOptions): Promise<Report> {
           directory,
         );
   const folder = await folderProblem(directory);
+  const disk = await diskNote(directory);
   // A plugin disabled together with one it needs is not a problem.
   const along = new Set(chosen.leftOut.filter(({ outside }) => !outside).map(({ name }) => name));
   const failed = rehearsed.states.filter(({ state }) => state === 'failed');
@@ -188,6 +190,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       ...rehearsed.notes,
       ...failed.filter(({ name }) => along.has(name)).map(({ reason }) => reason),
       ...database.notes,
+      ...(disk === undefined ? [] : [disk]),
     ],
     plugins: rehearsed.states.filter(({ state }) => state !== 'failed').map(listed),
     configFile: file.path,

@@ -25,6 +25,7 @@ export const noFile: ConfigFile = { path: '', problems: [], panel: {}, plugins: 
 export const panelSection = ({ path, panel }: ConfigFile): Section => ({
   values: panel,
   at: (key) => `${key} in ${path}`,
+  beside: ['plugins'],
 });
 export const pluginSection = ({ path, plugins }: ConfigFile, name: string): Section => ({
   values: plugins.get(name)?.config ?? {},

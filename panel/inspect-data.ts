@@ -1,6 +1,6 @@
 // Inspects the data folder and the database without changing them.
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, stat, statfs } from 'node:fs/promises';
 import { sessionMigrations } from '../kernel/auth/session.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
@@ -71,6 +71,18 @@ export function unknownOf(
   return ran
     .filter(({ plugin, name }) => known.get(plugin)?.has(name) === false)
     .map(({ plugin, name }) => `${plugin}/${name}`);
+}
+
+/** Less than a start and its first backup need. */
+const LITTLE_BYTES = 64 * 1024 * 1024;
+
+/** One sentence where the disk of the data folder is nearly full. */
+export async function diskNote(directory: string): Promise<string | undefined> {
+  const facts = await statfs(directory).catch(() => undefined);
+  const free = facts ? facts.bavail * facts.bsize : LITTLE_BYTES;
+  return free < LITTLE_BYTES
+    ? `the disk of ${directory} has ${Math.floor(free / 1024 / 1024)} MiB left; free space on it, or the panel cannot save`
+    : undefined;
 }
 
 /** Why the current user could not run the panel with its data folder. */

@@ -18,6 +18,8 @@ export interface Section {
   readonly values: Readonly<Record<string, unknown>>;
   /** describes where a key is, for messages */
   readonly at: (key: string) => string;
+  /** further keys at the same place, which others read; messages list them too */
+  readonly beside?: readonly string[];
 }
 const EMPTY: Section = { values: {}, at: (key) => key };
 
@@ -46,16 +48,17 @@ export function readVariables<V extends Variables>(
     problems.push(
       ...result.issues.map(
         ({ message }) =>
-          `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined || SECRET.test(fromFile ? key : name) ? '' : `, but it is ${JSON.stringify(raw)}`} (${owner})`,
+          `${message.includes(name) ? message : `${name}: ${message}`}${raw === undefined || message.includes(JSON.stringify(raw)) || SECRET.test(fromFile ? key : name) ? '' : `, but it is ${JSON.stringify(raw)}`} (${owner})`,
       ),
     );
     return [key, undefined];
   });
   const known = Object.keys(variables);
+  const listed = [...known, ...(file.beside ?? [])];
   for (const key of Object.keys(file.values))
     if (!known.includes(key))
       problems.push(
-        `${file.at(key)} is unknown; ${owner} has ${known.length > 0 ? known.join(', ') : 'no boot settings'}`,
+        `${file.at(key)} is unknown; ${owner} has ${listed.length > 0 ? listed.join(', ') : 'no boot settings'}`,
       );
   return Object.fromEntries(values) as Configured<V>;
 }

@@ -26,7 +26,7 @@ type Shaped<F> = { [K in Exclude<keyof F, OptionalKeys<F>>]: Static<F[K]> } & {
 };
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 
-/** Any text, the empty one included. */
+/** Any text, the empty one included, also where `min` says otherwise: `word` takes no empty one. */
 export const text = () => Joi.string().allow('') as Joi.StringSchema & Typed<string>;
 /** Text with at least one character. */
 export const word = () => Joi.string() as Joi.StringSchema & Typed<string>;

@@ -1247,7 +1247,7 @@ declare module '@weir-panel/weir/kernel' {
   type Flat<T> = {
     [K in keyof T]: T[K];
   } & {};
-  /** Any text, the empty one included. */
+  /** Any text, the empty one included, also where `min` says otherwise: `word` takes no empty one. */
   export const text: () => Joi.StringSchema & Typed<string>;
   /** Text with at least one character. */
   export const word: () => Joi.StringSchema & Typed<string>;

@@ -119,8 +119,8 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** codes of the operating system: full, over quota, read-only, broken */
-const DISK_CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO)$/;
+/** codes of the operating system: full, over quota, read-only, broken; and that of a SQLite file beside the panel's own, such as a copy */
+const DISK_CODES = /^(?:ENOSPC|EDQUOT|EROFS|EIO|SQLITE_FULL)$/;
 /** what the kernel makes of failures of the database, and of the question whether it works */
 const DATABASE_CODES = /^KERNEL_(?:STORAGE|DATABASE_\w+|DEGRADED)$/;
 

@@ -6,7 +6,7 @@ import { classify as classifyMysql } from '../../drivers/mysql/classify.js';
 import { classify as classifySqlite } from '../../drivers/sqlite/classify.js';
 import { Outage } from '../../timing/outage.js';
 import { Storage, type StorageProblem } from '../database/storage.js';
-import { kernelErrors, PanelError } from '../index.js';
+import { kernelErrors, PanelError, storageFailure } from '../index.js';
 import type { Log } from '../log/log.js';
 
 const failed = (facts: object): Error => Object.assign(new Error('it failed'), facts);
@@ -28,6 +28,12 @@ test('says what errors of SQLite mean', (t) => {
   ] as const)
     for (const error of both({ code })) t.is(classifySqlite(error), problem, code);
   t.is(classifySqlite(new Error('a plugin failed')), undefined);
+});
+
+test('a copy for which the disk has no room is not the fault of a plugin', (t) => {
+  for (const code of ['ENOSPC', 'SQLITE_FULL'])
+    t.is(storageFailure(new Error('cannot be copied', { cause: failed({ code }) })), 'disk', code);
+  t.is(storageFailure(failed({ code: 'SQLITE_ERROR' })), undefined);
 });
 
 test('says what errors of MySQL and MariaDB mean', (t) => {

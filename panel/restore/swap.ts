@@ -186,7 +186,8 @@ export async function failedRestore(
 export async function settleRestore(place: Place, problem?: string): Promise<boolean> {
   const { directory } = place;
   const isBack = await settle(place, problem);
-  const left = (await readdir(directory)).filter((name) => SCRATCH.test(name));
+  // A start that failed before it made the folder is no matter of a restore.
+  const left = (await readdir(directory).catch(() => [])).filter((name) => SCRATCH.test(name));
   await Promise.all(left.map((name) => rm(join(directory, name), { recursive: true, force: true })));
   return isBack;
 }

@@ -102,7 +102,7 @@ test('reports mistakes of file and environment together, each with its key or va
   );
   const all = problems.join('\n');
   for (const part of [
-    'prot in FILE is unknown; kernel has preset, host, port',
+    'prot in FILE is unknown; kernel has preset, host, port, tlsCert, tlsKey, trustedProxies, logLevel, databaseUrl, plugins',
     'opne in FILE is unknown; door has width, open, colour, password',
     'must be a number, but it is "80" (kernel)',
     '"nonsense" is neither an address nor a CIDR',

@@ -79,6 +79,11 @@ const record = (directory: string, scratch: string, previous: string) =>
     JSON.stringify({ at: 1, state: 'under way', problem: '', previous, scratch }),
   );
 
+test('there is nothing to settle before the first start has made the folder', async (t) => {
+  const { directory } = await folders(t);
+  t.false(await settleRestore({ directory: join(directory, 'none') }, 'the port is wrong'));
+});
+
 test('a death before the rename leaves the previous database, and the next start says so', async (t) => {
   const { directory, scratch, path } = await folders(t);
   await mkdir(join(directory, 'backups'));

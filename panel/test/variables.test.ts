@@ -106,6 +106,8 @@ test('trusted proxies are a list', (t) => {
     problems,
   );
   t.deepEqual([values.trustedProxies, problems], [['127.0.0.1', '10.0.0.0/8'], []]);
+  readVariables('kernel', panelVariables, { WEIR_TRUSTED_PROXIES: 'nonsense' }, problems);
+  t.deepEqual(problems, ['WEIR_TRUSTED_PROXIES: "nonsense" is neither an address nor a CIDR (kernel)']);
 });
 
 test('a path has a slash at both ends and nothing that a URL would have to escape', (t) => {

@@ -9,7 +9,13 @@ import { createGzip } from 'node:zlib';
 import { PanelError, syncFolder } from '../../kernel/index.js';
 import { errors } from './errors.js';
 
-const reasonOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
+/** Why `path` cannot be written, as a clause. */
+function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no folder ${dirname(path)}`;
+  if (code === 'EACCES') return 'the user of the panel may not write there';
+  if (code === 'ENOSPC') return 'the disk is full';
+  return code ?? message;
+}
 
 /** Resolves when the file is on the disk. A file that is there is not replaced. */
 export async function writeArchiveFile(
@@ -23,7 +29,7 @@ export async function writeArchiveFile(
       throw errors.NOT_WRITTEN(
         cause.code === 'EEXIST'
           ? `${path} already exists; choose another name`
-          : `${path} cannot be written: ${reasonOf(cause)}`,
+          : `${path} cannot be written: ${reasonOf(path, cause)}`,
         { cause },
       );
     });
@@ -43,7 +49,7 @@ export async function writeArchiveFile(
     }
   } catch (cause) {
     if (cause instanceof PanelError) throw cause;
-    throw errors.NOT_WRITTEN(`${path} cannot be written: ${reasonOf(cause as NodeJS.ErrnoException)}`, {
+    throw errors.NOT_WRITTEN(`${path} cannot be written: ${reasonOf(path, cause as NodeJS.ErrnoException)}`, {
       cause,
     });
   } finally {

@@ -12,6 +12,11 @@ import type { Parts } from './parts.js';
 /** Reasons that are listed for each kind; the others are counted. */
 const MOST_LISTED = 1000;
 
+const WHY_UNREAD: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'the user of the panel may not read it',
+};
+
 export interface Said {
   readonly name: string;
   readonly reason: string;
@@ -146,7 +151,8 @@ export class ArchiveImporter {
       // Without O_NONBLOCK, a pipe would be waited for.
       const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(
         (cause: NodeJS.ErrnoException) => {
-          throw errors.REFUSED(`${path} cannot be read: ${cause.code ?? cause.message}`, { cause });
+          const reason = WHY_UNREAD[cause.code ?? ''] ?? cause.code ?? cause.message;
+          throw errors.REFUSED(`${path} cannot be read: ${reason}`, { cause });
         },
       );
       try {

@@ -28,7 +28,13 @@ const refused = (what: string, cause?: unknown): PanelError =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const SQLITE = Buffer.from('SQLite format 3\0');
+
 function parsed(line: Buffer, number: number): Record<string, unknown> {
+  if (number === 1 && line.subarray(0, SQLITE.length).equals(SQLITE))
+    throw refused(
+      'the file is a SQLite database: `weir restore` takes a backup, and `weir import 3x-ui` the database of 3x-ui',
+    );
   let value: unknown;
   let tooMuch: string | undefined;
   try {

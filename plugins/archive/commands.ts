@@ -1,5 +1,5 @@
-import { isAbsolute } from 'node:path';
-import { bool, command, type Command, optional, Refusal, text } from '../../kernel/index.js';
+import { resolve } from 'node:path';
+import { bool, command, type Command, optional, text } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import { writeArchiveFile } from './archive-file.js';
 import type { ArchiveImporter } from './archive-importer.js';
@@ -12,28 +12,22 @@ interface Scope {
   readonly audit?: AuditTrailApi | undefined;
 }
 
-/** The panel that runs has another working folder than the terminal. */
-function requireAbsolute(file: string): void {
-  if (!isAbsolute(file)) throw new Refusal(`<file> must be an absolute path, and "${file}" is not`);
-}
-
 export const commands = ({ writer, importer, audit }: Scope): Command[] => [
   command({
     name: 'export',
     about:
       'Writes what you own to an archive of JSON lines that other programs can read: inbounds, clients with their credentials and counters, hosts and the rest, while the panel runs.',
     options: {
-      file: text()
-        .max(4096)
-        .description('absolute path of the new file; compressed if the name ends with .gz'),
+      file: text().max(4096).description('path of the new file; compressed if the name ends with .gz'),
       secrets: optional(
         bool().description('also tokens and passwords that open other machines and accounts'),
       ),
     },
     operand: 'file',
     example: 'weir export /var/backups/panel.jsonl.gz',
-    run: async ({ options: { file, secrets = false }, who, say, signal }) => {
-      requireAbsolute(file);
+    run: async ({ options, folder, who, say, signal }) => {
+      const { secrets = false } = options;
+      const file = resolve(folder, options.file);
       await audit?.act('download', who, { name: 'archive', facts: { file, secrets } });
       let written: Written | undefined;
       const pieces = writer.pieces({ secrets, at: new Date() }, (facts) => void (written = facts));
@@ -52,14 +46,15 @@ export const commands = ({ writer, importer, audit }: Scope): Command[] => [
     about:
       'Takes from an archive of `weir export` what is new here, and leaves what is here already. Without --apply, it only says what it would do.',
     options: {
-      file: text().max(4096).description('absolute path of the archive'),
+      file: text().max(4096).description('path of the archive'),
       apply: optional(bool().description('import it; without this, nothing is changed')),
       settings: optional(bool().description('settings of the archive replace those of this panel')),
     },
     operand: 'file',
     example: 'weir import archive /var/backups/panel.jsonl.gz --apply',
-    run: async ({ options: { file, apply = false, settings = false }, who, say, signal }) => {
-      requireAbsolute(file);
+    run: async ({ options, folder, who, say, signal }) => {
+      const { apply = false, settings = false } = options;
+      const file = resolve(folder, options.file);
       if (apply) await audit?.act('import', who, { name: 'archive', facts: { file } });
       for (const line of told(await importer.run(file, { apply, settings, who, signal }))) say(line);
     },

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { resolve } from 'node:path';
 import { bool, command, type Command, optional, Refusal, text } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { Archive } from './archive/archive.js';
@@ -104,7 +104,7 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler, audit 
     about: 'Copies the database to a SQLite file, while the panel runs. Prints the path of the file.',
     options: {
       folder: optional(
-        text().max(4096).description('absolute path of the folder; by default backups/ in the data folder'),
+        text().max(4096).description('path of the folder; by default backups/ in the data folder'),
       ),
       encrypt: optional(
         bool().description('encrypt it with the public keys or the passphrase of the settings'),
@@ -114,9 +114,9 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler, audit 
       ),
     },
     example: 'weir backup --folder /var/backups',
-    run: async ({ options: { folder, encrypt = false, recipients }, who, say }) => {
-      if (folder !== undefined && !isAbsolute(folder))
-        throw new Refusal(`--folder must be an absolute path, and "${folder}" is not`);
+    run: async ({ options, folder: caller, who, say }) => {
+      const { encrypt = false, recipients } = options;
+      const folder = options.folder === undefined ? undefined : resolve(caller, options.folder);
       const encryption = await encryptionFor(maker, encrypt, recipients);
       await audit?.act('backup', who, { name: 'backup', facts: { folder: folder ?? '' } });
       say(await snapshots.writeTo(folder, encryption));
@@ -151,34 +151,30 @@ export const commands = ({ snapshots, restore, archive, maker, scheduler, audit 
     about:
       'Restores a backup in the panel that runs, which restarts then. `weir restore` does the same, with and without a panel, and waits for the result.',
     options: {
-      file: text().max(4096).description('absolute path of the SQLite file, or of an encrypted one'),
-      key: optional(
-        text().max(4096).description('absolute path of the `secrets.key` that belongs to the backup'),
-      ),
+      file: text().max(4096).description('path of the SQLite file, or of an encrypted one'),
+      key: optional(text().max(4096).description('path of the `secrets.key` that belongs to the backup')),
       identity: optional(
-        text().max(4096).description('absolute path of the identity file that opens an encrypted backup'),
+        text().max(4096).description('path of the identity file that opens an encrypted backup'),
       ),
       passphraseFile: optional(
-        text().max(4096).description('absolute path of a file whose first line is the passphrase'),
+        text().max(4096).description('path of a file whose first line is the passphrase'),
       ),
       allSettings: optional(
         bool().description('take addresses, ports, certificates and base path from the backup as well'),
       ),
     },
     example: 'weir backup restore --file /var/backups/weir_2026-11-23_040000.db',
-    run: async ({ options: { file, key, identity, passphraseFile, allSettings = false }, who, say }) => {
-      for (const [name, path] of [
-        ['file', file],
-        ['key', key],
-        ['identity', identity],
-        ['passphrase-file', passphraseFile],
-      ] as const)
-        if (path !== undefined && !isAbsolute(path))
-          throw new Refusal(`--${name} must be an absolute path, and "${path}" is not`);
+    run: async ({ options, folder, who, say }) => {
+      const { allSettings = false } = options;
+      const from = (path: string | undefined): string | undefined =>
+        path === undefined ? undefined : resolve(folder, path);
+      const key = from(options.key);
+      const identity = from(options.identity);
+      const passphraseFile = from(options.passphraseFile);
       const given = await decryptionFrom(identity, passphraseFile);
       const isGiven = identity !== undefined || passphraseFile !== undefined;
       const result = await restore.restore({
-        path: file,
+        path: resolve(folder, options.file),
         who,
         keepHostSettings: !allSettings,
         decryption: isGiven ? given : { identities: [], passphrase: maker.encryption().passphrase },

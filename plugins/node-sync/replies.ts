@@ -1,5 +1,15 @@
 // Replies of a node, checked: a node may lie, and has limits before it is believed.
-import { bool, inspectInSlices, int, list, optional, type Schema, shape, text } from '../../kernel/index.js';
+import {
+  bool,
+  inspectInSlices,
+  int,
+  list,
+  optional,
+  type Schema,
+  shape,
+  text,
+  word,
+} from '../../kernel/index.js';
 
 const kind = () => text().max(32);
 const count = () => int().min(0);
@@ -45,7 +55,7 @@ export const UsageReply = open(
     epochs: list(
       open(
         shape({
-          epoch: text().min(1).max(64),
+          epoch: word().max(64),
           seq: count(),
           isCurrent: bool(),
           more: bool(),

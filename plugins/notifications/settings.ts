@@ -1,11 +1,11 @@
-import { bool, int, list, setting, text } from '../../kernel/index.js';
+import { bool, int, list, setting, word } from '../../kernel/index.js';
 
 /** In a list of events: each that its owner switched on by default, also those of plugins to come. */
 export const DEFAULT_EVENTS = 'default';
 
 export const notificationSettings = {
   notificationEvents: setting(
-    list(text().min(1).max(64)).max(200).unique(),
+    list(word().max(64)).max(200).unique(),
     [DEFAULT_EVENTS],
     'events to send notifications about, by name; `default` stands for those that are on by default',
   ),

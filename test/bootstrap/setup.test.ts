@@ -23,6 +23,8 @@ ci)
   echo 'require("fs").accessSync(__dirname + "/build/Release/node_sqlite3.node")' > node_modules/sqlite3/index.js
   if [ -n "$SLOW" ]; then sleep 600 & echo $! > slow; trap '' TERM; wait; fi;;
 rebuild)
+  echo "$npm_config_nodedir" > nodedir
+  if [ -n "$NO_DRIVER" ]; then exit 1; fi
   mkdir -p node_modules/sqlite3/build/Release
   echo driver > node_modules/sqlite3/build/Release/node_sqlite3.node;;
 esac
@@ -147,6 +149,38 @@ test('names the missing packages of a compiler before it may be needed', async (
     /SQLite's driver may have to be compiled, and python3, make, g\+\+ is missing; .*apt-get install/,
   );
   t.deepEqual(calls, ['npm ci', 'npm rebuild']);
+});
+
+test('a driver is compiled with the headers that came with Node, unless npm is told others', async (t) => {
+  const checkout = await (await machine(t))();
+  // A Node of this version with its headers, as the archives of its publisher have it.
+  const home = join(checkout.folder, 'a node');
+  await mkdir(join(home, 'bin'), { recursive: true });
+  await copyFile(process.execPath, join(home, 'bin', 'node'));
+  const header = 'a node/include/node/node_version.h';
+  const installs = async (more: Record<string, string> = {}): Promise<string> => {
+    await rm(join(checkout.folder, 'node_modules', '.weir-installed'), { force: true });
+    await rm(join(dirname(checkout.folder), 'cache'), { recursive: true, force: true });
+    await promisify(execFile)(join(home, 'bin', 'node'), checkout.command('install'), {
+      env: checkout.env({ npm_config_nodedir: '', ...more }),
+    });
+    return (await checkout.read('nodedir')).trim();
+  };
+  const [major, minor, patch] = process.versions.node.split('.');
+  const version = (last: string | undefined): string =>
+    `#define NODE_MAJOR_VERSION ${major}\n#define NODE_MINOR_VERSION ${minor}\n#define NODE_PATCH_VERSION ${last}\n`;
+  await checkout.write(header, version(patch));
+  t.is(await installs(), home);
+  t.is(await installs({ npm_config_nodedir: '/elsewhere' }), '/elsewhere');
+  await checkout.write(header, version('999'));
+  t.is(await installs(), '', 'headers of another version');
+});
+
+test('a driver that cannot be installed says what the machine needs', async (t) => {
+  const checkout = await (await machine(t))();
+  const { said, ok } = await checkout.doesWith({ NO_DRIVER: 'yes' }, 'install');
+  t.false(ok);
+  t.regex(said, /npm rebuild sqlite3 failed .*github\.com.*python3, make and g\+\+.*Node's headers/);
 });
 
 test('the build runs when a source is changed, added or removed, and not otherwise', async (t) => {

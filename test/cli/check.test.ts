@@ -6,9 +6,10 @@ import { check, type Report } from '../../panel/check.js';
 import { checkInChild } from '../../panel/check-in-child.js';
 import { choosePlugins } from '../../panel/choose-plugins.js';
 import { readConfigFile } from '../../panel/config-file.js';
-import { appliedMigrations } from '../../panel/inspect-data.js';
+import { appliedMigrations, diskNote } from '../../panel/inspect-data.js';
 import { editDatabase } from '../harness/edit-database.js';
 import { PanelProcess } from '../harness/panel-process.js';
+import { issue, writePair } from '../harness/self-signed.js';
 import { TestPanel } from '../harness/panel.js';
 import { weirWithCheck, weirProcess } from '../harness/weir-command.js';
 import { folderOf, source, thirdParty, writeFiles } from '../outside/third-party.js';
@@ -111,6 +112,24 @@ test('everything that is wrong is reported at once, on standard error, with code
     t.true(complained.includes(part), `${part} in: ${complained}`);
   t.false(`${said}${complained}`.includes('hunter2'));
   t.deepEqual((await readdir(folder)).sort(), ['broken', 'weir.json']);
+});
+
+test('a certificate that has expired is noted', async (t) => {
+  const folder = await folderOf(t);
+  const pair = await writePair(folder, issue({ name: 'localhost', from: -3, until: -2 }));
+  const { notes, problems } = await looked(folder, {
+    ...env,
+    WEIR_TLS_CERT: pair.certFile,
+    WEIR_TLS_KEY: pair.keyFile,
+  });
+  t.deepEqual(problems, []);
+  t.regex(notes.join('\n'), /the certificate of the panel expired on \d{4}-\d\d-\d\d, so browsers/);
+});
+
+test('a disk without room is noted', async (t) => {
+  // No file system has less room than this one.
+  t.regex((await diskNote('/proc')) ?? '', /^the disk of \/proc has 0 MiB left; free space on it/);
+  t.is(await diskNote('/nowhere/at/all'), undefined, 'a start makes it');
 });
 
 test('plugins that would be left out are listed with the reason; those disabled along with another one are only noted', async (t) => {

@@ -111,7 +111,7 @@ export function structureOf(inbound: CoreInbound, codecs: AccountCodecs): JsonOb
   const type = codecs.accounts.of(protocol);
   if (type !== undefined && config['protocol'] !== (type.protocol ?? protocol))
     throw new CoreRefused(
-      `inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, not ${protocol}`,
+      `inbound ${tag}: its config has the protocol ${JSON.stringify(config['protocol'])}, and the account type ${protocol} is for ${type.protocol ?? protocol}; its \`protocol\` must be the name in the core`,
     );
   if (type === undefined) return config;
   const omit = type.users === 'api' ? (type.omit ?? []) : [];
