@@ -1,25 +1,24 @@
 // Runs on every database in test:full.
 // kill -9 at many random moments, in the middle of calls of every endpoint that writes, of starts included: what was
 // acknowledged is stored, what was not answered is stored whole or not at all, and nothing else is left of it.
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
-import { execute } from '../../plugins/import-3x-ui/test/database.js';
 import { freePort } from '../harness/api.js';
 import { onSqlite } from '../harness/database.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { random } from '../harness/random.js';
-import { sourceRoot } from '../harness/source-root.js';
 import { until } from '../harness/until.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { engineBinary } from '../engine/user.js';
 import { type Act, apply, differences, type Part, settle, type World } from './act.js';
 import { strayFiles, strayProcesses } from './left-behind.js';
-import { KEPT, OLD_INBOUND } from './script/files.js';
+import { KEPT } from './script/files.js';
 import { lanes } from './script/lanes.js';
+import { oldPanel } from './script/old-panel.js';
 import { Ids, readIds, readStored, type Stored } from './stored.js';
 
 const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 1);
@@ -27,55 +26,6 @@ const KILLS = Number(process.env['WEIR_TEST_KILLS'] ?? (onSqlite ? 100 : 25));
 const API = '/panel/api/';
 /** What the process of a test says of a call whose panel was killed. */
 const CUT_OFF = /fetch failed|terminated|ECONN|socket|aborted/i;
-const FIXTURE = 'plugins/import-3x-ui/test/fixture/x-ui.db';
-
-/** A database of 3x-ui with one inbound and these clients. */
-async function oldPanel(folder: string, port: number, emails: readonly string[]): Promise<Uint8Array> {
-  const path = join(folder, 'x-ui.db');
-  await copyFile(new URL(FIXTURE, await sourceRoot()), path);
-  const others = [
-    ...[
-      'users',
-      'settings',
-      'outbound_traffics',
-      'inbound_client_ips',
-      'client_traffics',
-      'nodes',
-      'api_tokens',
-    ],
-    ...[
-      'clients',
-      'client_inbounds',
-      'client_hwids',
-      'client_external_links',
-      'client_groups',
-      'inbound_fallbacks',
-    ],
-    ...[
-      'hosts',
-      'node_client_traffics',
-      'node_client_ips',
-      'client_global_traffics',
-      'outbound_subscriptions',
-    ],
-  ].map((table) => `DELETE FROM ${table};`);
-  const rows = emails.map((email, i) => {
-    const uuid = crypto.randomUUID();
-    return `INSERT INTO clients (id, email, sub_id, uuid, password, total_gb, expiry_time, enable, group_name, comment)
-      VALUES (${i + 1}, '${email}', '${uuid}', '${uuid}', '${uuid}', 0, 0, 1, '', '');
-      INSERT INTO client_traffics (inbound_id, enable, email, up, down, expiry_time, total) VALUES (1, 1, '${email}', 5, 7, 0, 0);
-      INSERT INTO client_inbounds (client_id, inbound_id) VALUES (${i + 1}, 1);`;
-  });
-  await execute(
-    path,
-    `PRAGMA journal_mode=DELETE; ${others.join(' ')} DELETE FROM inbounds WHERE id > 1;
-    UPDATE inbounds SET remark = '${OLD_INBOUND}', port = ${port}, tag = 'moved-in', listen = '127.0.0.1', up = 0, down = 0,
-      total = 0, enable = 1, expiry_time = 0, sub_sort_index = 1, stream_settings = '{"network":"tcp","security":"none"}',
-      settings = '{"decryption":"none","clients":[]}';
-    ${rows.join('\n')}`,
-  );
-  return readFile(path);
-}
 
 /** A start that is killed after so many ms, ready or not. */
 async function startKilled(dataDirectory: string, env: Readonly<Record<string, string>>, ms: number) {
