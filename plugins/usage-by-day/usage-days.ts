@@ -73,7 +73,8 @@ export class UsageDays {
       { day, most },
     );
     const [sums] = await this.#db.query<{ clients: number; up: number | null; down: number | null }>(
-      `SELECT count(*) AS clients, sum(d.up) AS up, sum(d.down) AS down
+      // SQLite refuses a sum of integers above 2^63.
+      `SELECT count(*) AS clients, sum(d.up * 1.0) AS up, sum(d.down * 1.0) AS down
        FROM usage_by_day d JOIN clients ON clients.id = d.client_id WHERE d.day = :day`,
       { day },
     );

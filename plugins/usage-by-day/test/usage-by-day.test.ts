@@ -262,3 +262,19 @@ test('days before 1970 are refused', async (t) => {
   t.is(first[0]?.day, '1969-12-03');
   t.is((await panel.call('/panel/api/x/usage-by-day/top?day=9999-12-31')).status, 200);
 });
+
+test('the greatest counters of many clients are a sum, not a failure', async (t) => {
+  const { panel, inboundId, top, clock } = await openWorld();
+  await using _ = panel;
+  const clients = Array.from({ length: 1100 }, (_v, i) => ({
+    client: { email: `c${i}` },
+    inboundIds: [inboundId],
+  }));
+  await panel.get('/panel/api/clients/bulkCreate', { body: clients });
+  const day = Math.floor(clock.now() / 86_400_000);
+  await editDatabase(panel.dataDirectory, [
+    `INSERT INTO usage_by_day (day, client_id, up, down) SELECT ${day}, id, ${2 ** 53 - 1}, ${2 ** 53 - 1} FROM clients`,
+  ]);
+  const { clients: counted, up, down } = await top();
+  t.deepEqual([counted, up, down], [1100, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+});
