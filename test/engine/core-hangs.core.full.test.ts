@@ -1,6 +1,7 @@
 // A core that holds its ports and answers nothing: edits do not wait for it, and it is replaced. Takes half a minute.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { agrees } from './agrees.js';
 import { connect, counted, engineOf, MIB, openPanel, openServer, usageOf } from './user.js';
 
 test('a core that hangs is found out and replaced, no edit waits for ever, and what was counted stays', async (t) => {
@@ -65,6 +66,7 @@ test('a core that hangs is found out and replaced, no edit waits for ever, and w
   t.truthy(port);
   t.true(await (await connect(t, panel, 'new-3', server)).served(), 'the edits are in the new core');
   t.true((await usageOf(panel, 'a')).down >= before);
+  await agrees(t, panel);
 });
 
 test('a panel stops in time although its core hangs', async (t) => {

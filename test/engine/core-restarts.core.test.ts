@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import test from 'ava';
 import { freePort } from '../harness/api.js';
+import { agrees } from './agrees.js';
 import { connect, counted, engineOf, MIB, openPanel, openServer, poll, usageOf, within } from './user.js';
 
 test('the core is stopped and started over the API, with every byte counted', async (t) => {
@@ -78,6 +79,7 @@ test('a core that is killed is started again; counters continue and never go bac
   }, 'the new core is counted on top');
   t.deepEqual(backwards, []);
   t.true(within(most - before, more), `${most - before} of ${more}`);
+  await agrees(t, panel);
 });
 
 test('a port that another program took while no panel ran affects no other inbound, and heals', async (t) => {

@@ -1,5 +1,6 @@
 // A core that exits again and again: the first reason stays in sight.
 import test from 'ava';
+import { agrees } from './agrees.js';
 import { engineOf, openPanel } from './user.js';
 
 test('the API shows the first reason of a loop, with the core’s own words, and nothing after a restart by an admin', async (t) => {
@@ -28,4 +29,5 @@ test('the API shows the first reason of a loop, with the core’s own words, and
   t.is((await engineOf(panel)).errorMsg, await result());
   await panel.get('/panel/api/server/restartEngineService', { method: 'POST' });
   t.is(await result(), '');
+  await agrees(t, panel);
 });

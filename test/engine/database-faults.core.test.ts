@@ -11,6 +11,8 @@ import { databaseOf, onSqlite } from '../harness/database.js';
 import { testUnless } from '../harness/left-out.js';
 import type { LoggedPanel } from '../harness/logged-panel.js';
 import { SmallDisk } from '../harness/small-disk.js';
+import { agrees } from './agrees.js';
+import type { CorePanel } from './core-panel.js';
 import { connect, MIB, openPanel, openServer, poll, spawnPanel, usageOf, within } from './user.js';
 
 interface Fault {
@@ -202,8 +204,8 @@ async function addedByAudit(panel: LoggedPanel): Promise<string[]> {
   }
 }
 
-/** Audit and days agree with the accounts, whatever the database did. */
-async function recordsAgree(t: ExecutionContext, panel: LoggedPanel): Promise<void> {
+/** Audit, days, memory and core agree with the accounts, whatever the database did. */
+async function recordsAgree(t: ExecutionContext, panel: CorePanel): Promise<void> {
   const clients = await panel.get<{ email: string }[]>('/panel/api/clients/list');
   t.deepEqual((await addedByAudit(panel)).sort(), clients.map(({ email }) => email).sort());
   const { problems } = await panel.get<{ problems: string[] }>('/panel/api/x/audit/verify', { body: {} });
@@ -212,6 +214,7 @@ async function recordsAgree(t: ExecutionContext, panel: LoggedPanel): Promise<vo
   const days = await panel.get<{ up: number; down: number }[]>('/panel/api/x/usage-by-day/clients/ann');
   const sum = (of: 'up' | 'down') => days.reduce((all, day) => all + day[of], 0);
   t.deepEqual([sum('up'), sum('down')], [up, down]);
+  await agrees(t, panel);
 }
 
 /** The panel is killed in the middle of a fault; its core serves on. */
@@ -234,6 +237,7 @@ async function killed(t: ExecutionContext, fault: Fault): Promise<void> {
   await poll(second);
   t.true(within((await usageOf(second, 'ann')).down, 4 * MIB));
   t.is((await second.call('/panel/api/clients/get/eve')).status, 404);
+  await agrees(t, second);
 }
 
 /** What the database has and nobody was told reaches the core. */
@@ -255,6 +259,7 @@ async function unanswered(t: ExecutionContext): Promise<void> {
     'memory follows the database',
   );
   await panel.until(async () => !(await ann.served()), 'the core follows');
+  await agrees(t, panel);
   t.deepEqual(panel.faults, []);
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '../harness/api.js';
 import { testUnless } from '../harness/left-out.js';
 import { SmallDisk } from '../harness/small-disk.js';
+import { agrees } from './agrees.js';
 import { connect, MIB, openPanel, openServer, spawnPanel } from './user.js';
 
 const testWithDisk = testUnless(SmallDisk.obstacle());
@@ -41,6 +42,7 @@ testWithDisk(
     t.truthy(second.said('the core did not accept its whole config; it keeps what it runs; retrying'));
     disk.free();
     await second.until(async () => (await record()).includes(added.body.obj.tag), 'the core has the inbound');
+    await agrees(t, second);
     disk.fill();
     await second.stop();
     t.is(await second.corePid(), undefined);
@@ -74,5 +76,6 @@ testWithDisk(
     const second = await openPanel(t, { dataDirectory });
     t.is((await second.call('/panel/api/clients/get/carol')).status, 200);
     t.is((await second.call('/panel/api/clients/get/bob3')).status, 404);
+    await agrees(t, second);
   },
 );

@@ -13,6 +13,7 @@ import { withDatabase } from '../harness/edit-database.js';
 import { Fifo } from '../harness/fifo.js';
 import type { LogLine } from '../harness/logged-panel.js';
 import { until } from '../harness/until.js';
+import { agrees } from './agrees.js';
 import { engineBinary, spawnPanel } from './user.js';
 
 const MAIN = fileURLToPath(new URL('../../panel/main.js', import.meta.url));
@@ -41,6 +42,7 @@ async function use(
   const silent = { say: () => undefined, complain: () => undefined };
   t.is(await askPanel(panel.dataDirectory, ['plugins'], silent), 0);
   await panel.addClient(email, [await panel.addInbound()]);
+  await agrees(t, panel);
 }
 
 /** What was edited is in the database. */
