@@ -22,7 +22,7 @@ export const healthCommand = programCommand({
       return 1;
     }
     if (exit !== undefined) return exit;
-    complain(`no panel runs in ${directory}`);
+    complain(`no panel runs in ${directory}; if its data folder is another one, name it in WEIR_DATA_DIR`);
     return 1;
   },
 });

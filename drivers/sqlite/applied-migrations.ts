@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import sqlite3 from 'sqlite3';
+import { withWayOut } from './damaged.js';
 
 interface AppliedMigration {
   readonly plugin: string;
@@ -41,6 +42,8 @@ export async function appliedMigrations(
     return ledger.length === 0
       ? []
       : await query('SELECT plugin, name FROM kernel_migrations ORDER BY ran_at');
+  } catch (error) {
+    throw withWayOut(error);
   } finally {
     await new Promise<void>((resolve) => database.close(() => resolve()));
   }

@@ -5,6 +5,7 @@ import type { Connect } from '../../kernel/database/connect.js';
 import { execute, type SqliteConnection } from '../../tables/connection.js';
 import { backUp } from './backup.js';
 import { classify } from './classify.js';
+import { withWayOut } from './damaged.js';
 import { sqliteTypes, sqliteWords } from './dialect.js';
 
 interface ConnectionManager {
@@ -23,8 +24,12 @@ export const connect: Connect = async (_url, dataDirectory) => {
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const writer = await connections.getConnection({ uuid: 'writer' });
   const reader = await connections.getConnection({ uuid: 'default' });
-  await execute(writer, `${PRAGMAS} PRAGMA cache_size=-${CACHE.writer};`);
-  await execute(reader, `${PRAGMAS} PRAGMA cache_size=-${CACHE.reader};`);
+  try {
+    await execute(writer, `${PRAGMAS} PRAGMA cache_size=-${CACHE.writer};`);
+    await execute(reader, `${PRAGMAS} PRAGMA cache_size=-${CACHE.reader};`);
+  } catch (error) {
+    throw withWayOut(error);
+  }
   return {
     sequelize,
     sql: sqliteWords,

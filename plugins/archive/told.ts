@@ -10,18 +10,20 @@ const listed = (said: readonly Said[], count: number): string[] => [
   ...(count > MOST_SHOWN ? [`    and ${count - Math.min(MOST_SHOWN, said.length)} more`] : []),
 ];
 
+const became = (applied: boolean): string => (applied ? 'taken' : 'would be taken');
+
 function linesOf(
   { kind, records, taken, left, leftCount, notes, noteCount, sums }: KindReport,
   applied: boolean,
 ): string[] {
   return [
-    `${kind}: ${records} in the archive, ${taken} ${applied ? 'taken' : 'new'}, ${leftCount} left`,
+    `${kind}: ${records} in the archive, ${taken} ${became(applied)}, ${leftCount} left`,
     ...listed(left, leftCount),
     ...(noteCount > 0 ? [`  taken with a difference: ${noteCount}`, ...listed(notes, noteCount)] : []),
     ...sums.map(({ name, archive, taken: sum, before, after }) => {
       const fits = BigInt(before) + BigInt(sum) === BigInt(after);
       const here = applied ? `here ${before} before and ${after} now` : `here ${before}`;
-      return `  sum of ${name}: ${archive} in the archive, ${sum} of what is ${applied ? 'taken' : 'new'}, ${here}${applied && !fits ? ' (traffic went on meanwhile, or limits acted)' : ''}`;
+      return `  sum of ${name}: ${archive} in the archive, ${sum} of what ${applied ? 'was' : 'would be'} taken, ${here}${applied && !fits ? ' (traffic went on meanwhile, or limits acted)' : ''}`;
     }),
   ];
 }

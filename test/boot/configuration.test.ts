@@ -110,7 +110,10 @@ test('a start that fails is one sentence; the stack is for those who ask for it'
     return (await t.throwsAsync(starting)).message;
   };
   const said = await start('info');
-  t.regex(said, /the database in \S+ cannot be opened: SQLITE_NOTADB: file is not a database/);
+  t.regex(
+    said,
+    /the database in \S+ cannot be opened: SQLITE_NOTADB: file is not a database; .*`weir restore <file>`/,
+  );
   t.notRegex(said, /"stack"/);
   t.regex(await start('debug'), /"stack"/);
 });

@@ -1,5 +1,5 @@
 // `weir check`: a dry run of the start, with real processes where it matters.
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { check, type Report } from '../../panel/check.js';
@@ -81,6 +81,14 @@ test('check --deep compares memory and database of the panel that runs, or the d
   const alone = await deep();
   t.is(alone.code, 0, alone.said + alone.complained);
   t.regex(alone.said, /references lead to rows: ok/);
+});
+
+test('a damaged database is named with the way out', async (t) => {
+  const folder = await folderOf(t);
+  await writeFile(join(folder, 'weir.sqlite'), 'no database '.repeat(100));
+  const { code, complained } = await weirWithCheck(folder, ['check'], env, check);
+  t.is(code, 1);
+  t.regex(complained, /weir\.sqlite in \S+ cannot be opened: .*not a database; .*`weir restore <file>`/);
 });
 
 test('everything that is wrong is reported at once, on standard error, with code 1; secrets are not', async (t) => {

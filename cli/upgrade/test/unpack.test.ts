@@ -136,7 +136,10 @@ test('commands of a package say what they need in a checkout', async (t) => {
   t.is((await weirCommand(folder, ['upgrade'])).code, 2);
   const none = await weirCommand(folder, ['health']);
   t.is(none.code, 1);
-  t.is(none.complained, `no panel runs in ${folder}\n`);
+  t.is(
+    none.complained,
+    `no panel runs in ${folder}; if its data folder is another one, name it in WEIR_DATA_DIR\n`,
+  );
   t.deepEqual(await readdir(folder), [], 'no panel was started for it');
 });
 
