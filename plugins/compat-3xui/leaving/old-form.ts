@@ -1,5 +1,6 @@
 // Inbounds and clients as 3x-ui exports them, and takes them: the list of inbounds/list, and the list of clients/export.
 import type { ClientRow } from '../../clients/contract.js';
+import { userName } from '../../engine/contract.js';
 import { accountOf, type Inbound, type InboundsApi } from '../../inbounds/contract.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -78,7 +79,12 @@ export class OldForm {
   login(row: Readonly<ClientRow>, inbound: Inbound): Values | undefined {
     const protocol = this.#inbounds.protocol(inbound.protocol);
     const account = protocol && accountOf(protocol, row, inbound);
-    return account && { user: `i${inbound.id}.c${row.id}`, pass: String(account['password'] ?? '') };
+    return (
+      account && {
+        user: userName({ inboundId: inbound.id, clientId: row.id }),
+        pass: String(account['password'] ?? ''),
+      }
+    );
   }
 
   /** An entry of `clientStats`. */

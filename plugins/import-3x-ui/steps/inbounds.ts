@@ -1,5 +1,6 @@
 // Inbounds, recognised by machine, address, port and protocol.
 import { messageOf, type Principal } from '../../../kernel/index.js';
+import { userOf } from '../../engine/contract.js';
 import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
 import { inboundErrors } from '../../inbounds/contract.js';
 import { type Context, isRefusal, NOT_MADE } from '../context.js';
@@ -32,6 +33,20 @@ export async function importInbounds(context: Context, tokens: Tokens): Promise<
   }
 }
 
+/** Its logins, without those of clients of a panel like this one, which `weir export 3x-ui` took there. */
+function ownLogins(settings: unknown): { readonly settings: unknown; readonly dropped: number } {
+  const { accounts } = (settings ?? {}) as { readonly accounts?: unknown };
+  if (!Array.isArray(accounts)) return { settings, dropped: 0 };
+  const kept = (accounts as unknown[]).filter((account) => {
+    const { user } = (account ?? {}) as { readonly user?: unknown };
+    return typeof user !== 'string' || userOf(user) === undefined;
+  });
+  return {
+    settings: { ...(settings as object), accounts: kept },
+    dropped: accounts.length - kept.length,
+  };
+}
+
 async function importOne(
   context: Context,
   { inbounds, edits }: Tokens,
@@ -58,6 +73,7 @@ async function importOne(
     inboundIds.set(Number(row['id']), known.id);
     return;
   }
+  const { settings, dropped } = ownLogins(jsonOf(row['settings']) ?? {});
   const isTagTaken = tag !== '' && inbounds.list().some((one) => one.tag === tag);
   const inbound = {
     ...fieldsOf(row, ['remark', 'port', 'total', 'expiry_time', 'share_addr', 'share_addr_strategy']),
@@ -67,7 +83,7 @@ async function importOne(
     tag: isTagTaken ? '' : tag,
     enable: flagOf(row['enable']),
     disableFlow: flagOf(row['disable_flow']),
-    settings: jsonOf(row['settings']) ?? {},
+    settings,
     streamSettings: jsonOf(row['stream_settings']) ?? {},
     sniffing: jsonOf(row['sniffing']) ?? {},
     ...(place === NOT_MADE ? {} : { nodeId: place }),
@@ -103,6 +119,12 @@ async function importOne(
   }
   report.taken(TABLE);
   if (isTagTaken) report.changed(TABLE, 'with another tag, as its own is taken here', `${name}, tag ${tag}`);
+  if (dropped > 0)
+    report.changed(
+      TABLE,
+      'without logins that a panel like this one gave to its clients: attach the clients',
+      `${name}, ${dropped} logins`,
+    );
   if (protocol !== theirs) report.changed(TABLE, `the protocol ${theirs} is called ${protocol} here`, name);
   if (dryRun) return;
   const here = inbounds.usage(inboundIds.get(Number(row['id'])) ?? 0);

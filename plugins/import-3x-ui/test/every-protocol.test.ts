@@ -52,7 +52,7 @@ async function fill(t: ExecutionContext, panel: TestPanel): Promise<void> {
   }
   for (let i = 0; i < CLIENTS; i++)
     await panel.get(`${API}/clients/add`, {
-      body: { client: { email: `client${i}@every.example`, flow: 'xtls-rprx-vision' }, inboundIds: ids },
+      body: { client: { email: `client${i}@every.example` }, inboundIds: ids },
     });
 }
 
@@ -103,6 +103,18 @@ const linksOf = async (panel: TestPanel): Promise<string[][]> =>
     ),
   );
 
+/** The inbounds as they are, and their clients but for what each panel has of its own. */
+async function shown(panel: TestPanel) {
+  const list = await panel.get<{ id: number }[]>(`${API}/inbounds/list`);
+  const inbounds = await Promise.all(
+    list.map(({ id }) => panel.get<OldInbound>(`${API}/inbounds/get/${id}`)),
+  );
+  return inbounds.map(({ protocol, port, settings, streamSettings, sniffing }) => {
+    const clients = settings.clients?.map(({ created_at: _c, updated_at: _u, ...client }) => client);
+    return { protocol, port, settings: { ...settings, clients }, streamSettings, sniffing };
+  });
+}
+
 test('credentials of every protocol come along', async (t) => {
   await using old = await boot();
   await fill(t, old);
@@ -116,11 +128,24 @@ test('credentials of every protocol come along', async (t) => {
   t.true((wanted[0]?.length ?? 0) > 8, JSON.stringify(wanted[0]));
   t.deepEqual(await linksOf(panel), wanted);
 
-  const shown = async (one: TestPanel) =>
-    (await one.get<OldInbound[]>(`${API}/inbounds/list`)).map(
-      ({ protocol, port, settings, streamSettings }) => ({ protocol, port, settings, streamSettings }),
-    );
   t.deepEqual(await shown(panel), await shown(old));
+});
+
+test('logins that a panel like this one gave to its clients stay behind, and the inbound comes', async (t) => {
+  const accounts = [
+    { user: 'ann', pass: 'secret' },
+    { user: 'i8.c1', pass: 'of a client' },
+  ];
+  const row = {
+    ...{ id: 90, user_id: 1, up: 0, down: 0, total: 0, expiry_time: 0, listen: '127.0.0.1', enable: 1 },
+    ...{ protocol: 'http', port: await freePort(), tag: 'proxy', remark: 'proxy', settings: { accounts } },
+  };
+  await using panel = await boot();
+  const { body } = await send(panel, await copyOf(t, insert('inbounds', row)));
+  t.deepEqual(reasons(body.obj, 'inbounds'), []);
+  t.regex(JSON.stringify(tableOf(body.obj, 'inbounds').changed), /proxy, 1 logins/);
+  const proxy = (await shown(panel)).find(({ protocol }) => protocol === 'http');
+  t.like(proxy?.settings, { accounts: accounts.slice(0, 1) });
 });
 
 test('the template of the core comes along, unless this panel has its own', async (t) => {
