@@ -148,8 +148,8 @@ test('what nodes say of those below them fits into what the panel above this one
   const { panel } = await boot(t);
   const below = (root: string) =>
     Array.from({ length: 2_000 }, (_, i) => ({
-      ...{ guid: `${root}-${i}`, parentGuid: root, name: '网'.repeat(64), address: '网'.repeat(255) },
-      engineError: '网'.repeat(500),
+      ...{ guid: `${root}-${i}`, parentGuid: root, name: '网'.repeat(64), address: 'x'.repeat(255) },
+      engineError: 'x'.repeat(380),
     }));
   for (const guid of ['first', 'second']) {
     const far = await server(t, statusOf({ ...STATUS, panelGuid: guid }, below(guid)));
