@@ -10,7 +10,8 @@ const ROW_SIZE = 10_000;
 export const BATCH_SIZE = 2_500;
 /** Rows that are in memory at once. */
 const MOST_ROWS = 24;
-const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+/** A total stays a whole number that JSON has. */
+export const MOST_BYTES = Number.MAX_SAFE_INTEGER;
 
 type Entry = readonly [clientId: number, inboundId: number, up: number, down: number];
 interface Row {
@@ -89,11 +90,13 @@ export class UsageJournal {
       const join = tx.sql.dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
       const sum = (column: string) =>
         `${column} = ${least}(node_agent_usage.${column} + ${incoming(column)}, ${MOST_BYTES})`;
+      // Several polls may be in one row. A central refuses the whole reply for one number that is too large.
+      const first = (column: string) => `${least}(sum(j.${column}), ${MOST_BYTES})`;
       // What no central manages is left out, and so are bytes through inbounds that its central does not know. Of a
       // deleted client the record is there still: its last bytes count.
       await tx.run(
         `INSERT INTO node_agent_usage (central, epoch, client_id, inbound_id, up, down, seq)
-         SELECT c.central, :epoch, c.id, i.id, sum(j.up), sum(j.down), :seq FROM ${rows(ENTRY)} AS j
+         SELECT c.central, :epoch, c.id, i.id, ${first('up')}, ${first('down')}, :seq FROM ${rows(ENTRY)} AS j
          ${join} node_agent_records c ON c.kind = 'client' AND c.local_id = j.client_id
          ${join} node_agent_records i ON i.kind = 'inbound' AND i.local_id = j.inbound_id AND i.central = c.central
          WHERE true GROUP BY c.central, c.id, i.id

@@ -4,6 +4,7 @@ import { TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { Epochs } from './epochs.js';
 import type { CentralRow } from './tables.js';
+import { MOST_BYTES } from './usage-journal.js';
 
 interface Bytes {
   readonly up: number;
@@ -43,9 +44,10 @@ export class UsageSeeds {
     if (due.length === 0) return;
     const { number } = this.#epochs.current;
     const seq = await this.#epochs.next(tx, number);
-    const { rows, onConflict, incoming } = tx.sql;
+    const { rows, onConflict, incoming, least } = tx.sql;
     const columns = { client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' } as const;
-    const sum = (name: string) => `${name} = node_agent_usage.${name} + ${incoming(name)}`;
+    const sum = (name: string) =>
+      `${name} = ${least}(node_agent_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
     await tx.run(
       `INSERT INTO node_agent_usage (central, epoch, client_id, inbound_id, up, down, seq)
        SELECT :central, :number, j.client_id, j.inbound_id, j.up, j.down, :seq FROM ${rows(columns)} AS j WHERE true

@@ -8,7 +8,12 @@ import type { NodeEntry, NodesApi } from './contract.js';
 import { type Figures, NO_FIGURES } from './figures.js';
 import { type NodeRow, NEW_NODE } from './model.js';
 import { factsOf, type NodeStore } from './node-store.js';
-import type { Descendant, Descendants } from './status/descendants.js';
+import {
+  type Descendant,
+  type Descendants,
+  MOST_BYTES as MOST_DESCENDANT_BYTES,
+  MOST_DESCENDANTS,
+} from './status/descendants.js';
 import { NO_STATE } from './status/node-state.js';
 import type { NodeStates } from './status/node-states.js';
 import { isAboutIdentity, type NodeProblem, problemsOf } from './status/problems.js';
@@ -77,11 +82,12 @@ export class NodeList implements NodesApi {
     };
   }
 
-  /** Names of nodes by the guid that answers there. */
+  /** Names of nodes by the guid that answers there. One that has another guid is no copy: it may lie, and the real panel gets its changes all the same. */
   #namesByGuid(): NamesByGuid {
     const names = new Map<string, (readonly [number, string])[]>();
     for (const { id, name } of this.#needs.store.list()) {
-      const { answeredGuid } = this.#needs.states.of(id);
+      const { answeredGuid, guid } = this.#needs.states.of(id);
+      if (guid !== answeredGuid) continue;
       const known = names.get(answeredGuid);
       if (known) known.push([id, name]);
       else names.set(answeredGuid, [[id, name]]);
@@ -164,9 +170,20 @@ export class NodeList implements NodesApi {
       const { status, answeredGuid: guid } = state;
       return [{ guid, parentGuid: identity.guid, name, address, scheme, port, status, ...facts }];
     });
-    return [...direct, ...this.#below()];
+    return readable([...direct, ...this.#below()]);
   }
 }
+
+/** As many as the panel above this one reads: nodes may say too much of those below them. */
+function readable(all: readonly Descendant[]): readonly Descendant[] {
+  let bytes = 0;
+  const end = all.slice(0, MOST_DESCENDANTS).findIndex((entry) => {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    return bytes > MOST_DESCENDANT_BYTES - ENVELOPE_BYTES;
+  });
+  return all.slice(0, end < 0 ? MOST_DESCENDANTS : end);
+}
+const ENVELOPE_BYTES = 1_024;
 
 const { failures: _failures, answeredGuid: _answeredGuid, ...noState } = NO_STATE;
 /** A node below a node: read-only here, so it has no settings. */

@@ -115,7 +115,10 @@ export class Ledger {
     if (!isMore) return 'fell';
     const at = { ...place, inboundId };
     const before = this.#totals.get(totalKey(at)) ?? this.projection.state.totals.get(totalKey(at));
-    const total = { up: (before?.up ?? 0) + moved.up, down: (before?.down ?? 0) + moved.down };
+    const sum = { up: (before?.up ?? 0) + moved.up, down: (before?.down ?? 0) + moved.down };
+    // Counters that fall and rise again and again have no limit. A total that is lower is counted from zero.
+    const isWhole = Number.isSafeInteger(sum.up) && Number.isSafeInteger(sum.down);
+    const total = isWhole ? sum : moved;
     this.#totals.set(totalKey(at), { ...at, ...total });
     this.#toldAgain.set(totalKey(at), TOLD_AGAIN);
     return total;

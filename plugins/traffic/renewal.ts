@@ -23,7 +23,9 @@ export function renewal(client: Renewing, now: number, zone: string | undefined)
   if (expiryTime <= 0 || expiryTime > now || !canRenew(client)) return undefined;
   const { needed, after } = client.resetDay > 0 ? monthly(client, now, zone) : daily(client, now, zone);
   const steps = resetMax === 0 ? needed : Math.min(needed, resetMax - resetCount);
-  return { expiryTime: after(steps), resetCount: resetCount + steps, isBack: steps === needed };
+  // The count may come from a node or from a file, as large as a number can be.
+  const count = Math.min(resetCount + steps, Number.MAX_SAFE_INTEGER);
+  return { expiryTime: after(steps), resetCount: count, isBack: steps === needed };
 }
 
 interface Steps {

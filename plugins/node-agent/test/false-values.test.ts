@@ -53,3 +53,17 @@ test('what this panel refuses its own admins it refuses a central, and counters 
   await panel.kernel.settled();
   t.deepEqual(panel.faults, []);
 });
+
+test('bytes of several polls that are more than a number has are told as the greatest one', async (t) => {
+  const world = await openManaged();
+  await using _ = world.panel;
+  const huge = Number.MAX_SAFE_INTEGER;
+  // What a node below this panel says of itself comes here as the bytes of a poll.
+  for (const epoch of ['second', 'third']) {
+    world.engine.restart(epoch);
+    await world.move(1, huge, huge);
+  }
+  const [told] = await world.usage();
+  t.deepEqual(told?.users, [{ clientId: 1, inboundId: 7, up: huge, down: huge }]);
+  t.deepEqual(world.panel.faults, []);
+});

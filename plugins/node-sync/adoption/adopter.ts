@@ -16,6 +16,8 @@ import type { AdoptedRow } from './tables.js';
 
 /** Pages of clients of one inbound: no panel has more. */
 const MOST_PAGES = 2_000;
+/** A node may have thousands, and an adoption that fails begins again. */
+const MOST_LOGGED = 20;
 export const LOOP = 'this panel is among the nodes below it: a loop; nothing is adopted from it';
 
 interface Needs {
@@ -86,7 +88,8 @@ export class Adopter {
     }
     const fresh = adoptions.ofNode(nodeId).filter(({ isDone }) => !isDone);
     if (fresh.length > 0) {
-      log.info('inbounds of a node are adopted', { node: node.name, tags: fresh.map(({ tag }) => tag) });
+      const tags = fresh.slice(0, MOST_LOGGED).map(({ tag }) => tag);
+      log.info('inbounds of a node are adopted', { node: node.name, count: fresh.length, tags });
       await senders.holding(nodeId, () => this.#finish(node, all, fresh));
     }
     this.#seen.set(nodeId, keyOf(node, all.digest));

@@ -185,6 +185,7 @@ test.serial('what a lying node offers is refused with reasons, and harms nothing
     person(3, { email: 5 }),
     person(4, {}, { inboundIds: [4, 77, own], lastOnline: 2 ** 53 - 1, lastSubFetch: 2 ** 53 - 1 }),
     person(5, {}, { recordId: 1 }),
+    person(8, { reset: 1, expiryTime: Date.now() - 1_000 }, { resetCount: 2 ** 53 - 1 }),
     person(6, {}, { credentials: [{ inboundId: 4, allowedIPs: { a: 1 } }, { inboundId: 'x' }] }),
   ];
   let offers: unknown = {
@@ -231,6 +232,9 @@ test.serial('what a lying node offers is refused with reasons, and harms nothing
     '/panel/api/clients/traffic/p4',
   );
   t.true(lastOnline <= Date.now() && lastSubFetch <= Date.now(), 'nobody was seen in the future');
+  await poll(panel);
+  const { resetCount } = await panel.get<{ resetCount: number }>('/panel/api/clients/traffic/p8');
+  t.is(resetCount, 2 ** 53 - 1, 'renewed, and a number still');
   for (const bad of [
     null,
     'x',

@@ -23,7 +23,7 @@ export const DescendantReply = shape({
 export type Descendant = Static<typeof DescendantReply>;
 
 export const MOST_DESCENDANTS = 2_000;
-const MOST_BYTES = 2 * 1024 * 1024;
+export const MOST_BYTES = 2 * 1024 * 1024;
 const GUID = /^[A-Za-z0-9-]{1,64}$/;
 
 const amount = (value: unknown): number =>

@@ -129,6 +129,41 @@ test('another panel than it was, this panel, and the same panel twice are proble
   t.true(Math.abs(((await list(panel))[0]?.clockOffset ?? 0) + 600) < 30);
 });
 
+test('a node that answers with the guid of another one stops no changes of that other one', async (t) => {
+  const { panel } = await boot(t);
+  const real = await server(t, statusOf(STATUS));
+  const liar = await server(t, statusOf({ ...STATUS, panelGuid: 'its-own' }));
+  await add(panel, local(real.port, 'token', { name: 'real' }));
+  const id = await add(panel, local(liar.port, 'token', { name: 'liar' }));
+  liar.answer = statusOf(STATUS);
+  await panel.get(`${NODES}/probe/${id}`, { method: 'POST' });
+  const codes = (await list(panel)).map(({ name, problems }) => [name, problems.map(({ code }) => code)]);
+  t.deepEqual(codes, [
+    ['real', []],
+    ['liar', ['shared', 'other']],
+  ]);
+});
+
+test('what nodes say of those below them fits into what the panel above this one reads', async (t) => {
+  const { panel } = await boot(t);
+  const below = (root: string) =>
+    Array.from({ length: 2_000 }, (_, i) => ({
+      ...{ guid: `${root}-${i}`, parentGuid: root, name: '网'.repeat(64), address: 'x'.repeat(255) },
+      engineError: 'x'.repeat(380),
+    }));
+  for (const guid of ['first', 'second']) {
+    const far = await server(t, statusOf({ ...STATUS, panelGuid: guid }, below(guid)));
+    await add(panel, local(far.port, 'token', { name: guid }));
+  }
+  const published = await panel.get<{ guid: string }[]>('/panel/api/server/descendants');
+  t.deepEqual(
+    published.slice(0, 2).map(({ guid }) => guid),
+    ['first', 'second'],
+  );
+  t.true(Buffer.byteLength(JSON.stringify(published)) < 2 * 2 ** 20);
+  t.true(published.length > 500, `${published.length} entries`);
+});
+
 test('a list of inbounds is read with limits', async (t) => {
   const { panel } = await boot(t);
   const far = await server(

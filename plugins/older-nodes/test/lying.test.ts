@@ -1,6 +1,7 @@
 // An older node that answers with anything but the truth changes nothing here, and is named.
 import test from 'ava';
 import { until } from '../../../test/harness/index.js';
+import { OlderNode } from './older-node.js';
 import { downOf, OlderWorld, poll } from './world.js';
 
 const MOODS = [
@@ -76,6 +77,48 @@ test.serial(
     t.is((await world.sync()).refused, 1);
   },
 );
+
+test.serial('counters that rise to the greatest number again and again stop no other node', async (t) => {
+  const world = await OlderWorld.start(t);
+  const { panel, node, id: nodeId } = world;
+  const other = await OlderNode.start(t);
+  other.guid = 'another-older-panel';
+  const place = {
+    scheme: 'http',
+    address: '127.0.0.1',
+    port: other.port,
+    basePath: '/',
+    apiToken: other.token,
+  };
+  await panel.get('/panel/api/nodes/add', { body: { name: 'other', ...place, allowPrivateAddress: true } });
+  const nodes = await panel.get<{ id: number; name: string }[]>('/panel/api/nodes/list');
+  const otherId = nodes.find(({ name }) => name === 'other')?.id ?? 0;
+  await panel.get(`/panel/api/x/node-sync/${otherId}/reconcile`, { method: 'POST' });
+  await panel.addClient('ann', [await panel.addInbound({ nodeId })]);
+  await panel.addClient('bob', [await panel.addInbound({ nodeId: otherId })]);
+  await until(
+    () => Promise.resolve(node.emails.includes('ann') && other.emails.includes('bob')),
+    'both are there',
+  );
+  await world.sent();
+  for (let i = 0; i < 2; i++) await poll(panel);
+  const most = 2 ** 52;
+  for (let i = 0; i < 4; i++) {
+    Object.assign(node.stats.get('ann') ?? {}, { up: 0, down: 0 });
+    await poll(panel);
+    node.move('ann', 0, most);
+    other.move('bob', 0, 10);
+    await poll(panel);
+  }
+  t.is(await downOf(panel, 'bob'), 40);
+  const before = await downOf(panel, 'ann');
+  Object.assign(node.stats.get('ann') ?? {}, { up: 0, down: 0 });
+  await poll(panel);
+  node.move('ann', 0, 100);
+  await poll(panel);
+  t.is(await downOf(panel, 'ann'), before + 100, 'and it is counted on');
+  t.deepEqual(panel.faults, []);
+});
 
 test.serial(
   'a panel that becomes one of ours is kept by our own calls, and another panel gets nothing',
