@@ -34,7 +34,7 @@ export interface Copied {
 /** Whether a column of this type takes a value as it is. SQLite itself would take anything. */
 function takes(type: string, value: Value): boolean {
   if (value === null) return true;
-  if (/INT/i.test(type)) return typeof value === 'number';
+  if (/INT/i.test(type)) return Number.isFinite(value);
   if (/CHAR|TEXT|CLOB/i.test(type)) return typeof value === 'string';
   return true;
 }

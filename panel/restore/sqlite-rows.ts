@@ -64,6 +64,9 @@ export class SqliteSource implements RowSource {
       const end = rows.at(-1);
       if (!end) return;
       yield rows;
+      // A number of a row that JavaScript rounds would be asked for again and again.
+      if (hasRowId && !Number.isSafeInteger(end['weir rowid']))
+        throw new Error(`a row of ${name} has the row id ${end['weir rowid']}, which no panel writes`);
       last = hasRowId ? [end['weir rowid'] as Value] : key.map((column) => end[column] as Value);
     }
   }

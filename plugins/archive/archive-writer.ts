@@ -1,6 +1,6 @@
 // Writes the lines of an archive, portion by portion: a panel with 100,000 clients needs no more memory than one with ten.
-import { kernelErrors, messageOf, PanelError, TimeSlice } from '../../kernel/index.js';
-import type { ArchiveRecord } from './contract.js';
+import { type Contributed, kernelErrors, messageOf, PanelError, TimeSlice } from '../../kernel/index.js';
+import type { ArchivePart, ArchiveRecord } from './contract.js';
 import { errors } from './errors.js';
 import {
   type ArchiveHeader,
@@ -15,11 +15,20 @@ import {
 import type { Parts } from './parts.js';
 
 const PIECE_BYTES = 64 * 1024;
+/** `{` */
+const OBJECT = 0x7b;
 
 /** What an archive has, when it is complete. */
 export interface Written {
   readonly records: Readonly<Record<string, number>>;
   readonly sums: Readonly<Record<string, Sums>>;
+}
+
+/** The error for callers; what is not one of ours is a fault of the plugin with these records. */
+function failed({ kind }: ArchivePart, fault: Contributed<ArchivePart>['fault'], cause: unknown): PanelError {
+  if (cause instanceof PanelError) return cause;
+  fault(`export of ${kind}`, cause);
+  return kernelErrors.PLUGIN_FAILED(`the kind ${kind} cannot be exported: ${messageOf(cause)}`, { cause });
 }
 
 export class ArchiveWriter {
@@ -60,6 +69,9 @@ export class ArchiveWriter {
           for (const record of records as readonly ArchiveRecord[]) {
             if (slice.isOver) await slice.next();
             const line = lineOf({ kind: part.kind, record });
+            // What is written is what counts: `toJSON` may make a text of an object. An archive with it is refused as a whole.
+            if (line[`{"kind":"${part.kind}","record":`.length] !== OBJECT)
+              throw new Error(`record ${counting.records + 1} is not an object`);
             if (line.length > MOST_LINE_BYTES)
               throw errors.NOT_WRITTEN(
                 `record ${counting.records + 1} of ${part.kind} has ${line.length} bytes; at most ${MOST_LINE_BYTES} are allowed`,
@@ -69,11 +81,7 @@ export class ArchiveWriter {
             if (bytes >= PIECE_BYTES) yield taken();
           }
       } catch (cause) {
-        if (cause instanceof PanelError) throw cause;
-        fault(`export of ${part.kind}`, cause);
-        throw kernelErrors.PLUGIN_FAILED(`the kind ${part.kind} cannot be exported: ${messageOf(cause)}`, {
-          cause,
-        });
+        throw failed(part, fault, cause);
       }
     }
     const records = Object.fromEntries([...counted].map(([kind, { records }]) => [kind, records]));
@@ -88,15 +96,19 @@ export class ArchiveWriter {
   async measure(kinds: ReadonlySet<string>): Promise<ReadonlyMap<string, Counting>> {
     const measured = new Map<string, Counting>();
     const slice = new TimeSlice();
-    for (const { value: part } of this.#parts.inOrder()) {
+    for (const { value: part, fault } of this.#parts.inOrder()) {
       if (!kinds.has(part.kind)) continue;
       const counting = new Counting();
       measured.set(part.kind, counting);
-      for await (const records of part.export({ secrets: false }))
-        for (const record of records as readonly ArchiveRecord[]) {
-          if (slice.isOver) await slice.next();
-          counting.add(part.sums?.(record));
-        }
+      try {
+        for await (const records of part.export({ secrets: false }))
+          for (const record of records as readonly ArchiveRecord[]) {
+            if (slice.isOver) await slice.next();
+            counting.add(part.sums?.(record));
+          }
+      } catch (cause) {
+        throw failed(part, fault, cause);
+      }
     }
     return measured;
   }

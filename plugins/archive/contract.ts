@@ -69,6 +69,8 @@ export const ArchiveParts = extensionPoint<ArchivePart>(
     if (typeof about !== 'string' || about === '') return `the kind ${kind} needs a sentence about it`;
     if (typeof part.export !== 'function' || typeof part.import !== 'function')
       return `the kind ${kind} needs the functions export and import`;
+    for (const [name, list] of Object.entries({ after: part.after ?? [], before: part.before ?? [] }))
+      if (!Array.isArray(list)) return `${name} of the kind ${kind} must be a list of kinds`;
     const other = others.find(({ value }) => value.kind === kind);
     return other && `the kind ${kind} already exists, in plugin ${other.plugin}`;
   },

@@ -151,7 +151,9 @@ export class OrderRun {
 
   /** An order says only that it failed; its authorizations say why. */
   async #reason(order: CaOrder): Promise<CaProblem> {
-    for (const { identifier, challenges } of await this.#parts.client.getAuthorizations(order))
+    // The library asks for all of them at once, and the reply to the request for the certificate was not checked.
+    const asked = checked(order, this.#input.names);
+    for (const { identifier, challenges } of await this.#parts.client.getAuthorizations(asked))
       for (const challenge of Array.isArray(challenges) ? challenges.slice(0, 20) : []) {
         const error = (challenge as { error?: ProblemDocument }).error;
         if (error)

@@ -84,7 +84,8 @@ export class TunnelService {
     const { path, token } = ofDevice(account);
     const { value } = await this.#call({ method: 'PUT', path: `${path}/account`, token, body: { license } });
     // The service confirms with the id of the account, and refuses with 200 and a list of errors.
-    if (!/^./.test(String((Object(value) as { id?: unknown }).id ?? '')))
+    const { id } = Object(value) as { id?: unknown };
+    if (typeof id !== 'number' && (typeof id !== 'string' || id === ''))
       throw errors.REFUSED(`${HOST} does not take the licence: ${reasonIn(value) || 'it gives no reason'}`, {
         path: 'license',
       });

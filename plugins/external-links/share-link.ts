@@ -68,6 +68,8 @@ function vmessProblem(rest: string): string | undefined {
   const { add, port, id } = config as Readonly<Record<string, unknown>>;
   if (typeof id !== 'string' || id === '') return 'its JSON has no id';
   if (typeof add !== 'string') return 'its JSON has no server (add)';
+  // `String` throws for some objects.
+  if (typeof port === 'object' && port !== null) return 'its port is not a number from 1 to 65535';
   return placeProblem({ host: add.trim(), port: String(port ?? DEFAULT_PORT).trim() });
 }
 

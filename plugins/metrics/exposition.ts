@@ -97,8 +97,9 @@ async function textOf(
     for (const sample of samples) gauge.set(named(sample), sample.value);
   } else {
     const counter = new Counter(configuration);
-    // A counter below 0 or of NaN is a mistake of its plugin; 0 says so as well as an error.
-    for (const sample of samples) counter.inc(named(sample), Math.max(0, sample.value) || 0);
+    // A counter below 0, of NaN or without end is a mistake of its plugin; 0 says so as well as an error.
+    for (const sample of samples)
+      counter.inc(named(sample), Number.isFinite(sample.value) ? Math.max(0, sample.value) : 0);
   }
   return registry.metrics();
 }

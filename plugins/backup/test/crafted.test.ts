@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import sqlite3 from 'sqlite3';
+import { copyRows, type RowTarget } from '../../../panel/restore/copy-rows.js';
 import { openBackup } from '../../../panel/restore/foreign-file.js';
+import { SqliteSource } from '../../../panel/restore/sqlite-rows.js';
+import type { TableShape } from '../../../panel/restore/table-shape.js';
 
 /** A file with what the checks ask for, and with more. */
 async function crafted(t: ExecutionContext, sql: string): Promise<string> {
@@ -70,6 +73,46 @@ test('a CHECK of the file is not executed', async (t) => {
   const sql = `CREATE TABLE costly (a TEXT); INSERT INTO costly VALUES ('x'); ${WRITABLE}
     UPDATE sqlite_master SET sql = 'CREATE TABLE costly (a TEXT, CHECK (length(printf(''%.*c'', 1000, ''x'')) < 0))' WHERE name = 'costly';`;
   t.is(await refusal(await crafted(t, sql)), '');
+});
+
+test('a row id that JavaScript rounds is refused, and not read for ever', async (t) => {
+  const { file } = await openBackup(
+    await crafted(
+      t,
+      'CREATE TABLE days (up TEXT); INSERT INTO days (rowid, up) VALUES (9007199254740993, 1);',
+    ),
+  );
+  t.teardown(() => file.close());
+  const source = new SqliteSource(file);
+  const table = (await source.tables()).find(({ name }) => name === 'days');
+  let slices = 0;
+  const read = async () => {
+    for await (const _ of source.slices(table as TableShape)) if (++slices === 5) return;
+  };
+  await t.throwsAsync(read(), { message: /a row of days has the row id 9007199254740992/ });
+  t.is(slices, 1);
+});
+
+test('a number without end is refused by name', async (t) => {
+  const { file } = await openBackup(
+    await crafted(t, 'CREATE TABLE counts (up INTEGER); INSERT INTO counts VALUES (9e999);'),
+  );
+  t.teardown(() => file.close());
+  const source = new SqliteSource(file);
+  const tables = (await source.tables()).filter(({ name }) => name === 'counts');
+  const inserted: unknown[] = [];
+  const target: RowTarget = {
+    tables: async () => tables,
+    begin: async () => undefined,
+    clear: async () => undefined,
+    insert: async (_, rows) => void inserted.push(...rows),
+    setLastId: async () => undefined,
+    finish: async () => undefined,
+  };
+  await t.throwsAsync(copyRows(source, target), {
+    message: /counts\.up holds a value that is not of its type INTEGER/,
+  });
+  t.deepEqual(inserted, []);
 });
 
 test('a compressed file is refused by name, however small and however much is in it', async (t) => {

@@ -88,3 +88,40 @@ for (const [status, isTemporary] of [
     t.regex(error.message, /did not finish within 3 minutes; the order is /);
     t.is(error.isTemporary, isTemporary);
   });
+
+test('an order that fails is not asked for more proofs than it has names', async (t) => {
+  const order = {
+    status: 'ready',
+    url: 'https://ca.example/order/1',
+    finalize: 'https://ca.example/finalize/1',
+    authorizations: ['https://ca.example/authz/1'],
+    identifiers: [{ type: 'dns', value: 'a.example.com' }],
+  };
+  let asked = 0;
+  const client = {
+    getOrder: async () => order,
+    finalizeOrder: async () => ({
+      ...order,
+      status: 'invalid',
+      authorizations: Array.from({ length: 20_000 }, (_, i) => `https://ca.example/authz/${i}`),
+    }),
+    getAuthorizations: async ({ authorizations }: { authorizations: string[] }) => {
+      asked += authorizations.length;
+      return [];
+    },
+  } as unknown as Client;
+  const library = { crypto: { createCsr: async () => ['', ''] } } as unknown as Library;
+  const run = new OrderRun(
+    { client, library, answers: answersOn('panel', '') },
+    {
+      names: ['a.example.com'],
+      challenge: 'http-01',
+      key: '',
+      url: order.url,
+      confirmed: async () => undefined,
+      signal,
+    },
+  );
+  await t.throwsAsync(run.run(), { instanceOf: CaProblem, message: /1 names with 20000 authorizations/ });
+  t.is(asked, 0);
+});

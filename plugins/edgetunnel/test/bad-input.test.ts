@@ -222,6 +222,7 @@ test.serial('a licence or a device that the service refuses changes nothing here
     [refused(400, 'Invalid license'), 422, /answered 400: Invalid license/],
     [[200, { errors: [{ message: 'Too many connected devices.' }] }], 422, /Too many connected devices/],
     [[200, {}], 422, /it gives no reason/],
+    [[200, { id: { toString: 1, valueOf: 1 } }], 422, /it gives no reason/],
     [[200, '<html>'], 502, /not a JSON object/],
   ] as const) {
     api.instead.set('PUT', () => answer);

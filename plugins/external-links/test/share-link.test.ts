@@ -41,6 +41,7 @@ test('refuses what is no link, with the reason', (t) => {
     [`vless://${UUID}@de.example.org:0`, /port/],
     [`vless://${UUID}@de.example.org:65536`, /port/],
     [`vless://${UUID}@de.example.org:4x`, /port/],
+    [vmess({ add: 'de.example.org', port: { toString: 1, valueOf: 1 }, id: UUID }), /port/],
     [`vless://${UUID}@:443`, /no server/],
     ['vless://de.example.org:443', /no credentials/],
     [`vless://${UUID}@de example:443`, /not a host name/],

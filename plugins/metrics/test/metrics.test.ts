@@ -252,7 +252,7 @@ test('metrics of other plugins are shown; one that fails is left out and counted
   t.is(of('weir_acme_twice').length, 1);
 });
 
-test('a counter that is no number, or less than zero, is zero and harms no other', async (t) => {
+test('a counter that is no number, endless, or less than zero, is zero and harms no other', async (t) => {
   const counter = (name: string, value: number) => ({
     value: { name, help: 'Odd.', type: 'counter' as const, collect: () => [{ value }] },
     fault: () => undefined,
@@ -261,10 +261,12 @@ test('a counter that is no number, or less than zero, is zero and harms no other
   const text = await exposition.text([
     counter('weir_low_total', -1),
     counter('weir_nan_total', Number.NaN),
+    counter('weir_endless_total', Number.POSITIVE_INFINITY),
     counter('weir_good_total', 3),
   ]);
-  for (const line of ['weir_low_total 0', 'weir_nan_total 0', 'weir_good_total 3', 'weir_metrics_failed 0'])
-    t.true(text.split('\n').includes(line), line);
+  for (const name of ['weir_low_total', 'weir_nan_total', 'weir_endless_total', 'weir_metrics_failed'])
+    t.true(text.split('\n').includes(`${name} 0`), name);
+  t.true(text.split('\n').includes('weir_good_total 3'));
 });
 
 test('a metric of 10,000 clients is written in slices, with one header', async (t) => {

@@ -1,6 +1,11 @@
 // Updates as the Bot API sends them. Only the fields that the bot reads are checked and kept.
 import { bool, inspect, int, list, optional, shape, type Static, text, word } from '../../../kernel/index.js';
 
+/** The next id is one more, and must be a safe integer too: it is stored, and a backup with another number is not restored. */
+const UpdateId = () =>
+  int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER - 1);
 const User = shape({ id: int().min(1), is_bot: optional(bool()), language_code: optional(text().max(35)) });
 const Chat = shape({ id: int(), type: word().max(32) });
 const Message = shape({
@@ -17,13 +22,13 @@ const Pressed = shape({
   message: optional(shape({ message_id: int(), chat: Chat })),
 });
 const Update = shape({
-  update_id: int().min(0),
+  update_id: UpdateId(),
   message: optional(Message),
   callback_query: optional(Pressed),
 });
 export type BotUpdate = Static<typeof Update>;
 
-const HasId = shape({ update_id: int().min(0) });
+const HasId = shape({ update_id: UpdateId() });
 export const MOST_UPDATES = 100;
 
 /** What the bot asks for. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import { BotFailure } from '../api/failure.js';
+import { readUpdates } from '../api/update.js';
 import { Inbox } from '../chat/inbox.js';
 import { poll } from '../life/poller.js';
 import { UpdateLog } from '../life/update-log.js';
@@ -32,6 +33,12 @@ test('an update is new once; after a week of silence the numbers may begin elsew
   t.deepEqual(await claim(3), [3]);
   t.deepEqual(await claim(12), [12], 'and count on from there');
   t.is(stored.length, 4, 'nothing is written where nothing is new');
+});
+
+test('an update whose next number could not be stored exactly is none', (t) => {
+  const most = Number.MAX_SAFE_INTEGER;
+  t.is(readUpdates([{ update_id: most }]), undefined);
+  t.deepEqual(readUpdates([{ update_id: most - 1 }]), [{ update_id: most - 1 }]);
 });
 
 test('a server that answers at once with nothing is not asked again and again', async (t) => {
