@@ -17,7 +17,9 @@ async function usersOf(dataDirectory: string, tag: string): Promise<Set<number>>
   const api = new CoreApi(join(dataDirectory, 'engine', 'api.sock'));
   const ids = new Set<number>();
   await eachMessage(await api.inboundUsers(tag), 1, (bytes) => {
-    const id = userOf(decode('xray.common.protocol.User', bytes).email)?.clientId;
+    // The name ends with the mark of the folder (name-mark.ts).
+    const [name = ''] = decode('xray.common.protocol.User', bytes).email.split('~');
+    const id = userOf(name)?.clientId;
     if (id !== undefined) ids.add(id);
   });
   api.close();
