@@ -6,9 +6,9 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { random } from '../harness/random.js';
 import { PanelProcess } from '../harness/panel-process.js';
-import { until } from '../harness/until.js';
 import { weirCommand } from '../harness/weir-command.js';
 import { editDatabase } from '../harness/edit-database.js';
+import { agrees } from './agrees.js';
 import { connect, engineBinary, MIB, openServer, poll, usageOf } from './user.js';
 
 const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 1);
@@ -80,17 +80,6 @@ test('after kill -9 in the middle of writes and polls, database, memory and core
     await poll(panel);
   };
   const polling = () => poll(panel);
-  const agree = async (when: string) => {
-    const deep = async () => weirCommand(dataDirectory, ['invariants'], env);
-    // An adopted core is compared within seconds of the start.
-    let last = await deep();
-    await until(
-      async () => last.code === 0 || (last = await deep()).code === 0,
-      `${when}: ${last.said}`,
-    ).catch(() => undefined);
-    t.is(last.code, 0, `${when}\n${last.said}${last.complained}`);
-    t.false(/not checked: (?!a database server)/.test(last.said), last.said);
-  };
 
   const mover = await connect(t, panel, 'mover', server);
   t.true((await mover.served()) || (await mover.served()));
@@ -125,7 +114,7 @@ test('after kill -9 in the middle of writes and polls, database, memory and core
     // Whatever became of them is what they are now.
     for (const email of open) known.set(email, emails.has(email));
     open.clear();
-    await agree(`kill ${kill} after ${wait} ms`);
+    await agrees(t, { dataDirectory }, { when: `kill ${kill} after ${wait} ms`, env });
   }
   const bytes = await transfer.ended;
   await poll(panel);

@@ -13,6 +13,7 @@ import { PanelProcess } from '../harness/panel-process.js';
 import { random } from '../harness/random.js';
 import { until } from '../harness/until.js';
 import { weirCommand } from '../harness/weir-command.js';
+import { agrees } from '../engine/agrees.js';
 import { engineBinary } from '../engine/user.js';
 import { type Act, apply, differences, type Part, settle, type World } from './act.js';
 import { strayFiles, strayProcesses } from './left-behind.js';
@@ -184,15 +185,7 @@ test('kill -9 at any moment: what was acknowledged is there, the rest whole or n
     );
     const { problems } = await panel.get<{ problems: string[] }>(`${API}x/audit/verify`, { body: {} });
     t.deepEqual(problems, [], when);
-    let checked = await weirCommand(dataDirectory, ['invariants'], env);
-    // An adopted core is compared within seconds of the start.
-    await until(
-      async () =>
-        checked.code === 0 || (checked = await weirCommand(dataDirectory, ['invariants'], env)).code === 0,
-      when,
-    ).catch(() => undefined);
-    t.is(checked.code, 0, `${when}\n${checked.said}${checked.complained}`);
-    t.false(/not checked: (?!a database server)/.test(checked.said), checked.said);
+    await agrees(t, { dataDirectory }, { when, env });
     let left: string[] = [];
     const core = await panel.corePid();
     await until(async () => {
