@@ -1,7 +1,7 @@
 // Takes an archive into this panel, kind by kind, and says what was taken, what was left, and whether the sums are those of the archive.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { kernelErrors, messageOf, PanelError, type Principal } from '../../kernel/index.js';
+import { type Contributed, kernelErrors, messageOf, PanelError, type Principal } from '../../kernel/index.js';
 import { ArchiveReader, type CheckedArchive } from './archive-reader.js';
 import type { ArchiveWriter } from './archive-writer.js';
 import type { ArchiveImport, ArchivePart, ArchiveRecord, ArchiveReferences } from './contract.js';
@@ -126,6 +126,19 @@ class KindProgress {
   readonly notes = new Listed();
 }
 
+/** Those of the plugins here. */
+type PartsByKind = ReadonlyMap<string, Contributed<ArchivePart>>;
+
+function refuseNewer({ header }: CheckedArchive, parts: PartsByKind): void {
+  for (const { kind, version } of header.kinds) {
+    const here = parts.get(kind)?.value;
+    if (here && version > here.version)
+      throw errors.REFUSED(
+        `the archive has ${kind} in the form ${version}, of the release ${header.release.slice(0, 40)}; this panel reads up to ${here.version}. Upgrade the panel first; nothing was changed`,
+      );
+  }
+}
+
 export interface ImportOptions {
   readonly apply: boolean;
   readonly settings: boolean;
@@ -161,10 +174,10 @@ export class ArchiveImporter {
         if (facts.size > MOST_FILE_BYTES)
           throw errors.REFUSED(`${path} has more than ${MOST_FILE_BYTES} bytes`);
         const reader = new ArchiveReader(file, options.signal);
-        const parts = new Map(this.#parts.inOrder().map(({ value }) => [value.kind, value]));
-        const checked = await reader.check((kind, record) => parts.get(kind)?.sums?.(record));
-        this.#refuseNewer(checked);
-        return await this.#take(reader, checked, options);
+        const parts: PartsByKind = new Map(this.#parts.inOrder().map((part) => [part.value.kind, part]));
+        const checked = await reader.check((kind, record) => parts.get(kind)?.value.sums?.(record));
+        refuseNewer(checked, parts);
+        return await this.#take(reader, checked, parts, options);
       } finally {
         await file.close();
       }
@@ -173,19 +186,10 @@ export class ArchiveImporter {
     }
   }
 
-  #refuseNewer({ header }: CheckedArchive): void {
-    for (const { value } of this.#parts.inOrder()) {
-      const there = header.kinds.find(({ kind }) => kind === value.kind);
-      if (there && there.version > value.version)
-        throw errors.REFUSED(
-          `the archive has ${value.kind} in the form ${there.version}, of the release ${header.release.slice(0, 40)}; this panel reads up to ${value.version}. Upgrade the panel first; nothing was changed`,
-        );
-    }
-  }
-
   async #take(
     reader: ArchiveReader,
     { header }: CheckedArchive,
+    parts: PartsByKind,
     options: ImportOptions,
   ): Promise<ImportReport> {
     const kinds = new Set(header.kinds.map(({ kind }) => kind));
@@ -196,7 +200,7 @@ export class ArchiveImporter {
     try {
       for (let kind = await portions.kind(); kind !== undefined; kind = await portions.kind()) {
         const own = progress.get(kind) as KindProgress;
-        const found = this.#parts.inOrder().find(({ value }) => value.kind === kind);
+        const found = parts.get(kind);
         const counted = (record: ArchiveRecord): void => own.archive.add(found?.value.sums?.(record));
         if (found)
           await this.#run(
