@@ -22,7 +22,7 @@
 //   @weir-panel/weir/plugins/fallbacks: 6 names
 //   @weir-panel/weir/plugins/hosts: 8 names
 //   @weir-panel/weir/plugins/idempotency: 3 names
-//   @weir-panel/weir/plugins/inbounds: 111 names
+//   @weir-panel/weir/plugins/inbounds: 112 names
 //   @weir-panel/weir/plugins/invariants: 9 names
 //   @weir-panel/weir/plugins/keygen: 2 names
 //   @weir-panel/weir/plugins/limit-warnings: 2 names
@@ -5132,6 +5132,8 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   export type ClientsShownIn = 'list' | 'whole' | 'slim';
 
   // Edits of inbounds by other plugins.
+  /** Whether an import by this principal may keep local destinations: programs with a token may not set them. */
+  export const mayKeepDestinations: ({ kind }: Principal) => boolean;
   export interface AddOptions {
     /** Written in the same transaction, after the inbound. */
     readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;

@@ -10,6 +10,7 @@ import {
   WILL_BE,
 } from '../archive/contract.js';
 import { type Inbound, without } from './fields.js';
+import { mayKeepDestinations } from './inbound-edits.js';
 import { AddInbound } from './schema.js';
 import type { InboundService } from './service.js';
 import type { InboundStore } from './store.js';
@@ -87,8 +88,7 @@ export const inboundsPart = ({
     const result = await inspectInSlices(AddInbound, bodyOf(record, nodeId === WILL_BE ? null : nodeId));
     if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ') + result.more;
     const options = {
-      // Only people may set local destinations, as in other imports.
-      keepDestinations: run.who.kind === 'session' || run.who.kind === 'command',
+      keepDestinations: mayKeepDestinations(run.who),
       originGuid: guidIn(record),
       counted: countedIn(record),
     };

@@ -95,7 +95,7 @@ export { accountOf, clientlessReason } from './accounts.js';
 export { errors as inboundErrors } from './errors.js';
 export type { ClientsPlan, SentClients } from './sent-clients.js';
 export type { ClientsShownIn, ShownClients } from './shown-clients.js';
-export type { Added, AddOptions, InboundEditsApi } from './inbound-edits.js';
+export { type Added, type AddOptions, type InboundEditsApi, mayKeepDestinations } from './inbound-edits.js';
 export { type InboundDepletion, inboundDepletion } from './limits.js';
 export { type InboundPlace, InboundPlaces, type InboundPlacesApi } from './places/inbound-places.js';
 export { LocalInbounds, type LocalInboundsApi } from './places/local-inbounds.js';

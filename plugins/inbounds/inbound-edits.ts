@@ -3,6 +3,9 @@ import type { Principal, Tx } from '../../kernel/index.js';
 import type { Applied, JsonObject } from '../engine/contract.js';
 import type { AddInbound, Inbound, UpdateInbound } from './schema.js';
 
+/** Whether an import by this principal may keep local destinations: programs with a token may not set them. */
+export const mayKeepDestinations = ({ kind }: Principal): boolean => kind === 'session' || kind === 'command';
+
 export interface AddOptions {
   /** Written in the same transaction, after the inbound. */
   readonly also?: (tx: Tx, inbound: Inbound) => Promise<void>;

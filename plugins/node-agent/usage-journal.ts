@@ -1,6 +1,6 @@
 // Usage on its way to the totals of centrals. A poll appends one row in its transaction; the totals follow before they are
 // asked for, and once a minute.
-import { type Database, SerialQueue, TimeSlice, type Tx } from '../../kernel/index.js';
+import { type Database, SerialQueue, type SqlWords, TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientUsage } from '../clients/contract.js';
 import type { Epochs } from './epochs.js';
 
@@ -11,7 +11,10 @@ export const BATCH_SIZE = 2_500;
 /** Rows that are in memory at once. */
 const MOST_ROWS = 24;
 /** A total stays a whole number that JSON has. */
-export const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+/** SQL that adds what comes in to a column of the totals. */
+export const addedTo = ({ least, incoming }: SqlWords, column: 'up' | 'down'): string =>
+  `${column} = ${least}(node_agent_usage.${column} + ${incoming(column)}, ${MOST_BYTES})`;
 
 type Entry = readonly [clientId: number, inboundId: number, up: number, down: number];
 interface Row {
@@ -88,8 +91,6 @@ export class UsageJournal {
       const seq = await this.#epochs.next(tx, row.epoch);
       // From the entries to their records: the other way round would look at all records for each entry.
       const join = tx.sql.dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
-      const sum = (column: string) =>
-        `${column} = ${least}(node_agent_usage.${column} + ${incoming(column)}, ${MOST_BYTES})`;
       // Several polls may be in one row. A central refuses the whole reply for one number that is too large.
       const first = (column: string) => `${least}(sum(j.${column}), ${MOST_BYTES})`;
       // What no central manages is left out, and so are bytes through inbounds that its central does not know. Of a
@@ -100,7 +101,7 @@ export class UsageJournal {
          ${join} node_agent_records c ON c.kind = 'client' AND c.local_id = j.client_id
          ${join} node_agent_records i ON i.kind = 'inbound' AND i.local_id = j.inbound_id AND i.central = c.central
          WHERE true GROUP BY c.central, c.id, i.id
-         ${onConflict('central, epoch, client_id, inbound_id', `${sum('up')}, ${sum('down')}, seq = ${incoming('seq')}`)}`,
+         ${onConflict('central, epoch, client_id, inbound_id', `${addedTo(tx.sql, 'up')}, ${addedTo(tx.sql, 'down')}, seq = ${incoming('seq')}`)}`,
         { epoch: row.epoch, seq, rows: row.entries },
       );
       await tx.run('DELETE FROM node_agent_journal WHERE number = :number', { number: row.number });

@@ -4,7 +4,7 @@ import { TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
 import type { Epochs } from './epochs.js';
 import type { CentralRow } from './tables.js';
-import { MOST_BYTES } from './usage-journal.js';
+import { addedTo } from './usage-journal.js';
 
 interface Bytes {
   readonly up: number;
@@ -44,14 +44,12 @@ export class UsageSeeds {
     if (due.length === 0) return;
     const { number } = this.#epochs.current;
     const seq = await this.#epochs.next(tx, number);
-    const { rows, onConflict, incoming, least } = tx.sql;
+    const { rows, onConflict, incoming } = tx.sql;
     const columns = { client_id: 'integer', inbound_id: 'integer', up: 'integer', down: 'integer' } as const;
-    const sum = (name: string) =>
-      `${name} = ${least}(node_agent_usage.${name} + ${incoming(name)}, ${MOST_BYTES})`;
     await tx.run(
       `INSERT INTO node_agent_usage (central, epoch, client_id, inbound_id, up, down, seq)
        SELECT :central, :number, j.client_id, j.inbound_id, j.up, j.down, :seq FROM ${rows(columns)} AS j WHERE true
-       ${onConflict('central, epoch, client_id, inbound_id', `${sum('up')}, ${sum('down')}, seq = ${incoming('seq')}`)}`,
+       ${onConflict('central, epoch, client_id, inbound_id', `${addedTo(tx.sql, 'up')}, ${addedTo(tx.sql, 'down')}, seq = ${incoming('seq')}`)}`,
       { central: central.id, number, seq, rows: JSON.stringify(due) },
     );
   }

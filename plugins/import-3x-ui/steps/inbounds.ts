@@ -1,8 +1,8 @@
 // Inbounds, recognised by machine, address, port and protocol.
-import { messageOf, type Principal } from '../../../kernel/index.js';
+import { messageOf } from '../../../kernel/index.js';
 import { userOf } from '../../engine/contract.js';
 import type { InboundEditsApi, InboundsApi } from '../../inbounds/contract.js';
-import { inboundErrors } from '../../inbounds/contract.js';
+import { inboundErrors, mayKeepDestinations } from '../../inbounds/contract.js';
 import { type Context, isRefusal, NOT_MADE } from '../context.js';
 import type { SourceRow } from '../source/known-tables.js';
 import { countOf, fieldsOf, flagOf, jsonOf, textOf } from '../values.js';
@@ -131,6 +131,3 @@ async function importOne(
   report.sum('bytes up of inbounds', used.up, here.up);
   report.sum('bytes down of inbounds', used.down, here.down);
 }
-
-/** Programs with a token may not set local destinations. */
-const mayKeepDestinations = ({ kind }: Principal): boolean => kind === 'session' || kind === 'command';
