@@ -168,12 +168,14 @@ export class Writer {
       );
       return phase === 'write' && this.#unanswered > 0 ? this.#storage.named(error, 'away') : error;
     };
-    const { since } = this.#busy[phase];
-    const isLate = phase === 'write' && this.#unanswered > 0 && performance.now() - since > this.#patience;
+    const isLate = phase === 'write' && this.#waiting() > this.#patience;
     // Others have waited for the same answer already.
     const first = isLate ? this.#patience / 10 : this.#patience;
     return whileInProgress(earlier, this.#patience, () => this.#busy[phase].since, stuck, first);
   }
+
+  /** For how many ms a statement of the open write has had no answer. */
+  readonly #waiting = () => (this.#unanswered > 0 ? performance.now() - this.#busy.write.since : 0);
 
   /** Runs one statement of the open write. */
   readonly #statement = async <T>(run: () => Promise<T>, unknown?: 'away'): Promise<T> => {
@@ -251,7 +253,11 @@ export class Writer {
           await this.#hooks.during(required(hook), payload, (owner) => {
             const tables = Object.values(owner.plugin?.tables ?? {}).map(({ name }) => name);
             const own = onlyOwnTables(transaction, owner.name, tables);
-            return { tx: open(own, owner.name), over: () => void (own.finished = 'commit') };
+            return {
+              tx: open(own, owner.name),
+              over: () => void (own.finished = 'commit'),
+              waiting: this.#waiting,
+            };
           });
         },
         apply: (projection, change) => {

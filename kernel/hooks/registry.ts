@@ -28,14 +28,7 @@ import type {
   RegisteredTap,
   Tap,
 } from './kinds.js';
-import {
-  type DraftCall,
-  type FilterCall,
-  type GuardCall,
-  type OpenTx,
-  type PrepareCall,
-  TapCall,
-} from './tap-call.js';
+import { type DraftCall, type GuardCall, type OpenTx, type CheckedCall, TapCall } from './tap-call.js';
 
 /** One entry of a draft, with the plugin that added it. */
 export interface Stamped<E> {
@@ -46,11 +39,11 @@ export interface Stamped<E> {
 }
 
 const make = {
-  prepare: () => new AsyncSeriesWaterfallHook<[readonly unknown[], PrepareCall]>(['items', 'asked']),
+  prepare: () => new AsyncSeriesWaterfallHook<[readonly unknown[], CheckedCall]>(['items', 'asked']),
   guard: () => new AsyncSeriesHook<[GuardCall]>(['asked']),
   during: () => new AsyncSeriesHook<[unknown, OpenTx]>(['payload', 'open']),
   draft: () => new AsyncSeriesHook<[DraftCall]>(['draft']),
-  filter: () => new SyncWaterfallHook<[unknown, FilterCall]>(['value', 'asked']),
+  filter: () => new SyncWaterfallHook<[unknown, CheckedCall]>(['value', 'asked']),
   choose: () => new AsyncSeriesBailHook<[unknown], unknown>(['question']),
   after: () => new AsyncSeriesHook<[unknown]>(['payload']),
   event: () => new SyncHook<[unknown]>(['payload']),

@@ -11,13 +11,19 @@ import { checkResult, checkResultInSlices } from '../../schema/checked-result.js
 import type { Tap } from './kinds.js';
 import type { Stamped } from './registry.js';
 
-export interface PrepareCall {
+/** A call of a prepare hook, for a list of items, or of a filter, for one. */
+export interface CheckedCall {
   readonly context: unknown;
   /** the owner's rule for an item, beyond its shape */
   readonly problem: ((item: never, index: number) => string | undefined) | undefined;
 }
 /** Creates a `tx` of the running write that only reads, and writes tables of this plugin; `over` ends it. */
-export type OpenTx = (owner: Owner) => { readonly tx: Tx; readonly over: () => void };
+export type OpenTx = (owner: Owner) => {
+  readonly tx: Tx;
+  readonly over: () => void;
+  /** for how many ms a statement of the write has had no answer */
+  readonly waiting: () => number;
+};
 
 export interface GuardCall {
   readonly payload: unknown;
@@ -27,11 +33,6 @@ export interface GuardCall {
 export interface DraftCall {
   readonly entries: Stamped<unknown>[];
   readonly context: unknown;
-}
-export interface FilterCall {
-  readonly context: unknown;
-  /** the owner's rule for a value, beyond its shape */
-  readonly problem: ((value: never) => string | undefined) | undefined;
 }
 
 /** Hooks in the life of the whole panel, which may take longer: no request waits for them. */
@@ -72,10 +73,13 @@ export class TapCall {
   }
 
   #call(...args: unknown[]): unknown {
-    const done = this.#fn(...args);
+    return this.#inTime(this.#fn(...args));
+  }
+
+  #inTime(done: unknown, waiting = () => 0): unknown {
     // Not only a Promise: anything with a `then` is awaited.
     return typeof done === 'object' && done !== null && 'then' in done && !this.#owner.essential
-      ? withTimeout(this.#limit, this.#where, () => done)
+      ? withTimeout(this.#limit, this.#where, () => done, waiting)
       : done;
   }
 
@@ -113,14 +117,14 @@ export class TapCall {
   }
 
   /** Undefined leaves the items as they were. */
-  async prepare(items: readonly unknown[], asked: PrepareCall): Promise<readonly unknown[] | undefined> {
+  async prepare(items: readonly unknown[], asked: CheckedCall): Promise<readonly unknown[] | undefined> {
     if (this.#isOff()) return undefined;
     const { strict = false } = this.#tap.options;
     const prepared = await this.#attempt(() => this.#prepared(items, asked), { refusable: true, strict });
     return prepared as readonly unknown[] | undefined;
   }
 
-  async #prepared(items: readonly unknown[], { context, problem }: PrepareCall): Promise<readonly unknown[]> {
+  async #prepared(items: readonly unknown[], { context, problem }: CheckedCall): Promise<readonly unknown[]> {
     const next = (await this.#call(items, context)) ?? items;
     if (!Array.isArray(next) || next.length !== items.length)
       throw new Error(`it must return a list of ${items.length} items, one for each that it received`);
@@ -140,10 +144,11 @@ export class TapCall {
   /** Half a change would be worse than none, so a failure fails the write; but no plugin may fail all writes forever. */
   async during(payload: unknown, open: OpenTx): Promise<void> {
     if (this.#failures >= FAILURES_IN_A_ROW || this.#isOff()) return;
-    const { tx, over } = open(this.#owner);
+    const { tx, over, waiting } = open(this.#owner);
     const since = performance.now();
     try {
-      await this.#call(payload, tx);
+      // A database that does not answer is no fault of the plugin.
+      await this.#inTime(this.#fn(payload, tx), waiting);
       this.#failures = 0;
     } catch (error) {
       if (isRefusal(error) || storageFailure(error)) throw error;
@@ -203,7 +208,7 @@ export class TapCall {
     if (!this.#owner.isOff) await done;
   }
 
-  filter(value: unknown, { context, problem }: FilterCall): unknown {
+  filter(value: unknown, { context, problem }: CheckedCall): unknown {
     if (this.#owner.isOff) return value;
     const since = performance.now();
     try {
@@ -215,7 +220,7 @@ export class TapCall {
         throw new Error('a filter must be synchronous, but this one returned a promise');
       }
       const fit = checkResult(this.#tap.hook.shape, next, 'its value');
-      const found = problem?.(fit as never);
+      const found = problem?.(fit as never, 0);
       if (found !== undefined) throw new Error(`its value does not fit: ${found}`);
       return frozenItems(fit);
     } catch (error) {

@@ -18,6 +18,7 @@ import {
   type Tx,
 } from '../index.js';
 import type { Limits } from '../plugin/limits.js';
+import { onSqlite } from '../../test/harness/database.js';
 import { bare, latch, until, World } from './world.js';
 
 const duringNote = during<{ readonly text: string; readonly who: string }>('notes/duringNote');
@@ -181,6 +182,37 @@ test('a tap that hangs blocks the writer only up to its limit, then its tx is cl
   await until(() => late.length > 0, 'the late statement has failed');
   await note('b');
   t.deepEqual(await both(), [['b'], []]);
+});
+
+test('a tap that waits for the database is not late', async (t) => {
+  const { note, both, world } = await boot(
+    t,
+    (_, tx) =>
+      tx.query(
+        // A statement that takes a second or so.
+        onSqlite
+          ? 'SELECT COUNT(*) FROM (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 3000000) SELECT x FROM c)'
+          : 'SELECT SLEEP(1)',
+      ),
+    { limits: { during: 100 } },
+  );
+  await note('a').catch((error: unknown) => t.fail(`${String(error)} ${world.faults().join()}`));
+  t.deepEqual(world.faults(), []);
+  t.deepEqual(await both(), [['a'], []]);
+});
+
+test('a tap that asks the database without end is late', async (t) => {
+  let isOver = false;
+  const { note, world } = await boot(
+    t,
+    async (_, tx) => {
+      while (!isOver) await tx.query('SELECT 1');
+    },
+    { limits: { during: 100 } },
+  );
+  await t.throwsAsync(note('a'), { message: /the plugin audit failed/ });
+  isOver = true;
+  t.regex(world.faults().join(), /notes\/duringNote of audit took longer than 0.1 s/);
 });
 
 test('closes the tx of a tap with the tap, while the write continues', async (t) => {
