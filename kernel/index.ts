@@ -91,6 +91,7 @@ export type { FileField, FileOptions } from '../net/upload-fields.js';
 export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from '../net/host-name.js';
 export { holdsMoreThan } from '../schema/depth.js';
 export { frozen } from '../schema/frozen.js';
+export { JsonScan } from '../schema/json.js';
 export { inspect, issuesAt } from '../schema/inspect.js';
 export type { Issue } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';

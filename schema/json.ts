@@ -19,6 +19,7 @@ const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN, CLOSE] = [
 /** Scans JSON piece by piece, as it arrives. Leaves its syntax to JSON.parse. */
 export class JsonScan {
   readonly #most: number;
+  readonly #mostKeys: number;
   #separators = 0;
   #depth = 0;
   /** hash of the current or last text */
@@ -30,8 +31,9 @@ export class JsonScan {
   #inString = false;
   #escaped = false;
 
-  constructor(most = MOST_SEPARATORS) {
+  constructor(most = MOST_SEPARATORS, mostKeys = MOST_KEYS) {
     this.#most = most;
+    this.#mostKeys = mostKeys;
   }
 
   /** Why the body is refused, as a sentence without its subject, as soon as it is known. Takes UTF-8. */
@@ -48,8 +50,8 @@ export class JsonScan {
       } else if (byte === COMMA) this.#separators++;
       else if (byte === COLON) {
         this.#separators++;
-        if (this.#countKey() > MOST_KEYS)
-          return `holds more than ${MOST_KEYS} different keys; send less of it at once`;
+        if (this.#countKey() > this.#mostKeys)
+          return `holds more than ${this.#mostKeys} different keys; send less of it at once`;
       } else if (byte === OPEN || byte === OPEN_LIST) {
         this.#separators++;
         if (++this.#depth > DEEPEST) return TOO_DEEP;

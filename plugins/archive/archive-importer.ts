@@ -7,7 +7,7 @@ import type { ArchiveWriter } from './archive-writer.js';
 import type { ArchiveImport, ArchivePart, ArchiveRecord, ArchiveReferences } from './contract.js';
 import { errors } from './errors.js';
 import { Counting, MOST_FILE_BYTES } from './format.js';
-import type { Parts } from './parts.js';
+import { numbersOf, type Parts } from './parts.js';
 
 /** Reasons that are listed for each kind; the others are counted. */
 const MOST_LISTED = 1000;
@@ -175,7 +175,7 @@ export class ArchiveImporter {
           throw errors.REFUSED(`${path} has more than ${MOST_FILE_BYTES} bytes`);
         const reader = new ArchiveReader(file, options.signal);
         const parts: PartsByKind = new Map(this.#parts.inOrder().map((part) => [part.value.kind, part]));
-        const checked = await reader.check((kind, record) => parts.get(kind)?.value.sums?.(record));
+        const checked = await reader.check((kind, record) => numbersOf(parts.get(kind)?.value, record));
         refuseNewer(checked, parts);
         return await this.#take(reader, checked, parts, options);
       } finally {
@@ -201,7 +201,7 @@ export class ArchiveImporter {
       for (let kind = await portions.kind(); kind !== undefined; kind = await portions.kind()) {
         const own = progress.get(kind) as KindProgress;
         const found = parts.get(kind);
-        const counted = (record: ArchiveRecord): void => own.archive.add(found?.value.sums?.(record));
+        const counted = (record: ArchiveRecord): void => own.archive.add(numbersOf(found?.value, record));
         if (found)
           await this.#run(
             found.value,
@@ -243,7 +243,7 @@ export class ArchiveImporter {
       who,
       signal,
       references,
-      taken: (record) => own.taken.add(part.sums?.(record)),
+      taken: (record) => own.taken.add(numbersOf(part, record)),
       left: (name, reason) => own.left.add(name, reason),
       note: (name, what) => own.notes.add(name, what),
     };

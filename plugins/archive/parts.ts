@@ -1,6 +1,19 @@
 // The kinds of records that plugins contribute, each behind those to which it refers.
-import type { Contributed, PluginContext } from '../../kernel/index.js';
-import { type ArchivePart, ArchiveParts } from './contract.js';
+import { type Contributed, kernelErrors, messageOf, type PluginContext } from '../../kernel/index.js';
+import { type ArchivePart, ArchiveParts, type ArchiveRecord } from './contract.js';
+
+/** The numbers of a record of a file, as its part adds them up. Throws an error that names the kind when the part fails; a file may hold anything, so that is no fault of the plugin. */
+export function numbersOf(
+  part: ArchivePart | undefined,
+  record: ArchiveRecord,
+): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return part?.sums?.(record);
+  } catch (cause) {
+    const problem = `a record of the kind ${part?.kind} cannot be added up: ${messageOf(cause)}`;
+    throw kernelErrors.PLUGIN_FAILED(problem, { cause });
+  }
+}
 
 export class Parts {
   readonly #contributions: PluginContext['contributions'];

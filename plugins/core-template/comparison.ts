@@ -1,6 +1,5 @@
 // The difference of two templates, as a JSON Patch (RFC 6902).
-import { create, type DiffContext, type Filter } from 'jsondiffpatch';
-import { format } from 'jsondiffpatch/formatters/jsonpatch';
+import type { DiffContext, Filter } from 'jsondiffpatch';
 import type { JsonObject } from '../engine/contract.js';
 
 /** Pairs of entries that are compared in one list: memory and time grow with them. 700 by 700 take some 40 ms. */
@@ -37,7 +36,12 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
-export function comparison(from: JsonObject, to: JsonObject): PatchOperation[] {
+export async function comparison(from: JsonObject, to: JsonObject): Promise<PatchOperation[]> {
+  // Loaded when it is needed: it takes 7 MiB of memory.
+  const [{ create }, { format }] = await Promise.all([
+    import('jsondiffpatch'),
+    import('jsondiffpatch/formatters/jsonpatch'),
+  ]);
   /** of this comparison; an entry is asked for its name once for each other one */
   const names = new WeakMap<object, string>();
   const differ = create({

@@ -17,8 +17,8 @@ interface Authentication {
 const textOf = (mode: Mode, time: string, key: string): string => `mlkem768x25519plus.${mode}.${time}.${key}`;
 
 /** For each kind of authentication one pair of keys, and of each all modes. */
-export function newVlessEncryption() {
-  const [x25519, mlkem768] = [newX25519(), newMlkem768()];
+export async function newVlessEncryption() {
+  const [x25519, mlkem768] = [newX25519(), await newMlkem768()];
   const kinds: readonly Authentication[] = [
     {
       key: 'x25519',

@@ -97,9 +97,13 @@ export class NodeList implements NodesApi {
 
   #problems({ id }: NodeRow, names: NamesByGuid): NodeProblem[] {
     const { states, identity, descendants } = this.#needs;
-    return problemsOf(id, states.of(id), {
+    const state = states.of(id);
+    // The one that was there first keeps the guid: whoever is added later may lie.
+    const isBefore = (other: number, guid: string) => other < id || (other !== id && guid !== state.guid);
+    return problemsOf(id, state, {
       ownGuid: identity.guid,
-      sameGuid: (guid) => (names.get(guid) ?? []).filter(([other]) => other !== id).map(([, name]) => name),
+      sameGuid: (guid) =>
+        (names.get(guid) ?? []).filter(([other]) => isBefore(other, guid)).map(([, name]) => name),
       hasLoop: () => descendants.below(id).some(({ guid }) => guid === identity.guid),
     });
   }

@@ -105,6 +105,18 @@ test('every import of a file is of a file that is there', async (t) => {
   );
 });
 
+/** Libraries that most panels never need, or seldom; together they would take 50 MiB of memory from the start. */
+const SELDOM_NEEDED =
+  /^import (?!type\b)[^;]*? from '(@peculiar\/x509|@noble\/post-quantum[^']*|@aws-sdk\/[^']*|acme-client|age-encryption|grammy|jsondiffpatch[^']*|nodemailer[^']*|prom-client)'/gm;
+
+test('libraries that are seldom needed are loaded when they are needed', async (t) => {
+  const early = (await sources())
+    .filter(({ isTest }) => !isTest)
+    .flatMap(({ path, code }) => [...code.matchAll(SELDOM_NEEDED)].map(([, name]) => `${path}: ${name}`));
+  t.deepEqual(early, [], 'import them inside of the function that needs them: `await import(…)`');
+  t.is([..."import { Registry } from 'prom-client';".matchAll(SELDOM_NEEDED)].length, 1);
+});
+
 test('the rules see what they forbid', (t) => {
   const wrong = (path: string, target: string) =>
     trespasses(sourceOf(path, `import { x } from '${target}';`)).length;

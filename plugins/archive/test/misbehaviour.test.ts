@@ -61,6 +61,22 @@ test('a plugin that fails while its records are counted is named', async (t) => 
   t.regex(panel.faults.join('\n'), /^acme, export of acme/m);
 });
 
+test('a plugin that fails while records of a file are added up is named, before anything is taken', async (t) => {
+  let isBroken = false;
+  const adds = {
+    sums: () => {
+      if (isBroken) throw new TypeError('a bug');
+      return { of: 1 };
+    },
+  };
+  await using panel = await boot({ outside: [acme(adds)] });
+  const archive = await archiveOf(panel);
+  isBroken = true;
+  const { status, body } = await upload(panel, archive, { apply: 'true' });
+  t.is(status, 503, body.msg);
+  t.is(body.msg, 'a record of the kind acme cannot be added up: a bug');
+});
+
 test('an order that is no list is refused at the start', async (t) => {
   await using panel = await boot({ outside: [acme({ after: 5 })], partial: true });
   const state = panel.kernel.plugins().find(({ name }) => name === 'acme');

@@ -9,6 +9,7 @@ import type { NodeTarget } from '../model.js';
 import { callError, mayExpectTls, NodeCallError } from './call-error.js';
 import { digestOfPin } from './pin.js';
 import { envelopeOf, type NodeReply } from './reply.js';
+import { whyNotParsed } from './reply-scan.js';
 
 export interface CallLimits {
   /** ms for the whole call; default 10,000 */
@@ -134,6 +135,9 @@ export class NodeCaller {
       const reply = { status: response.status, headers: response.headers, ms: performance.now() - since };
       // Replies of many nodes come together, and each is parsed in one piece.
       await new TimeSlice().next();
+      const problem = await whyNotParsed(text, maxBytes);
+      if (problem !== undefined)
+        throw new NodeCallError('limit', `the reply of ${hostOf(target)} to ${path} ${problem}`);
       return { ...reply, obj: envelopeOf(target, path, response, text) };
     } catch (error) {
       const failure = callError(error, target);

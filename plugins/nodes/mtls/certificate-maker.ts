@@ -1,7 +1,6 @@
 // Makes the authority of a central panel and the certificate by which nodes know it. Keys are made asynchronously: WebCrypto
 // does not block the event loop.
-import { webcrypto } from 'node:crypto';
-import * as x509 from '@peculiar/x509';
+import { webcrypto, X509Certificate } from 'node:crypto';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
@@ -12,6 +11,9 @@ const CERTIFICATE_MS = YEAR_MS;
 const EARLIER_MS = DAY_MS;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
+/** Loaded when it is needed, which is once in months: it takes 18 MiB of memory. */
+const library = () => import('@peculiar/x509');
+
 export interface Pair {
   readonly cert: string;
   /** PKCS 8, PEM */
@@ -20,12 +22,16 @@ export interface Pair {
 
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
   webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
-const keyPem = async (key: webcrypto.CryptoKey): Promise<string> =>
-  `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
-const certPem = (cert: x509.X509Certificate): string => `${cert.toString('pem')}\n`;
+const certPem = (cert: { toString(format: 'pem'): string }): string => `${cert.toString('pem')}\n`;
+
+async function keyPem(key: webcrypto.CryptoKey): Promise<string> {
+  const { PemConverter } = await library();
+  return `${PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
+}
 
 /** `guid` of the panel: two centrals on one node are told apart. */
 export async function makeAuthority(guid: string, now: number): Promise<Pair> {
+  const x509 = await library();
   const keys = await newKeys();
   const name = `CN=Weir nodes of ${guid}`;
   const cert = await x509.X509CertificateGenerator.createSelfSigned({
@@ -44,6 +50,7 @@ export async function makeAuthority(guid: string, now: number): Promise<Pair> {
 }
 
 export async function makeClientCertificate(authority: Pair, guid: string, now: number): Promise<Pair> {
+  const x509 = await library();
   const issuer = new x509.X509Certificate(authority.cert);
   const signingKey = await webcrypto.subtle.importKey(
     'pkcs8',
@@ -73,7 +80,7 @@ export async function makeClientCertificate(authority: Pair, guid: string, now: 
 
 /** Whether the certificate is in the last third of its life, or is not valid. */
 export function isDueForRenewal(cert: string, now: number): boolean {
-  const { notBefore, notAfter } = new x509.X509Certificate(cert);
-  const [from, until] = [notBefore.getTime(), notAfter.getTime()];
+  const { validFrom, validTo } = new X509Certificate(cert);
+  const [from, until] = [Date.parse(validFrom), Date.parse(validTo)];
   return now > until - (until - from) / 3 || now < from;
 }

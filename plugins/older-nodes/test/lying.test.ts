@@ -7,6 +7,7 @@ import { downOf, OlderWorld, poll } from './world.js';
 const MOODS = [
   ['html', /not the API of a panel/],
   ['huge', /8 MiB|larger|bytes/],
+  ['hollow', /holds more than \d+ separators/],
   ['strange', /invalid obj\[0\]/],
   ['negative', /up/],
   ['slow', /longer than 4 s/],
@@ -33,7 +34,7 @@ test.serial(
     }
     node.mood = 'well';
     await poll(panel);
-    t.is(await downOf(panel, 'ann'), 150, 'nothing was lost');
+    t.is(await downOf(panel, 'ann'), 100 + 10 * MOODS.length, 'nothing was lost');
     t.is((await world.sync()).problem, '');
   },
 );

@@ -69,7 +69,8 @@ export class OlderNode {
   readonly pushedTotals: unknown[] = [];
   guid = '';
   /** how it answers: as it should, or not */
-  mood: 'well' | 'html' | 'huge' | 'slow' | 'falls' | 'strange' | 'negative' | 'gone' | 'mute' = 'well';
+  mood: 'well' | 'html' | 'huge' | 'hollow' | 'slow' | 'falls' | 'strange' | 'negative' | 'gone' | 'mute' =
+    'well';
   /** refuses changes whose path matches */
   refuses: { readonly path: RegExp; readonly msg: string } | undefined;
   inbounds: Inbound[] = [];
@@ -147,6 +148,7 @@ export class OlderNode {
     if (this.mood === 'gone') return void response.destroy();
     if (this.mood === 'html') return end(200, '<html><title>Sign in</title></html>', 'text/html');
     if (this.mood === 'slow') return void response.writeHead(200).write('{');
+    if (this.mood === 'hollow' && request.method === 'GET') return end(200, `[${'{},'.repeat(2_000_000)}{}]`);
     if (this.mood === 'huge' && request.method === 'GET') return this.#flood(response);
     try {
       const obj = this.#do(request.method ?? '', path, body, request.headers['content-type'] ?? '');
