@@ -6339,6 +6339,17 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type PreferencesGetReply = Record<string, unknown>;
+
+export type PreferencesSetInput = {
+  body: {
+    /** by name: a small letter, then letters, digits, `.` and `-`, at most 64; 50 at most in one call */
+    changes: Record<string, unknown>;
+  };
+};
+
+export type PreferencesSetReply = Record<string, unknown>;
+
 export type SettingsExportReply = {
   /** what an import recognises */
   kind: string;
@@ -7530,6 +7541,15 @@ export class Weir extends Transport {
     /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
     health: (options?: CallOptions): Promise<OutboundsHealthReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly preferences = {
+    /** Returns the preferences of the admin who asks, by name. The panel stores them for pages and does not use them. — GET /panel/api/x/preferences */
+    get: (options?: CallOptions): Promise<PreferencesGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/preferences', gives: 'obj' }, {}, options),
+    /** Sets or removes some preferences of the admin who asks, all of them or none; returns all that he has. Names that are not sent stay. — POST /panel/api/x/preferences */
+    set: (input: PreferencesSetInput, options?: KeyedCallOptions): Promise<PreferencesSetReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/preferences', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly sidecars = {

@@ -217,6 +217,7 @@ export async function readStored(panel: PanelApi, ids: Ids): Promise<Stored> {
   );
   stored.set('one/fallbacks', { dests: fallbacks.map(({ dest }) => dest) });
   const order = await panel.get<{ remark: string }[]>(`${API}engine/outbound-subs`);
+  stored.set('one/preferences', await panel.get<Fields>(`${API}x/preferences`));
   stored.set('one/orderOfOutboundSubs', { names: order.map(({ remark }) => remark) });
   return stored;
 }

@@ -78,6 +78,13 @@ export const ofPanel: readonly Part[] = [
   settings('setting/update', (values) => values),
   settings('x/settings/import', (values) => ({ settings: values, apply: true })),
   {
+    route: 'POST x/preferences',
+    make: ({ random }) => {
+      const changes = { columns: [random.below(1e6)], theme: random.pick(['dark', 'light']) };
+      return { path: 'x/preferences', body: { changes }, change: { 'one/preferences': changes } };
+    },
+  },
+  {
     route: 'POST server/setUpdateChannel',
     make: ({ random }) => {
       const dev = random.below(2) === 1;
