@@ -6,13 +6,14 @@ import { JsonScan, TimeSlice } from '../../../kernel/index.js';
 const LEAST = 256 * 1024;
 /** Bytes of a limit for each separator: a list of counters has one for every seven bytes. */
 const BYTES_FOR_ONE = 4;
+/** Panels answer with few; 500,000 of them would take 1.1 s. */
+const MOST_KEYS = 50_000;
 const PORTION = 64 * 1024;
 
 /** Why a reply, which may have `maxBytes`, is not parsed, as a sentence without its subject. */
 export async function whyNotParsed(text: string, maxBytes: number): Promise<string | undefined> {
   if (text.length < LEAST) return undefined;
-  // Lists of panels have keys of their own for each client, so keys do not count.
-  const scan = new JsonScan(maxBytes / BYTES_FOR_ONE, Number.POSITIVE_INFINITY);
+  const scan = new JsonScan(maxBytes / BYTES_FOR_ONE, MOST_KEYS);
   const bytes = Buffer.from(text);
   const slice = new TimeSlice();
   for (let from = 0; from < bytes.length; from += PORTION) {
