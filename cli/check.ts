@@ -50,7 +50,8 @@ export const checkCommand = programCommand({
     const wrong = copy && problems.length === 0 ? await tryOnCopy(env) : undefined;
     if (wrong !== undefined) complain(`the panel does not start on a copy of the database: ${wrong}`);
     if (wrong !== undefined || problems.length > 0 || failed.length > 0 || refused.length > 0) return 1;
-    say('no problems: the panel would start');
-    return deep ? run(['invariants']) : 0;
+    const code = deep ? await run(['invariants']) : 0;
+    if (code === 0) say('no problems: the panel would start');
+    return code;
   },
 });

@@ -426,6 +426,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly TIMEOUT: ErrorFactory;
     readonly DEGRADED: ErrorFactory;
     readonly DATABASE_AWAY: ErrorFactory;
+    readonly DATABASE_DAMAGED: ErrorFactory;
     readonly DATABASE_TAKEN: ErrorFactory;
     readonly DATABASE_READ_ONLY: ErrorFactory;
     readonly STORAGE: ErrorFactory;

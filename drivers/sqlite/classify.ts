@@ -2,7 +2,9 @@
 import type { Classify } from '../../kernel/database/storage.js';
 
 /** full, read-only, broken, without a journal file */
-const DISK = /^SQLITE_(?:FULL|READONLY|IOERR|CANTOPEN|CORRUPT|NOTADB)$/;
+const DISK = /^SQLITE_(?:FULL|READONLY|IOERR|CANTOPEN)$/;
+/** The file holds what SQLite has not written. */
+const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)$/;
 
 /** The code of SQLite's error; blank for another one. */
 export function codeOf(error: unknown): string {
@@ -14,6 +16,7 @@ export function codeOf(error: unknown): string {
 export const classify: Classify = (error) => {
   const found = codeOf(error);
   if (DISK.test(found)) return 'full';
+  if (DAMAGED.test(found)) return 'damaged';
   // Another program has held the lock for longer than `busy_timeout`.
   return found === 'SQLITE_BUSY' ? 'away' : undefined;
 };

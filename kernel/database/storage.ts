@@ -4,12 +4,13 @@ import { Outage } from '../../timing/outage.js';
 import { isPanelError, kernelErrors, messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 
-export type StorageProblem = 'full' | 'readOnly' | 'away' | 'taken';
+export type StorageProblem = 'full' | 'damaged' | 'readOnly' | 'away' | 'taken';
 /** What a driver says of an error; undefined for one that its statement caused. */
 export type Classify = (error: unknown) => StorageProblem | undefined;
 
 const ERRORS = {
   full: kernelErrors.STORAGE,
+  damaged: kernelErrors.DATABASE_DAMAGED,
   readOnly: kernelErrors.DATABASE_READ_ONLY,
   away: kernelErrors.DATABASE_AWAY,
   taken: kernelErrors.DATABASE_TAKEN,

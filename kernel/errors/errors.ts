@@ -96,6 +96,7 @@ export const kernelErrors = defineErrors('kernel', {
     503,
     'the database does not answer, so nothing was saved; check that its server runs and can be reached, then try again',
   ],
+  DATABASE_DAMAGED: [503, 'the database is damaged; check its disk, then restore a backup (weir restore)'],
   DATABASE_TAKEN: [
     503,
     'another panel uses the database, so nothing was saved; stop that one, then restart this one',

@@ -1,5 +1,5 @@
 // The panel and its config file: precedence, and what a start that cannot be says, as a process.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -116,4 +116,17 @@ test('a start that fails is one sentence; the stack is for those who ask for it'
   );
   t.notRegex(said, /"stack"/);
   t.regex(await start('debug'), /"stack"/);
+});
+
+test('a database with damaged pages is named, with the way back', async (t) => {
+  const { dataDirectory } = await dataFolder(t, {});
+  const env = { ...NO_CORE, WEIR_PRESET: 'minimal' };
+  await (await PanelProcess.start({ dataDirectory, env })).kill('SIGTERM');
+  const file = join(dataDirectory, 'weir.sqlite');
+  // The first tables, without those that say which tables there are: it is noticed when they are read.
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0xa5, 2 * 4096, 10 * 4096));
+  const starting = PanelProcess.start({ dataDirectory, env });
+  const { message } = await t.throwsAsync(starting);
+  t.regex(message, /the database is damaged; check its disk, then restore a backup \(weir restore\)/);
 });
