@@ -1,5 +1,5 @@
 // How a job is shown.
-import { anything, int, list, nullable, oneOf, shape, text } from '../../kernel/index.js';
+import { int, list, nullable, oneOf, openObject, shape, text } from '../../kernel/index.js';
 import { bulkActions, type BulkActionName, ClientFilter } from '../clients/contract.js';
 import type { JobFacts } from './job-store.js';
 
@@ -14,7 +14,7 @@ export const outcome = () =>
 const jobFields = {
   id: int().min(1),
   action: oneOf(...actionNames),
-  params: anything().description('as they were sent, with defaults'),
+  params: openObject().description('as they were sent, with defaults'),
   state: oneOf('waiting', 'running', 'stopping', 'done', 'stopped', 'failed'),
   total: count(),
   done: count().description('changed, unchanged, skipped and failed together'),
@@ -48,6 +48,7 @@ export function replyOf(job: JobFacts) {
   const { who, ...facts } = job;
   return {
     ...facts,
+    params: { ...facts.params },
     reasons: [...facts.reasons],
     done: doneOf(job),
     by: { name: who.name, kind: who.kind },

@@ -1,9 +1,11 @@
 // What is sent to start a job. A job may delete thousands of clients, so nothing in its body is ignored: a misspelt key of
 // a filter would mean all of them.
 import {
+  anything,
   bool,
   describedAs,
   int,
+  kernelErrors,
   list,
   oneOf,
   openObject,
@@ -38,14 +40,23 @@ const Request = shape({
 export type JobRequest = Static<typeof Request>;
 
 /** As the reference shows it; the handler checks it whole. */
-export const JobBody = describedAs(openObject(), Request).example({
+export const JobBody = describedAs(anything(), Request).example({
   action: 'adjust',
   params: { addDays: 30 },
   filter: { group: 'family' },
-  dryRun: true,
 });
 
-export async function requestOf(body: object): Promise<JobRequest> {
+/** A copy of such an object would inherit what was sent. */
+const PROTOTYPE = '__proto__';
+function refusePrototype(sent: unknown, at = ''): void {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return;
+  const path = at + PROTOTYPE;
+  if (Object.hasOwn(sent, PROTOTYPE)) throw kernelErrors.INVALID(`${path} is not allowed`, { path });
+  for (const [key, part] of Object.entries(sent)) refusePrototype(part, `${at}${key}.`);
+}
+
+export async function requestOf(body: unknown): Promise<JobRequest> {
+  refusePrototype(body);
   const request = await validateInSlices(Request, body, { closed: true });
   if ((request.filter === undefined) === (request.emails === undefined))
     throw errors.WHOM(undefined, { path: request.filter ? 'emails' : 'filter' });

@@ -164,12 +164,14 @@ export class JobRunner {
     }
     if (!isRefusal && ++this.#bugs >= MOST_BUGS) return this.#end(job, 'failed', messageOf(error));
     const { code, text } = isRefusal ? { code: error.code, text: error.message } : INTERNAL;
-    const failed = block.targets.slice(0, 1).map((target): Listed => ({
-      ...target,
-      outcome: 'failed',
-      code,
-      reason: text,
-    }));
+    const failed = block.targets.slice(0, 1).map(
+      (target): Listed => ({
+        ...target,
+        outcome: 'failed',
+        code,
+        reason: text,
+      }),
+    );
     await this.#needs.db.write((tx) =>
       this.#count(tx, job, block, 1, failed, { changed: 0, unchanged: 0, skipped: 0, failed: 1 }),
     );
@@ -199,4 +201,7 @@ export class JobRunner {
   }
 }
 
-const INTERNAL = { code: 'KERNEL_INTERNAL', text: 'internal error; search the log for the number of the job' };
+const INTERNAL = {
+  code: 'KERNEL_INTERNAL',
+  text: 'internal error; search the log for the number of the job',
+};

@@ -38,7 +38,11 @@ interface NewJob {
   readonly targets: readonly Target[];
   readonly unknown: readonly string[];
   readonly retryOf: number | null;
-  readonly whom: { readonly filter?: object | undefined; readonly emails?: number; readonly except: number };
+  readonly whom: {
+    readonly filter?: object | undefined;
+    readonly emails?: number | undefined;
+    readonly except: number;
+  };
 }
 
 interface Needs {
@@ -68,10 +72,14 @@ export class JobService {
     const chosen = filter
       ? { targets: await portions.matching(filter), unknown: [] }
       : portions.named(request.emails ?? []);
-    const targets = excluded.size === 0 ? chosen.targets : chosen.targets.filter(({ id }) => !excluded.has(id));
+    const targets =
+      excluded.size === 0 ? chosen.targets : chosen.targets.filter(({ id }) => !excluded.has(id));
     const { unknown } = chosen;
     if (request.dryRun) return startedOf(null, targets, unknown);
-    const whom = { except: excluded.size, ...(filter ? { filter } : { emails: request.emails?.length ?? 0 }) };
+    const whom = {
+      except: excluded.size,
+      ...(filter ? { filter } : { emails: request.emails?.length ?? 0 }),
+    };
     return this.#add({ action, filter, targets, unknown, retryOf: null, whom }, who, note);
   }
 

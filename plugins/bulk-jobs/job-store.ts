@@ -13,15 +13,16 @@ type Change =
 
 export class JobStore {
   readonly #rows: JobTables['jobs'];
-  readonly #db: Database;
   readonly #memory: Projection<Memory, Change>;
 
   constructor({ db, tables }: { db: Database; tables: JobTables }) {
     this.#rows = tables.jobs;
-    this.#db = db;
     this.#memory = db.projection<Memory, Change>({
       load: async () => {
-        const rows = await this.#rows.findAll({ attributes: { exclude: ['filter'] }, order: [['id', 'ASC']] });
+        const rows = await this.#rows.findAll({
+          attributes: { exclude: ['filter'] },
+          order: [['id', 'ASC']],
+        });
         return new Map(rows.map((row) => [Number(row.get().id), factsOf(row.get())]));
       },
       apply: (jobs, change) => {

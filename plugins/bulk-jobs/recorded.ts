@@ -11,7 +11,11 @@ export async function recordStart(
   tx: Tx,
   who: Principal,
   job: JobFacts,
-  whom: { readonly filter?: object | undefined; readonly emails?: number; readonly except: number },
+  whom: {
+    readonly filter?: object | undefined;
+    readonly emails?: number | undefined;
+    readonly except: number;
+  },
 ): Promise<void> {
   const { id, action, params, total, retryOf } = job;
   const after = { action, params, ...whom, total, retryOf };

@@ -1,4 +1,18 @@
-import { int, LIST_BODY, list, once, payload, route, type Route, shape, stream, text, withDefault, withMessage, nullable } from '../../kernel/index.js';
+import {
+  int,
+  LIST_BODY,
+  list,
+  once,
+  payload,
+  route,
+  type Route,
+  shape,
+  stream,
+  text,
+  withDefault,
+  withMessage,
+  nullable,
+} from '../../kernel/index.js';
 import { clientErrors } from '../clients/contract.js';
 import { errors } from './errors.js';
 import { JobDetail, JobReply, replyOf, SkippedReply } from './job-replies.js';

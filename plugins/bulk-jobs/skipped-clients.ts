@@ -6,7 +6,7 @@ import type { Outcome } from './tables.js';
 const MOST_REMOVED = 5_000;
 /** Rows of one statement. */
 const ROWS = 1_000;
-const LONGEST_REASON = 500;
+const LONGEST_TEXT = 500;
 
 export interface Listed {
   readonly id: number;
@@ -24,9 +24,8 @@ const COLUMNS = {
   code: 'text',
   reason: 'text',
 } as const;
-/** Without half of a character at the cut. */
-export const shortened = (reason: string): string =>
-  Buffer.from(reason.slice(0, LONGEST_REASON)).toString();
+/** Without halves of characters. */
+export const shortened = (text: string): string => Buffer.from(text.slice(0, LONGEST_TEXT)).toString();
 
 export class SkippedClients {
   readonly #db: Database;
@@ -41,7 +40,7 @@ export class SkippedClients {
       const rows = clients
         .slice(from, from + ROWS)
         .map(({ outcome, id, email, code, reason }, i) => [
-          ...[listed + from + i + 1, outcome, id, email, code, shortened(reason)],
+          ...[listed + from + i + 1, outcome, id, shortened(email), code, shortened(reason)],
         ]);
       await tx.run(
         `INSERT INTO bulk_job_skipped (job_id, ${Object.keys(COLUMNS).join(', ')})

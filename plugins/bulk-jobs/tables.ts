@@ -1,5 +1,12 @@
 // Jobs, the clients that they are still to change, and those that were skipped.
-import { column, type Migration, type Principal, type Row, table, type TableModels } from '../../kernel/index.js';
+import {
+  column,
+  type Migration,
+  type Principal,
+  type Row,
+  table,
+  type TableModels,
+} from '../../kernel/index.js';
 import type { BulkActionName, ClientFilter } from '../clients/contract.js';
 
 /** `stopping`: the portion under way is the last one */

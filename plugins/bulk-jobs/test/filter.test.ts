@@ -18,10 +18,11 @@ const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 
 test('any filter finds what list/paged shows, as a whole and client by client', async (t) => {
   t.log(`WEIR_TEST_SEED=${SEED}`);
   const { below } = random(SEED);
-  const { services, plugin } = servicesOf<{ lists: ClientLists; store: ClientStore }>(clients);
+  const observed = servicesOf<{ lists: ClientLists; store: ClientStore }>(clients);
   const engine = new FakeEngine();
   const clock = new FakeClock(Date.UTC(2030, 0, 1));
-  await using panel = await TestPanel.boot({ plugins: [plugin, engine.plugin], clock });
+  await using panel = await TestPanel.boot({ plugins: [observed.plugin, engine.plugin], clock });
+  const { services } = observed;
   const inbounds = [await panel.addInbound(), await panel.addInbound({ protocol: 'trojan' })];
   const one = <T>(...values: T[]): T => values[below(values.length)] as T;
   await addClients(panel, inbounds[0] as number, CLIENTS, () => ({
@@ -36,7 +37,8 @@ test('any filter finds what list/paged shows, as a whole and client by client', 
   const all = await listed(panel, {});
   const some = all.filter(() => below(3) === 0);
   await panel.get('/panel/api/clients/bulkAttach', { body: { emails: some, inboundIds: [inbounds[1]] } });
-  for (const row of services.store.all()) if (below(3) === 0) engine.move(inbounds[0] as number, row.id, below(2000), 1);
+  for (const row of services.store.all())
+    if (below(3) === 0) engine.move(inbounds[0] as number, row.id, below(2000), 1);
   clock.tick(5_000);
   await panel.kernel.settled();
 

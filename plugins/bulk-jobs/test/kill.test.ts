@@ -30,7 +30,9 @@ test('days are added once to each client, through kill -9 at any moment', async 
       Math.max(
         0,
         ...reader.messages.flatMap(({ type, payload }: Message) => {
-          const jobs = (type === 'snapshot' ? payload['client_jobs'] : type === 'client_jobs' && payload) as Job[] | false;
+          const jobs = (type === 'snapshot' ? payload['client_jobs'] : type === 'client_jobs' && payload) as
+            | Job[]
+            | false;
           return jobs ? jobs.map(({ done }) => done) : [];
         }),
       );
@@ -38,8 +40,7 @@ test('days are added once to each client, through kill -9 at any moment', async 
     const before = doneNow();
     await until(() => doneNow() > before || doneNow() === CLIENTS, 'a portion is done');
     // At another place of the next portion each time.
-    for (const turns = below(60), end = { left: turns }; end.left > 0; end.left--)
-      await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = below(60); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
     if (doneNow() < CLIENTS) killedInTheMiddle++;
     await panel.kill('SIGKILL');
     reader.close();

@@ -22,7 +22,11 @@ test('100,000 clients by filter, with kills and single edits meanwhile', async (
   t.teardown(() => panel.dispose());
   await addClients(panel, await panel.addInbound(), CLIENTS);
   const began = performance.now();
-  const { id, total } = await start(panel, { action: 'adjust', params: { addDays: 30 }, filter: { status: 'active' } });
+  const { id, total } = await start(panel, {
+    action: 'adjust',
+    params: { addDays: 30 },
+    filter: { status: 'active' },
+  });
   t.log(`started in ${Math.round(performance.now() - began)} ms`);
   t.is(total, CLIENTS);
   const finished = async (job: number): Promise<Job> => {
@@ -35,7 +39,10 @@ test('100,000 clients by filter, with kills and single edits meanwhile', async (
   for (let kill = 0; kill < KILLS; kill++) {
     const { done } = await jobOf(panel, id);
     const more = 1 + below(8_000);
-    await until(async () => (await jobOf(panel, id)).done > Math.min(done + more, CLIENTS - 1), 'more is done');
+    await until(
+      async () => (await jobOf(panel, id)).done > Math.min(done + more, CLIENTS - 1),
+      'more is done',
+    );
     await panel.kill('SIGKILL');
     panel = await PanelProcess.start({ env: NO_CORE, dataDirectory });
   }
@@ -48,7 +55,9 @@ test('100,000 clients by filter, with kills and single edits meanwhile', async (
   const waits: number[] = [];
   for (let i = 0; (await jobOf(panel, next.id)).endedAt === null; i++) {
     const sent = performance.now();
-    await panel.get(`/panel/api/clients/update/${emailOf(below(CLIENTS))}`, { body: { comment: `edit ${i}` } });
+    await panel.get(`/panel/api/clients/update/${emailOf(below(CLIENTS))}`, {
+      body: { comment: `edit ${i}` },
+    });
     waits.push(performance.now() - sent);
   }
   const job = await finished(next.id);

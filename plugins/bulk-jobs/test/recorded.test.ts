@@ -2,7 +2,8 @@
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';
 import { duringClientSave } from '../../clients/contract.js';
-import { addClients, boot, run } from './world.js';
+import { until } from '../../../test/harness/index.js';
+import { addClients, boot, ended, Gate, JOBS, run, start, type Started } from './world.js';
 
 interface Change {
   readonly area: string;
@@ -44,4 +45,32 @@ test('one beginning and one end, by whom it was; none for each client', async (t
   // A single edit after it is recorded as before.
   await panel.get('/panel/api/clients/bulkEnable', { body: { emails: ['c000000'] } });
   t.like((await audit())[0], { area: 'client', kind: 'updated', name: 'c000000' });
+});
+
+test('a stop and a retry are recorded', async (t) => {
+  const gate = new Gate();
+  const { panel, inbound } = await boot(t, [gate.plugin]);
+  await addClients(panel, inbound, 600);
+  gate.arrived = 0;
+  gate.passes = 0;
+  const { id } = await start(panel, { action: 'disable', filter: {} });
+  await until(() => gate.arrived === 1, 'the first portion');
+  await panel.get(`${JOBS}/${id}/stop`, { method: 'POST' });
+  gate.passes = Infinity;
+  await ended(panel, id);
+  const retry = await panel.get<Started>(`${JOBS}/${id}/retry`, { method: 'POST' });
+  await ended(panel, retry.id);
+  const changes = await panel.get<Change[]>('/panel/api/x/audit/changes?limit=10&area=clientJob');
+  t.deepEqual(
+    changes
+      .reverse()
+      .map(({ kind, subject, fields }) => [kind, Number(subject), fields['state'], fields['retryOf']]),
+    [
+      ['added', id, undefined, undefined],
+      ['updated', id, ['running', 'stopping'], undefined],
+      ['updated', id, ['stopping', 'stopped'], undefined],
+      ['added', retry.id, undefined, [null, id]],
+      ['updated', retry.id, ['running', 'done'], undefined],
+    ],
+  );
 });

@@ -3,7 +3,20 @@
 import test from 'ava';
 import { definePlugin, Refusal, tap } from '../../../kernel/index.js';
 import { duringClientSave } from '../../clients/contract.js';
-import { addClients, boot, clientsOf, DAY_MS, emailOf, ended, EXPIRY, Gate, JOBS, run, skippedOf, type Started } from './world.js';
+import {
+  addClients,
+  boot,
+  clientsOf,
+  DAY_MS,
+  emailOf,
+  ended,
+  EXPIRY,
+  Gate,
+  JOBS,
+  run,
+  skippedOf,
+  type Started,
+} from './world.js';
 
 test('a refusal concerns the client that it is about, and a retry does it when nobody refuses any more', async (t) => {
   const gate = new Gate();
@@ -17,7 +30,12 @@ test('a refusal concerns the client that it is about, and a retry does it when n
   const job = await run(panel, { action: 'adjust', params: { addDays: 1 }, filter: {} });
   t.like(job, { state: 'done', done: 700, changed: 698, failed: 2, skipped: 0 });
   t.deepEqual(
-    (await skippedOf(panel, job.id)).items.map(({ email, outcome, code, reason }) => [email, outcome, code, reason]),
+    (await skippedOf(panel, job.id)).items.map(({ email, outcome, code, reason }) => [
+      email,
+      outcome,
+      code,
+      reason,
+    ]),
     [first, second].map((email) => [email, 'failed', 'REFUSED', `${email} is protected`]),
   );
   gate.check = () => undefined;

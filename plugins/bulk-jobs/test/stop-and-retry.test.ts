@@ -37,7 +37,10 @@ test('a stop lets the portion finish, and a retry does the others, each once', a
   t.is((await panel.get<Job>(`${JOBS}/${id}/stop`, { method: 'POST' })).state, 'stopping', 'again');
   gate.passes = Infinity;
   t.like(await ended(panel, id), { state: 'stopped', total: 1_700, done: 1_000, changed: 1_000, skipped: 0 });
-  t.deepEqual(await daysAdded(panel), Array.from({ length: 1_700 }, (_, i) => (i < 1_000 ? 7 : 0)));
+  t.deepEqual(
+    await daysAdded(panel),
+    Array.from({ length: 1_700 }, (_, i) => (i < 1_000 ? 7 : 0)),
+  );
   t.is((await panel.get<Job>(`${JOBS}/${id}/stop`, { method: 'POST' })).state, 'stopped', 'as it is');
 
   const retry = await panel.get<Started>(`${JOBS}/${id}/retry`, { method: 'POST' });
@@ -58,7 +61,10 @@ test('a job that waits is stopped at once', async (t) => {
   gate.arrived = 0;
   const first = await start(panel, { action: 'disable', filter: {} });
   const second = await start(panel, { action: 'delete', filter: {} });
-  t.like(await panel.get<Job>(`${JOBS}/${second.id}/stop`, { method: 'POST' }), { state: 'stopped', startedAt: null });
+  t.like(await panel.get<Job>(`${JOBS}/${second.id}/stop`, { method: 'POST' }), {
+    state: 'stopped',
+    startedAt: null,
+  });
   gate.passes = Infinity;
   await ended(panel, first.id);
   t.is((await clientsOf(panel)).length, 10);

@@ -1,7 +1,8 @@
 // A panel with many clients, and the jobs on them.
 import type { ExecutionContext } from 'ava';
 import { definePlugin, type Plugin, tap } from '../../../kernel/index.js';
-import { FakeClock, FakeEngine, type PanelApi, TestPanel, until } from '../../../test/harness/index.js';
+import type { PanelApi } from '../../../test/harness/api.js';
+import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import { beforeClientSave } from '../../clients/contract.js';
 
 export const JOBS = '/panel/api/x/jobs';
@@ -76,7 +77,8 @@ export class Gate {
 export async function boot(t: ExecutionContext, plugins: readonly Plugin[] = []) {
   const engine = new FakeEngine();
   const clock = new FakeClock(Date.UTC(2030, 0, 1));
-  const panel = await TestPanel.boot({ plugins: [engine.plugin, ...plugins], clock });
+  const limits = { tap: 60_000 };
+  const panel = await TestPanel.boot({ plugins: [engine.plugin, ...plugins], clock, limits });
   t.teardown(() => panel[Symbol.asyncDispose]());
   return { panel, engine, clock, inbound: await panel.addInbound() };
 }
@@ -115,10 +117,17 @@ export const clientsOf = (panel: PanelApi): Promise<Client[]> => panel.get('/pan
 export const clientOf = (panel: PanelApi, email: string): Promise<Client> =>
   panel.get(`/panel/api/clients/get/${email}`);
 /** Emails that list/paged shows with this filter, by id. */
-export async function listed(panel: PanelApi, filter: Readonly<Record<string, string | number>>): Promise<string[]> {
+export async function listed(
+  panel: PanelApi,
+  filter: Readonly<Record<string, string | number>>,
+): Promise<string[]> {
   const emails: string[] = [];
   for (let page = 1; ; page++) {
-    const query = new URLSearchParams({ ...(filter as Record<string, string>), page: String(page), pageSize: '200' });
+    const query = new URLSearchParams({
+      ...(filter as Record<string, string>),
+      page: String(page),
+      pageSize: '200',
+    });
     const { items, filtered } = await panel.get<{ items: Client[]; filtered: number }>(
       `/panel/api/clients/list/paged?${query}`,
     );

@@ -30,10 +30,7 @@ export type BulkAction = {
 }[BulkActionName];
 
 /** Refuses an adjustment that does nothing; `prefix` stands before the name of the field in the error. */
-export function refuseNothing(
-  { addDays, addBytes, flow, limitHwid, adTag }: Adjustment,
-  prefix = '',
-): void {
+export function refuseNothing({ addDays, addBytes, flow, limitHwid, adTag }: Adjustment, prefix = ''): void {
   if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined && adTag === '')
     throw errors.NOTHING_TO_ADJUST(undefined, { path: `${prefix}addDays` });
 }
@@ -43,6 +40,7 @@ export function actionOf(name: BulkActionName, params: unknown): BulkAction {
   const schema = shape({ params: bulkActions[name] as (typeof bulkActions)['adjust'] });
   const checked = validate(schema, { params }, { closed: true });
   const action = { name, ...checked } as BulkAction;
-  if (action.name === 'adjust') refuseNothing({ ...action.params, limitHwid: action.params.limitHwid }, 'params.');
+  if (action.name === 'adjust')
+    refuseNothing({ ...action.params, limitHwid: action.params.limitHwid }, 'params.');
   return action;
 }

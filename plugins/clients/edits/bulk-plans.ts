@@ -25,11 +25,7 @@ export class BulkPlans {
   /** An adjustment starts from the result of the previous one: plan and write it in here. */
   readonly adjustments = new SerialQueue();
 
-  constructor({
-    inbounds,
-    clock,
-    service,
-  }: { inbounds: InboundsApi; clock: Clock; service: ClientService }) {
+  constructor({ inbounds, clock, service }: { inbounds: InboundsApi; clock: Clock; service: ClientService }) {
     this.#inbounds = inbounds;
     this.#clock = clock;
     this.#service = service;

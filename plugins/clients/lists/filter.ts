@@ -112,7 +112,9 @@ export function passing(query: ClientFilter, context: BucketContext, protocolOf:
 }
 
 /** What the list would ignore, so that it would show more clients than were meant: a list may, a change may not. */
-export function ignoredPart(query: ClientFilter): { readonly path: string; readonly message: string } | undefined {
+export function ignoredPart(
+  query: ClientFilter,
+): { readonly path: string; readonly message: string } | undefined {
   for (const path of ['status', 'filter'] as const) {
     const unknown = words(query[path]).find((name) => !Object.hasOwn(BUCKETS, name));
     if (unknown !== undefined)
