@@ -860,6 +860,10 @@ export type ClientsListInput = {
     page?: number;
     /** at most 200 */
     pageSize?: number;
+    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
+    sort?: string;
+    /** descend, or ascending */
+    order?: string;
     /** part of the email, subId, comment, UUID, password or tgId, in any case */
     search?: string;
     /** any of online, active, deactive, depleted, expiring; with commas */
@@ -872,10 +876,6 @@ export type ClientsListInput = {
     inboundIds?: string;
     /** the same as inboundIds */
     inbound?: string;
-    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
-    sort?: string;
-    /** descend, or ascending */
-    order?: string;
     /** Unix ms of the expiry, inclusive; 0 or less for none */
     expiryFrom?: number;
     /** Unix ms of the expiry, inclusive; 0 or less for none */
@@ -3712,6 +3712,8 @@ export type SettingsAllReply = {
   banGuardOpenPorts: string;
   /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
   blockBitTorrent: boolean;
+  /** days for which jobs on many clients are shown after they ended */
+  bulkJobDays: number;
   /** what tests of outbounds fetch */
   outboundTestUrl: string;
   /** the registered device, as JSON text; never shown */
@@ -4298,6 +4300,8 @@ export type SettingsUpdateInput = {
     banGuardOpenPorts?: string;
     /** refuse BitTorrent connections of users, where the sniffing of their inbound is enabled */
     blockBitTorrent?: boolean;
+    /** days for which jobs on many clients are shown after they ended */
+    bulkJobDays?: number;
     /** what tests of outbounds fetch */
     outboundTestUrl?: string;
     /** the registered device, as JSON text */
@@ -5774,6 +5778,273 @@ export type Import3xuiRunReply = {
     there: number;
     here: number;
   }[];
+};
+
+export type BulkJobsListReply = {
+  id: number;
+  action: 'adjust' | 'enable' | 'disable' | 'resetTraffic' | 'delete' | 'attach' | 'detach' | 'setGroup';
+  /** as they were sent, with defaults */
+  params: Record<string, unknown>;
+  state: 'waiting' | 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
+  total: number;
+  /** changed, unchanged, skipped and failed together */
+  done: number;
+  changed: number;
+  /** were as wanted before */
+  unchanged: number;
+  skipped: number;
+  failed: number;
+  /** rows of /skipped */
+  listed: number;
+  reasons: {
+    /** partly: a part of the action did not fit, the rest was done */
+    outcome: 'skipped' | 'partly' | 'failed';
+    code: string;
+    reason: string;
+    count: number;
+  }[];
+  /** why the whole job failed, or blank */
+  problem: string;
+  /** id of the job that it repeats */
+  retryOf: number | null;
+  by: {
+    name: string;
+    kind: string;
+  };
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  startedAt: number | null;
+  /** Unix ms */
+  endedAt: number | null;
+}[];
+
+export type BulkJobsStartInput = {
+  body: {
+    action: 'adjust' | 'enable' | 'disable' | 'resetTraffic' | 'delete' | 'attach' | 'detach' | 'setGroup';
+    /** as the bulk endpoint of the action takes them; setGroup takes group */
+    params?: {
+      addDays?: number;
+      addBytes?: number;
+      /** none to clear it */
+      flow?: '' | 'none' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+      /** devices; 0 for no limit */
+      limitHwid?: number;
+      /** blank to leave it, none to clear it */
+      adTag?: string;
+      keepTraffic?: boolean;
+      inboundIds?: number[];
+      /** blank for none */
+      group?: string;
+    };
+    /** the clients that list/paged shows with it; {} for all. Unlike there, what is unknown is refused */
+    filter?: {
+      /** part of the email, subId, comment, UUID, password or tgId, in any case */
+      search?: string;
+      /** any of online, active, deactive, depleted, expiring; with commas */
+      status?: string;
+      /** the same as status */
+      filter?: string;
+      /** attached to an inbound of any of these protocols; with commas */
+      protocol?: string;
+      /** attached to any of these inbounds; with commas; what is no id is ignored */
+      inboundIds?: string;
+      /** the same as inboundIds */
+      inbound?: string;
+      /** Unix ms of the expiry, inclusive; 0 or less for none */
+      expiryFrom?: number;
+      /** Unix ms of the expiry, inclusive; 0 or less for none */
+      expiryTo?: number;
+      /** bytes used, inclusive; 0 or less for none */
+      usageFrom?: number;
+      /** bytes used, inclusive; 0 or less for none */
+      usageTo?: number;
+      /** renews by days or on a day of the month, or does not */
+      autoRenew?: '' | 'on' | 'off';
+      /** has a tgId, or none */
+      hasTgId?: '' | 'yes' | 'no';
+      /** has a comment, or none */
+      hasComment?: '' | 'yes' | 'no';
+      /** in any of these groups, in any case; with commas */
+      group?: string;
+    };
+    /** in place of a filter */
+    emails?: string[];
+    /** clients that are left out */
+    except?: {
+      emails?: string[];
+      ids?: number[];
+    };
+    /** only says how many clients match */
+    dryRun?: boolean;
+  };
+};
+
+export type BulkJobsStartReply = {
+  /** of the job; null after a dry run */
+  id: number | null;
+  /** clients that match, and emails that no client has */
+  total: number;
+  /** emails that no client has */
+  unknown: number;
+  /** emails of the first ones */
+  sample: string[];
+};
+
+export type BulkJobsGetInput = {
+  id: number;
+};
+
+export type BulkJobsGetReply = {
+  id: number;
+  action: 'adjust' | 'enable' | 'disable' | 'resetTraffic' | 'delete' | 'attach' | 'detach' | 'setGroup';
+  /** as they were sent, with defaults */
+  params: Record<string, unknown>;
+  state: 'waiting' | 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
+  total: number;
+  /** changed, unchanged, skipped and failed together */
+  done: number;
+  changed: number;
+  /** were as wanted before */
+  unchanged: number;
+  skipped: number;
+  failed: number;
+  /** rows of /skipped */
+  listed: number;
+  reasons: {
+    /** partly: a part of the action did not fit, the rest was done */
+    outcome: 'skipped' | 'partly' | 'failed';
+    code: string;
+    reason: string;
+    count: number;
+  }[];
+  /** why the whole job failed, or blank */
+  problem: string;
+  /** id of the job that it repeats */
+  retryOf: number | null;
+  by: {
+    name: string;
+    kind: string;
+  };
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  startedAt: number | null;
+  /** Unix ms */
+  endedAt: number | null;
+  filter: {
+    /** part of the email, subId, comment, UUID, password or tgId, in any case */
+    search?: string;
+    /** any of online, active, deactive, depleted, expiring; with commas */
+    status?: string;
+    /** the same as status */
+    filter?: string;
+    /** attached to an inbound of any of these protocols; with commas */
+    protocol?: string;
+    /** attached to any of these inbounds; with commas; what is no id is ignored */
+    inboundIds?: string;
+    /** the same as inboundIds */
+    inbound?: string;
+    /** Unix ms of the expiry, inclusive; 0 or less for none */
+    expiryFrom?: number;
+    /** Unix ms of the expiry, inclusive; 0 or less for none */
+    expiryTo?: number;
+    /** bytes used, inclusive; 0 or less for none */
+    usageFrom?: number;
+    /** bytes used, inclusive; 0 or less for none */
+    usageTo?: number;
+    /** renews by days or on a day of the month, or does not */
+    autoRenew?: '' | 'on' | 'off';
+    /** has a tgId, or none */
+    hasTgId?: '' | 'yes' | 'no';
+    /** has a comment, or none */
+    hasComment?: '' | 'yes' | 'no';
+    /** in any of these groups, in any case; with commas */
+    group?: string;
+  } | null;
+};
+
+export type BulkJobsRetryInput = {
+  id: number;
+};
+
+export type BulkJobsRetryReply = {
+  /** of the job; null after a dry run */
+  id: number | null;
+  /** clients that match, and emails that no client has */
+  total: number;
+  /** emails that no client has */
+  unknown: number;
+  /** emails of the first ones */
+  sample: string[];
+};
+
+export type BulkJobsSkippedInput = {
+  id: number;
+  query?: {
+    page?: number;
+    pageSize?: number;
+  };
+};
+
+export type BulkJobsSkippedReply = {
+  total: number;
+  items: {
+    /** 0 for an email that no client had */
+    id: number;
+    email: string;
+    /** partly: a part of the action did not fit, the rest was done */
+    outcome: 'skipped' | 'partly' | 'failed';
+    code: string;
+    reason: string;
+  }[];
+};
+
+export type BulkJobsSkippedCsvInput = {
+  id: number;
+};
+
+export type BulkJobsStopInput = {
+  id: number;
+};
+
+export type BulkJobsStopReply = {
+  id: number;
+  action: 'adjust' | 'enable' | 'disable' | 'resetTraffic' | 'delete' | 'attach' | 'detach' | 'setGroup';
+  /** as they were sent, with defaults */
+  params: Record<string, unknown>;
+  state: 'waiting' | 'running' | 'stopping' | 'done' | 'stopped' | 'failed';
+  total: number;
+  /** changed, unchanged, skipped and failed together */
+  done: number;
+  changed: number;
+  /** were as wanted before */
+  unchanged: number;
+  skipped: number;
+  failed: number;
+  /** rows of /skipped */
+  listed: number;
+  reasons: {
+    /** partly: a part of the action did not fit, the rest was done */
+    outcome: 'skipped' | 'partly' | 'failed';
+    code: string;
+    reason: string;
+    count: number;
+  }[];
+  /** why the whole job failed, or blank */
+  problem: string;
+  /** id of the job that it repeats */
+  retryOf: number | null;
+  by: {
+    name: string;
+    kind: string;
+  };
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms */
+  startedAt: number | null;
+  /** Unix ms */
+  endedAt: number | null;
 };
 
 export type KeygenRealityInput = {
@@ -7450,6 +7721,30 @@ export class Weir extends Transport {
     /** Takes in the database of 3x-ui (`x-ui.db`). With `dryRun` true, only says what it would do. What is here already stays as it is, so it can be repeated; an import that was interrupted is continued by the same call. — POST /panel/api/x/import/3x-ui */
     run: (options?: CallOptions): Promise<Import3xuiRunReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/import/3x-ui', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly bulkJobs = {
+    /** All jobs, the newest first. — GET /panel/api/x/jobs */
+    list: (options?: CallOptions): Promise<BulkJobsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/jobs', gives: 'obj' }, {}, options),
+    /** Starts a job that does one thing to all clients of a filter, or to those with these emails. It replies at once; see the job, or `client_jobs` of the live stream, for how far it is. A key that is not described is refused. — POST /panel/api/x/jobs */
+    start: (input: BulkJobsStartInput, options?: KeyedCallOptions): Promise<BulkJobsStartReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/jobs', gives: 'obj', keyed: true }, input, options),
+    /** One job, with its filter. — GET /panel/api/x/jobs/{id} */
+    get: (input: BulkJobsGetInput, options?: CallOptions): Promise<BulkJobsGetReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/jobs/{id}', gives: 'obj' }, input, options),
+    /** Starts a job for the clients that an ended one skipped, failed with, or had not begun: the same action, and the same filter. — POST /panel/api/x/jobs/{id}/retry */
+    retry: (input: BulkJobsRetryInput, options?: KeyedCallOptions): Promise<BulkJobsRetryReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/jobs/{id}/retry', gives: 'obj', keyed: true }, input, options),
+    /** Clients that the job did not change, each with the reason, in the order in which they were met. — GET /panel/api/x/jobs/{id}/skipped */
+    skipped: (input: BulkJobsSkippedInput, options?: CallOptions): Promise<BulkJobsSkippedReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/jobs/{id}/skipped', gives: 'obj' }, input, options),
+    /** The same clients as CSV, safe to open in a spreadsheet: a text that begins like a formula has an apostrophe before it. — GET /panel/api/x/jobs/{id}/skipped.csv */
+    skippedCsv: (input: BulkJobsSkippedCsvInput, options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/jobs/{id}/skipped.csv', gives: 'response' }, input, options),
+    /** Stops a job after the portion that it is at. What is done stays; what is not begun is left for a retry. — POST /panel/api/x/jobs/{id}/stop */
+    stop: (input: BulkJobsStopInput, options?: KeyedCallOptions): Promise<BulkJobsStopReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/jobs/{id}/stop', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly keygen = {

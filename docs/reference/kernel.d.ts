@@ -10,7 +10,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 48 names
+//   @weir-panel/weir/plugins/clients: 60 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -2444,6 +2444,120 @@ declare module '@weir-panel/weir/plugins/clients' {
   }
   export const ClientArrivals: Token<ClientArrivalsApi>;
 
+  // What can be done to many clients at once, with the same parameters as the bulk endpoints.
+  export const bulkActions: {
+    adjust: Joi.ObjectSchema<any> & Typed<{
+      adTag: string;
+      addBytes: number;
+      addDays: number;
+      flow: string;
+      limitHwid?: number;
+    }>;
+    enable: Joi.ObjectSchema<any> & Typed<{}>;
+    disable: Joi.ObjectSchema<any> & Typed<{}>;
+    resetTraffic: Joi.ObjectSchema<any> & Typed<{}>;
+    delete: Joi.ObjectSchema<any> & Typed<{
+      keepTraffic: boolean;
+    }>;
+    attach: Joi.ObjectSchema<any> & Typed<{
+      inboundIds: number[];
+    }>;
+    detach: Joi.ObjectSchema<any> & Typed<{
+      inboundIds: number[];
+    }>;
+    setGroup: Joi.ObjectSchema<any> & Typed<{
+      group: string;
+    }>;
+  };
+  /** The parameters of all actions, for descriptions. */
+  export const BulkParams: Joi.ObjectSchema<any> & Typed<{
+    adTag: string;
+    addBytes: number;
+    addDays: number;
+    flow: string;
+    group?: string;
+    inboundIds?: number[];
+    keepTraffic: boolean;
+    limitHwid?: number;
+  }>;
+  export type BulkActionName = keyof typeof bulkActions;
+  export type BulkAction = {
+    [K in BulkActionName]: {
+      readonly name: K;
+      readonly params: Static<(typeof bulkActions)[K]>;
+    };
+  }[BulkActionName];
+
+  // Bulk work by filter, portion by portion, as other plugins ask for it.
+  /** A client that was chosen, with the email that it had then. */
+  export interface Target {
+    readonly id: number;
+    readonly email: string;
+  }
+  /** `isPartly`: the rest of the action was done. */
+  export interface SkippedTarget extends Target {
+    readonly code: string;
+    readonly reason: string;
+    readonly isPartly: boolean;
+  }
+  /** What becomes of each client of a portion: the numbers and the skipped ones that are not partly so are all of them. */
+  export interface PortionOutcome {
+    readonly changed: number;
+    /** were as wanted before */
+    readonly unchanged: number;
+    readonly skipped: readonly SkippedTarget[];
+  }
+  export interface Portion {
+    readonly action: BulkAction;
+    readonly targets: readonly Target[];
+    /** clients that no longer pass it are skipped */
+    readonly filter?: ClientFilter | undefined;
+  }
+  /** The bulk endpoints, for work on more clients than one call names. Do not call it inside a write. */
+  export interface ClientPortionsApi {
+    /** Checks what was sent as `filter`; unlike the list, refuses what it does not know. */
+    filter(sent: unknown): ClientFilter;
+    /** Checks what was sent as `params`, against the inbounds of this moment. */
+    action(name: BulkActionName, params: unknown): BulkAction;
+    /** All clients that the list shows with this filter, by id. */
+    matching(filter: ClientFilter): Promise<Target[]>;
+    /** The clients with these emails, each once, and the emails that no client has. */
+    named(emails: readonly string[]): {
+      readonly targets: Target[];
+      readonly unknown: readonly string[];
+    };
+    /**
+     * Does the action to some clients, in one transaction that `settle` is part of: what it writes is stored with the
+     * change. Clients that are deleted or changed between plan and transaction are skipped. The caller records the work:
+     * `audit` has no entry for each client.
+     */
+    run(portion: Portion, who: Principal, settle: (tx: Tx, outcome: PortionOutcome) => Promise<void>): Promise<Applied>;
+  }
+  export const ClientPortions: Token<ClientPortionsApi>;
+
+  // Queries, bodies and results of edits, beside whole clients.
+  export const sentEmails: () => Joi.ArraySchema<any[]> & Typed<string[]>;
+
+  // The query and the reply of the paged list.
+  /** The filter of the list, for work on all clients that it shows. */
+  export const ClientFilter: Joi.ObjectSchema<any> & Typed<{
+    autoRenew: string;
+    expiryFrom: number;
+    expiryTo: number;
+    filter: string;
+    group: string;
+    hasComment: string;
+    hasTgId: string;
+    inbound: string;
+    inboundIds: string;
+    protocol: string;
+    search: string;
+    status: string;
+    usageFrom: number;
+    usageTo: number;
+  }>;
+  export type ClientFilter = Static<typeof ClientFilter>;
+
   export const clientErrors: {
     readonly NOT_FOUND: ErrorFactory;
     readonly AT_LIMIT: ErrorFactory;
@@ -2459,6 +2573,9 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly PASSWORD_TAKEN: ErrorFactory;
     readonly AUTH_TAKEN: ErrorFactory;
     readonly CREDENTIAL_TAKEN: ErrorFactory;
+    readonly NOT_ATTACHABLE: ErrorFactory;
+    readonly CHANGED_MEANWHILE: ErrorFactory;
+    readonly NO_LONGER_MEANT: ErrorFactory;
   };
 
   // Settings of the lists: when a client counts as expiring.
@@ -2527,6 +2644,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly parts?: SentParts | undefined;
     /** the counters were reset or set, perhaps to what they were */
     readonly setsUsage?: true;
+    /** part of work on many clients that its owner records as a whole */
+    readonly isRecorded?: true;
   }
   export const Clients: Token<ClientsApi>;
   /** What a client used, with its limits, as `clients/traffic/{email}` shows it. */

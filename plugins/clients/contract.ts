@@ -37,6 +37,22 @@ export {
   type ClientArrivalsApi,
   type Skipped,
 } from './import/arriving.js';
+export {
+  type BulkAction,
+  type BulkActionName,
+  bulkActions,
+  BulkParams,
+} from './edits/bulk-actions.js';
+export {
+  ClientPortions,
+  type ClientPortionsApi,
+  type Portion,
+  type PortionOutcome,
+  type SkippedTarget,
+  type Target,
+} from './edits/portion.js';
+export { sentEmails } from './edits/request-schemas.js';
+export { ClientFilter } from './lists/page-schema.js';
 export { errors as clientErrors } from './errors.js';
 export { clientSettings } from './settings.js';
 
@@ -102,6 +118,8 @@ export interface ClientChange {
   readonly parts?: SentParts | undefined;
   /** the counters were reset or set, perhaps to what they were */
   readonly setsUsage?: true;
+  /** part of work on many clients that its owner records as a whole */
+  readonly isRecorded?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
 

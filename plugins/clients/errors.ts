@@ -15,4 +15,7 @@ export const errors = defineErrors('clients', {
   PASSWORD_TAKEN: [409, 'another client has this password'],
   AUTH_TAKEN: [409, 'another client has this auth'],
   CREDENTIAL_TAKEN: [409, 'another client of this inbound has this'],
+  NOT_ATTACHABLE: [409, 'the client cannot be attached to this inbound'],
+  CHANGED_MEANWHILE: [409, 'the client was changed at the same moment; try again'],
+  NO_LONGER_MEANT: [409, 'the client no longer passes the filter'],
 });

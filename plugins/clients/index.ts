@@ -31,6 +31,7 @@ import {
   clientChanged,
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
+  ClientPortions,
   Clients,
   ClientTraffic,
   ProgramUsers,
@@ -41,10 +42,12 @@ import {
 } from './contract.js';
 import { ClientCredentials } from './credentials/client-credentials.js';
 import { BulkOperations } from './edits/bulk-operations.js';
+import { BulkPlans } from './edits/bulk-plans.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
 import { ClientWriter } from './edits/client-writer.js';
+import { Portions } from './edits/portions.js';
 import { WantedClients } from './edits/wanted-clients.js';
 import { groupRoutes } from './groups/group-routes.js';
 import { errors } from './errors.js';
@@ -103,6 +106,7 @@ export default definePlugin({
     writer: singleton(ClientWriter),
     parts: singleton(PartsOfClients),
     service: singleton(ClientService),
+    plans: singleton(BulkPlans),
     bulk: singleton(BulkOperations),
     wanted: singleton(WantedClients),
     usage: singleton(UsageEdits),
@@ -110,11 +114,13 @@ export default definePlugin({
     shown: singleton(ShownUsage),
     lists: singleton(ClientLists),
     groups: singleton(Groups),
+    portions: singleton(Portions),
     importing: singleton(ClientImport),
     arrivals: singleton(Arrivals),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, wanted, usage, periods, coreUsers, shown, arrivals }) => [
+  provides: ({ store, service, wanted, usage, periods, coreUsers, shown, arrivals, portions }) => [
+    provide(ClientPortions, portions),
     provide(ClientArrivals, arrivals),
     provide(Clients, store),
     provide(ClientTraffic, { of: (row) => shown.traffic(row) }),

@@ -18,13 +18,16 @@ export const clients = audited({
   area: 'client',
   hook: duringClientSave,
   secret: SECRET,
-  describe: ({ kind, before, after }) => ({
-    kind,
-    name: (after ?? before)?.email ?? '',
-    id: (after ?? before)?.id ?? '',
-    before: facts(before),
-    after: facts(after),
-  }),
+  describe: ({ kind, before, after, isRecorded }) =>
+    isRecorded
+      ? undefined
+      : {
+          kind,
+          name: (after ?? before)?.email ?? '',
+          id: (after ?? before)?.id ?? '',
+          before: facts(before),
+          after: facts(after),
+        },
 });
 
 export const groups = audited({

@@ -70,6 +70,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['ban', 'unban', 'unbanAll'].map(
     (act) => [`POST ${API}x/ban-guard/${act}`, 'plugins/ban-guard/test/driver-care.test.ts'] as const,
   ),
+  // The job of the example has no clients.
+  ...['retry', 'stop'].map(
+    (act) => [`POST ${API}x/jobs/{id}/${act}`, 'plugins/bulk-jobs/test/recorded.test.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.

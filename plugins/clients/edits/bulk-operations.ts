@@ -1,18 +1,13 @@
-// Operations on clients by their emails, one or thousands: finds the clients, plans the edit of each, and lists those that are skipped with the reason.
+// Operations on clients by their emails, one or thousands: finds the clients, writes what is planned for each, and lists those that are skipped with the reason.
 import { type Clock, type Principal, SerialQueue, type Tx } from '../../../kernel/index.js';
-import { mapInSlices } from '../model/map-in-slices.js';
 import { type Applied, DONE } from '../../engine/contract.js';
-import type { InboundsApi } from '../../inbounds/contract.js';
 import type { SentCredentials } from '../credentials/sent.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
-import { uniqueFields } from '../model/fields.js';
-import { depletionOf } from '../model/depletion.js';
-import { changedFields } from '../model/field-changes.js';
 import type { ClientRow } from '../model/row.js';
-import type { ClientPatch } from '../model/schema.js';
-import { adjustment, type Adjustment } from './adjustment.js';
-import type { ClientService, SkippedClient } from './client-service.js';
+import type { Adjustment } from './adjustment.js';
+import type { BulkPlans } from './bulk-plans.js';
+import type { SkippedClient } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
 import type { ClientEdit } from './edit.js';
 import { Progress, writeInPortions } from './in-portions.js';
@@ -34,32 +29,21 @@ export interface Attached {
 export class BulkOperations {
   readonly #store: ClientStore;
   readonly #writer: ClientWriter;
-  readonly #inbounds: InboundsApi;
   readonly #clock: Clock;
-  readonly #service: ClientService;
-  /** An adjustment starts from the result of the previous one. */
-  readonly #adjustments = new SerialQueue();
+  readonly #plans: BulkPlans;
   readonly #deletions = new SerialQueue();
   readonly #progress = new Progress();
 
   constructor({
     store,
     writer,
-    inbounds,
     clock,
-    service,
-  }: {
-    store: ClientStore;
-    writer: ClientWriter;
-    inbounds: InboundsApi;
-    clock: Clock;
-    service: ClientService;
-  }) {
+    plans,
+  }: { store: ClientStore; writer: ClientWriter; clock: Clock; plans: BulkPlans }) {
     this.#store = store;
     this.#writer = writer;
-    this.#inbounds = inbounds;
     this.#clock = clock;
-    this.#service = service;
+    this.#plans = plans;
   }
 
   /** `changed` counts all clients that have the wanted state now, also those that had it before. */
@@ -68,18 +52,9 @@ export class BulkOperations {
     enable: boolean,
     who: Principal,
   ): Promise<{ changed: number; skipped: SkippedClient[]; applied: Applied }> {
-    const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
-    // Clients at a limit are edited too: they come back when the limit is raised.
-    const applied = await this.#write(
-      await this.#planEdits(
-        rows.map((row) => ({ row, patch: { enable } })),
-        now,
-        who,
-      ),
-      who,
-    );
-    const held = enable ? rows.filter((row) => depletionOf(row, now)) : [];
+    const { edits, held } = await this.#plans.setEnable(rows, enable, who);
+    const applied = await this.#write(edits, who);
     return {
       changed: rows.length - held.length,
       skipped: [...skipped, ...held.map((row) => skip(row.email, errors.AT_LIMIT))],
@@ -94,7 +69,7 @@ export class BulkOperations {
     who: Principal,
     note?: (facts: Adjusted) => void,
   ): Promise<Adjusted> {
-    return this.#adjustments.run(() => this.#adjust(emails, wanted, who, note));
+    return this.#plans.adjustments.run(() => this.#adjust(emails, wanted, who, note));
   }
 
   async #adjust(
@@ -103,19 +78,9 @@ export class BulkOperations {
     who: Principal,
     note?: (facts: Adjusted) => void,
   ) {
-    const now = this.#clock.now();
     const { rows, skipped } = pickClients(this.#store.roster, emails);
-    const effective = {
-      takesFlow: (id: number) => this.#inbounds.takesFlow(id),
-      takesAdTag: (id: number) => this.#inbounds.get(id)?.protocol === 'mtproto',
-    };
-    const patches: { row: ClientRow; patch: ClientPatch }[] = [];
-    for (const row of rows) {
-      const { patch, reason } = adjustment(row, wanted, effective);
-      if (Object.keys(patch).length > 0) patches.push({ row, patch });
-      if (reason !== undefined) skipped.push(skip(row.email, errors.NOT_ADJUSTABLE, reason));
-    }
-    const edits = await this.#planEdits(patches, now, who);
+    const { edits, unfit } = await this.#plans.adjust(rows, wanted, who);
+    skipped.push(...unfit.map(({ row, reason }) => skip(row.email, errors.NOT_ADJUSTABLE, reason)));
     const facts = { adjusted: edits.length, skipped };
     return {
       ...facts,
@@ -183,15 +148,13 @@ export class BulkOperations {
   ): Promise<Attached> {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
     const ids = [...new Set(inboundIds)];
-    const problems = new Map(ids.flatMap((id) => this.#whyNot(id)));
+    const problems = this.#plans.unusable(ids);
     const existingIds = ids.filter((id) => !problems.has(id));
     const attached: string[] = [];
     const skipped: string[] = [];
-    const edits = rows.map((row): ClientEdit => {
-      const toAttach = existingIds.filter((id) => !row.inboundIds.includes(id));
-      for (const id of existingIds) (toAttach.includes(id) ? attached : skipped).push(row.email);
-      return { row, attach: toAttach, credentials: credentialsOf?.(row.email) };
-    });
+    const edits = this.#plans.attach(rows, existingIds, credentialsOf);
+    for (const { row, attach = [] } of edits)
+      for (const id of existingIds) (attach.includes(id) ? attached : skipped).push(row.email);
     const facts = {
       attached,
       skipped,
@@ -206,22 +169,10 @@ export class BulkOperations {
     };
   }
 
-  #whyNot(inboundId: number): [number, string][] {
-    const problem = this.#inbounds.get(inboundId)
-      ? this.#inbounds.clientless(inboundId)
-      : 'there is no inbound with this id';
-    return problem === undefined ? [] : [[inboundId, problem]];
-  }
-
   /** The reply has each email once. */
   async detach(emails: readonly string[], inboundIds: readonly number[], who: Principal) {
     const { rows, skipped: notFound } = pickClients(this.#store.roster, emails);
-    const edits = rows.map(
-      (row): ClientEdit => ({
-        row,
-        detach: [...new Set(inboundIds)].filter((id) => row.inboundIds.includes(id)),
-      }),
-    );
+    const edits = this.#plans.detach(rows, inboundIds);
     const isAttached = ({ detach = [] }: ClientEdit): boolean => detach.length > 0;
     const detached = edits.filter(isAttached).map(({ row }) => row.email);
     const skipped = edits.filter((edit) => !isAttached(edit)).map(({ row }) => row.email);
@@ -241,10 +192,7 @@ export class BulkOperations {
     who: Principal,
     also?: (tx: Tx) => Promise<void>,
   ): Promise<{ affected: number; applied: Applied }> {
-    const now = this.#clock.now();
-    const moved = rows
-      .filter((row) => row.group !== group)
-      .map((row): ClientEdit => ({ row, fields: { group, updatedAt: now } }));
+    const moved = this.#plans.regroup(rows, group);
     return { affected: moved.length, applied: await this.#write(moved, who, { also }) };
   }
 
@@ -254,23 +202,5 @@ export class BulkOperations {
     rest: Pick<WriteRequest, 'also' | 'committing'> = {},
   ): Promise<Applied> {
     return (await this.#writer.write({ edits, ...rest }, who)).applied;
-  }
-
-  /** Plans the edits after plugins changed the patches. Bulk calls cannot set unique fields: those that a plugin adds are ignored. */
-  async #planEdits(
-    wanted: readonly { readonly row: ClientRow; readonly patch: ClientPatch }[],
-    now: number,
-    who: Principal,
-  ): Promise<ClientEdit[]> {
-    const patches = await this.#service.prepare(
-      wanted.map(({ patch }) => patch),
-      await mapInSlices(wanted, ({ row }) => ({ before: { ...row }, inboundIds: row.inboundIds })),
-      who,
-    );
-    return mapInSlices(wanted, ({ row }, i) => {
-      const { id: _, ...patch } = patches[i] ?? {};
-      for (const name of uniqueFields) delete patch[name];
-      return { row, fields: changedFields(row, patch, now), chosen: patch.enable };
-    });
   }
 }

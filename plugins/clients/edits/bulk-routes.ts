@@ -22,6 +22,7 @@ import { canRenew } from '../model/renewal.js';
 import { AddClients } from '../model/schema.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
 import { addValid } from './add-valid.js';
+import { refuseNothing } from './bulk-actions.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { ClientService } from './client-service.js';
 import {
@@ -107,8 +108,7 @@ export const bulkRoutes = ({ service, bulk, usage, inbounds }: Needs): Route[] =
     errors: [errors.NOTHING_TO_ADJUST],
     handle: async (input) => {
       const { emails, addDays, addBytes, flow, limitHwid, adTag } = input.body;
-      if (addDays === 0 && addBytes === 0 && flow === '' && limitHwid === undefined && adTag === '')
-        throw errors.NOTHING_TO_ADJUST(undefined, { path: 'addDays' });
+      refuseNothing({ addDays, addBytes, flow, limitHwid, adTag });
       const result = await once(input, (note) =>
         bulk.adjust(emails, { addDays, addBytes, flow, limitHwid, adTag }, input.who, note),
       );

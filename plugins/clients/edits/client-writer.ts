@@ -108,7 +108,7 @@ export class ClientWriter {
   /** Resolves when memory and the core have the changes; `applied` says whether the core still waits for them. */
   async write(request: WriteRequest, who: Principal): Promise<Written> {
     const { added = [], edits = [], deleted = [], also } = request;
-    if (added.length + deleted.length === 0 && edits.every(isEmpty) && !also)
+    if (added.length + deleted.length === 0 && edits.every(isEmpty) && !also && !request.leaveOut)
       return { ...NO_CHANGES, applied: DONE };
     const { run, apply } = await this.plan(request, who);
     // A failed commit forgets the keys of credentials as well.
@@ -143,7 +143,10 @@ export class ClientWriter {
     let done: readonly ClientEdit[] = edits;
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
-      const placed = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
+      const leftOut = (await request.leaveOut?.(tx)) ?? NO_CHANGES.deleted;
+      const meant = leftOut.size === 0 ? edits : edits.filter(({ row }) => !leftOut.has(row.id));
+      const toDelete = deletedRows.filter(({ id }) => !leftOut.has(id));
+      const placed = saving ? meant.map((edit) => attachedTo(edit, saving.id)) : meant;
       done = await decideAgain(tx, placed, this.#clock.now());
       const changes = await mapInSlices(
         done,
@@ -151,12 +154,14 @@ export class ClientWriter {
       );
       const { inserted, sources, refused } = await this.#insert(tx, newRows, request, saving);
       const changed = await this.#update(tx, done, request, saving);
-      const deletedIds = await this.#delete(tx, deletedRows, keepTraffic);
-      await this.#follow(tx, { inserted, edits: done, changed, deletedIds }, who, [
+      const deletedIds = await this.#delete(tx, toDelete, keepTraffic);
+      const all = [
         ...inserted.map((row, i) => addedChange(row, partsOf(sources[i]))),
         ...changes.map((change) => withCredentials(change, changed)),
-        ...deletedRows.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
-      ]);
+        ...toDelete.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
+      ];
+      const told = request.isRecorded ? all.map((change) => ({ ...change, isRecorded: true as const })) : all;
+      await this.#follow(tx, { inserted, edits: done, changed, deletedIds }, who, told);
       return { added: inserted, refused, changed, deleted: deletedIds };
     };
     return {

@@ -7,20 +7,21 @@ export const KeepTraffic = shape({
     '1 to retain its usage for a client with the same email that is created later',
   ),
 });
-export const InboundIds = shape({ inboundIds: list(int().min(1)).max(1000) }).example({ inboundIds: [1] });
+export const inboundIds = () => list(int().min(1)).max(1000);
+export const InboundIds = shape({ inboundIds: inboundIds() }).example({ inboundIds: [1] });
 export const sentEmails = () => list(text().max(255)).max(10_000);
 const SOME = ['ada@example.org'];
 export const Emails = shape({ emails: sentEmails() }).example({ emails: SOME });
 export const EmailsAndInbounds = shape({
   emails: sentEmails(),
-  inboundIds: list(int().min(1)).max(1000),
+  inboundIds: inboundIds(),
 }).example({ emails: SOME, inboundIds: [1] });
-export const BulkDelete = shape({
-  emails: sentEmails(),
-  keepTraffic: withDefault(bool(), false),
-}).example({ emails: SOME, keepTraffic: true });
-export const BulkAdjust = shape({
-  emails: sentEmails(),
+export const deletionFields = { keepTraffic: withDefault(bool(), false) };
+export const BulkDelete = shape({ emails: sentEmails(), ...deletionFields }).example({
+  emails: SOME,
+  keepTraffic: true,
+});
+export const adjustmentFields = {
   addDays: withDefault(int().min(-36_500).max(36_500), 0),
   addBytes: withDefault(int(), 0),
   flow: withDefault(text().valid('', 'none', 'xtls-rprx-vision', 'xtls-rprx-vision-udp443'), '').description(
@@ -31,7 +32,11 @@ export const BulkAdjust = shape({
     text().pattern(/^(?:none|[0-9a-f]{32})?$/i, '32 hexadecimal digits, none, or blank'),
     '',
   ).description('blank to leave it, none to clear it'),
-}).example({ emails: SOME, addDays: 30 });
+};
+export const BulkAdjust = shape({ emails: sentEmails(), ...adjustmentFields }).example({
+  emails: SOME,
+  addDays: 30,
+});
 export const SentUsage = shape({ upload: nonNegative(), download: nonNegative() }).example({
   upload: 1_048_576,
   download: 10_485_760,

@@ -27,6 +27,10 @@ export interface WriteRequest {
   readonly keepTraffic?: boolean;
   /** written first, in the same transaction */
   readonly also?: ((tx: Tx) => Promise<void>) | undefined;
+  /** Asked first in the transaction for the ids of clients that are left out after all. */
+  readonly leaveOut?: (tx: Tx) => Promise<ReadonlySet<number>>;
+  /** part of work that is recorded as a whole: `audit` records none of its clients */
+  readonly isRecorded?: true;
   /** Called last in the transaction. */
   readonly committing?: ((changes: Changes) => void) | undefined;
   /** stands before the names of fields in errors */

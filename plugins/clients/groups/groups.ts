@@ -177,11 +177,19 @@ export class Groups {
     name: string,
     who: Principal,
   ): Promise<{ affected: number; applied: Applied }> {
-    if (!this.#exists(name)) refuseHidden('group', name, 'label');
+    this.requireVisible('group', name);
     const rows = this.#bulk.find(emails);
-    return this.#bulk.regroup(rows, name, who, async (tx) => {
-      if (!(await this.#row(tx, name))) await this.#set(tx, name, await this.#baseline(tx, name), who);
-    });
+    return this.#bulk.regroup(rows, name, who, (tx) => this.ensure(tx, name, who));
+  }
+
+  /** Refuses invisible characters in the name of a new group. */
+  requireVisible(path: string, name: string): void {
+    if (!this.#exists(name)) refuseHidden(path, name, 'label');
+  }
+
+  /** Creates the group that clients move into, unless it was created. */
+  async ensure(tx: Tx, name: string, who: Principal): Promise<void> {
+    if (!(await this.#row(tx, name))) await this.#set(tx, name, await this.#baseline(tx, name), who);
   }
 
   remove(emails: readonly string[], who: Principal): Promise<{ affected: number; applied: Applied }> {

@@ -9,14 +9,15 @@ import {
 import type { InboundsApi } from '../../inbounds/contract.js';
 import type { BucketContext } from './buckets.js';
 import { type PresenceSource, PresenceSources } from '../contract.js';
-import { marksOf } from './filter.js';
+import { marksOf, passing } from './filter.js';
 import type { GroupStore } from '../groups/group-store.js';
 import { KeptBuckets } from './kept-buckets.js';
 import { Orders } from './orders.js';
-import type { PageQuery } from './page-schema.js';
+import type { ClientFilter, PageQuery } from './page-schema.js';
 import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
 import type { RosterJournal } from '../model/journal.js';
+import type { ClientRow } from '../model/row.js';
 import type { ShownUsage } from './shown-usage.js';
 
 const MAX_PAGE_SIZE = 200;
@@ -71,21 +72,10 @@ export class ClientLists {
   }
 
   async page(query: PageQuery) {
-    // Milliseconds of 100,000 clients, and more before the first search.
-    await new TimeSlice().next();
-    if (query.search.trim() !== '') {
-      const { roster } = this.#store;
-      await roster.search.prepare(() => roster.ordered('id'));
-    }
-    return this.#page(query);
-  }
-
-  #page(query: PageQuery) {
+    await this.#prepare(query);
     const { roster } = this.#store;
-    const context = this.#context();
     const pageSize = Math.min(query.pageSize, MAX_PAGE_SIZE);
-    const { summary, bits } = this.#buckets.of(roster, context);
-    const marks = marksOf(query, roster, bits, (id) => this.#inbounds.get(id)?.protocol);
+    const { summary, marks } = this.#marked(query);
     const found = this.#orders.slice(query.sort, query.order, marks, (query.page - 1) * pageSize, pageSize);
     return {
       filtered: found.count,
@@ -97,6 +87,35 @@ export class ClientLists {
       summary,
     };
   }
+
+  /** All clients that the list shows with this filter, by id. */
+  async all(filter: ClientFilter): Promise<ClientRow[]> {
+    await this.#prepare(filter);
+    const { marks } = this.#marked(filter);
+    const rows = this.#store.roster.ordered('id');
+    return marks ? rows.filter((_, place) => marks[place] === 1) : rows.slice();
+  }
+
+  /** Whether the list shows a client with this filter, as it is now. */
+  passing(filter: ClientFilter): (row: ClientRow) => boolean {
+    return passing(filter, this.#context(), this.#protocolOf);
+  }
+
+  /** Milliseconds of 100,000 clients, and more before the first search. */
+  async #prepare({ search }: ClientFilter): Promise<void> {
+    await new TimeSlice().next();
+    if (search.trim() === '') return;
+    const { roster } = this.#store;
+    await roster.search.prepare(() => roster.ordered('id'));
+  }
+
+  #marked(filter: ClientFilter) {
+    const { roster } = this.#store;
+    const { summary, bits } = this.#buckets.of(roster, this.#context());
+    return { summary, marks: marksOf(filter, roster, bits, this.#protocolOf) };
+  }
+
+  readonly #protocolOf = (inboundId: number): string | undefined => this.#inbounds.get(inboundId)?.protocol;
 
   /** Names of the groups that were created and of those that clients are in. */
   groups(): readonly string[] {

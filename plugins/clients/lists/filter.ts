@@ -1,10 +1,11 @@
 // Filters of the paged list: one test per parameter that was sent; a client must pass all of them. Buckets and the search
 // mark all clients without reading a row; the other tests read those that are left.
-import { BUCKETS } from './buckets.js';
+import { type BucketContext, BUCKETS, bucketsOf as bucketsOfRow } from './buckets.js';
 import type { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import { isFoundBy } from '../model/search-text.js';
 import type { Marks } from './orders.js';
-import type { PageQuery } from './page-schema.js';
+import type { ClientFilter } from './page-schema.js';
 
 type Filter = (row: ClientRow) => boolean;
 
@@ -65,16 +66,11 @@ function byUsage(from: number, to: number): Filter | undefined {
 const bySwitch = (wanted: string, yes: string, holds: Filter): Filter | undefined =>
   wanted === '' ? undefined : (row) => holds(row) === (wanted === yes);
 
-/** Marks the clients that pass; undefined if the query has no filter. `bits` are the buckets of each client, by place. */
-export function marksOf(
-  query: PageQuery,
-  roster: Roster,
-  bits: Uint8Array,
-  protocolOf: (inboundId: number) => string | undefined,
-): Marks | undefined {
-  const needle = query.search.trim();
-  const buckets = bucketsOf(query.status || query.filter);
-  const tests = [
+type ProtocolOf = (inboundId: number) => string | undefined;
+
+/** The tests that read a row. */
+const testsOf = (query: ClientFilter, protocolOf: ProtocolOf): Filter[] =>
+  [
     byInbound(query.inboundIds || query.inbound),
     byProtocol(query.protocol, protocolOf),
     byGroup(query.group),
@@ -84,6 +80,17 @@ export function marksOf(
     bySwitch(query.hasTgId, 'yes', ({ tgId }) => tgId !== 0),
     bySwitch(query.hasComment, 'yes', ({ comment }) => comment.trim() !== ''),
   ].filter((test) => test !== undefined);
+
+/** Marks the clients that pass; undefined if the query has no filter. `bits` are the buckets of each client, by place. */
+export function marksOf(
+  query: ClientFilter,
+  roster: Roster,
+  bits: Uint8Array,
+  protocolOf: ProtocolOf,
+): Marks | undefined {
+  const needle = query.search.trim();
+  const buckets = bucketsOf(query.status || query.filter);
+  const tests = testsOf(query, protocolOf);
   if (needle === '' && buckets === undefined && tests.length === 0) return undefined;
   const rows = roster.ordered('id');
   const marks = needle === '' ? new Uint8Array(rows.length).fill(1) : roster.search.marks(rows, needle);
@@ -92,4 +99,36 @@ export function marksOf(
   for (const passes of tests)
     for (let i = 0; i < marks.length; i++) if (marks[i] === 1 && !passes(rows[i] as ClientRow)) marks[i] = 0;
   return marks;
+}
+
+/** The same for a few clients: costs those, not all. */
+export function passing(query: ClientFilter, context: BucketContext, protocolOf: ProtocolOf): Filter {
+  const needle = query.search.trim();
+  const buckets = bucketsOf(query.status || query.filter);
+  const tests = testsOf(query, protocolOf);
+  if (needle !== '') tests.push(isFoundBy(needle));
+  if (buckets !== undefined) tests.push((row) => (bucketsOfRow(row, context) & buckets) !== 0);
+  return (row) => tests.every((test) => test(row));
+}
+
+/** What the list would ignore, so that it would show more clients than were meant: a list may, a change may not. */
+export function ignoredPart(
+  query: ClientFilter,
+): { readonly path: string; readonly message: string } | undefined {
+  for (const path of ['status', 'filter'] as const) {
+    const unknown = words(query[path]).find((name) => !Object.hasOwn(BUCKETS, name));
+    if (unknown !== undefined)
+      return { path, message: `${path} must be of ${Object.keys(BUCKETS).join(', ')}, not "${unknown}"` };
+  }
+  for (const path of ['inboundIds', 'inbound'] as const) {
+    const unknown = words(query[path]).find((id) => !(Number.isSafeInteger(Number(id)) && Number(id) > 0));
+    if (unknown !== undefined)
+      return { path, message: `${path} must be ids of inbounds with commas, not "${unknown}"` };
+  }
+  // Of two names for one thing, the list reads the first alone.
+  if (query.status !== '' && query.filter !== '')
+    return { path: 'filter', message: 'filter is the same as status; send one of them' };
+  if (query.inboundIds !== '' && query.inbound !== '')
+    return { path: 'inbound', message: 'inbound is the same as inboundIds; send one of them' };
+  return undefined;
 }

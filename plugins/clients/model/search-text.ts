@@ -18,6 +18,12 @@ interface Block {
 
 const blockOf = (id: number): number => Math.floor(id / IDS_PER_BLOCK);
 
+/** Whether `marks` would mark the client; for a few of them. */
+export const isFoundBy = (search: string): ((row: ClientRow) => boolean) => {
+  const needle = search.toLowerCase();
+  return (row) => !needle.includes(END) && textOf(row).includes(needle);
+};
+
 const textOf = (row: ClientRow): string => {
   const values = searchedFields.map((name) => row[name] || '').join('\n');
   return values.toLowerCase().replaceAll(END, '') + END;

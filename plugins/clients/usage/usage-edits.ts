@@ -36,13 +36,15 @@ export class UsageEdits {
     emails: readonly string[],
     who: Principal,
   ): Promise<{ affected: number; applied: Applied }> {
-    const now = this.#clock.now();
     const { rows } = pickClients(this.#store.roster, emails);
-    const applied = await this.#write(
-      rows.map((row) => this.#planUsage(row, { up: 0, down: 0 }, now, true)),
-      who,
-    );
+    const applied = await this.#write(this.planResets(rows), who);
     return { affected: rows.length, applied };
+  }
+
+  /** Resets by name. */
+  planResets(rows: readonly ClientRow[]): ClientEdit[] {
+    const now = this.#clock.now();
+    return rows.map((row) => this.#planUsage(row, { up: 0, down: 0 }, now, true));
   }
 
   /** Resets all clients, portion by portion; those that an admin disabled stay disabled. One call after the other: the next finds nothing to do. */

@@ -1,0 +1,9 @@
+import { int, setting } from '../../kernel/index.js';
+
+export const bulkJobSettings = {
+  bulkJobDays: setting(
+    int().min(1).max(365),
+    14,
+    'days for which jobs on many clients are shown after they ended',
+  ),
+} as const;
