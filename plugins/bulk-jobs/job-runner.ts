@@ -21,7 +21,7 @@ import { recordChange } from './recorded.js';
 import { type Listed, shortened, type SkippedClients } from './skipped-clients.js';
 
 const PAUSES_MS = [250, 1_000, 4_000];
-/** Clients in a row that nothing can be done to, for a reason that is none of theirs. */
+/** Clients in a row that fail with an error that is not a refusal. */
 const MOST_BUGS = 20;
 const GOING: readonly JobFacts['state'][] = ['running', 'stopping'];
 

@@ -17,7 +17,6 @@ import {
   type ClientChange,
   clientChanged,
   duringClientSave,
-  type SentParts,
 } from '../contract.js';
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
 import { credentialsIn, withCredentials } from '../credentials/merged.js';
@@ -38,11 +37,13 @@ import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
 import { decideAgain } from './decide-again.js';
 import {
+  addedChange,
   attachedTo,
   attachmentsAfter,
   byInbound,
   changeOf,
   type ClientEdit,
+  deletedChange,
   isEmpty,
   refsChanged,
   refsOf,
@@ -64,13 +65,6 @@ interface Inserted {
   readonly refused: Written['refused'];
 }
 
-const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChange => ({
-  kind: 'added',
-  before: undefined,
-  after,
-  ...(parts && { parts }),
-});
-const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
 
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
