@@ -196,30 +196,33 @@ export default definePlugin({
         reply: payload(all),
         handle: () => service.all(),
       }),
-      route({
-        method: 'POST',
-        path: '/panel/api/setting/update',
-        name: 'settings.update',
-        doc: 'Changes the settings that are sent and leaves the others as they are.',
-        body: update,
-        reply: payload(nullable(openObject())),
-        errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN, errors.ADDRESS],
-        handle: async ({ body, who, ip, host, headers }) => {
-          const { changed, reply } = await service.update(body, {
-            ...who,
-            ip,
-            hosts: [host, hostOfHeader(headers.host ?? '')],
-          });
-          const later = listenerPorts.waiting(
-            Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
-          );
-          const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
-          return withMessage(
-            later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
-            reply,
-          );
-        },
-      }),
+      service.versions.guarded(
+        route({
+          method: 'POST',
+          path: '/panel/api/setting/update',
+          name: 'settings.update',
+          doc: 'Changes the settings that are sent and leaves the others as they are.',
+          body: update,
+          reply: payload(nullable(openObject())),
+          errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN, errors.ADDRESS],
+          handle: async ({ body, who, ip, host, headers }) => {
+            const { changed, reply } = await service.update(body, {
+              ...who,
+              ip,
+              hosts: [host, hostOfHeader(headers.host ?? '')],
+            });
+            const later = listenerPorts.waiting(
+              Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
+            );
+            const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
+            return withMessage(
+              later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
+              reply,
+            );
+          },
+        }),
+        () => service.all(),
+      ),
       route({
         method: 'POST',
         path: '/panel/api/setting/defaultSettings',
