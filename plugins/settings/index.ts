@@ -28,7 +28,7 @@ import {
   optional,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, keptUpdate, undoer, Undoers } from '../audit/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { settingsPart } from './archive-part.js';
 import { AllowedHosts } from './allowed-hosts.js';
@@ -43,6 +43,7 @@ import {
   PanelListener,
   PanelHosts,
   PanelIdentity as Identity,
+  type SettingChange,
   settingChanges,
   SettingGroups,
   Settings,
@@ -141,9 +142,37 @@ export default definePlugin({
     provide(Identity, identity),
     provide(ListenerPlaces, listenerPorts),
   ],
-  contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener, transfer }) => [
+  contributes: ({
+    config: { basePath, allowedHosts },
+    configSource,
+    panelListener,
+    transfer,
+    store,
+    service,
+  }) => [
     contribute(ArchiveParts, settingsPart(transfer)),
     contribute(AuditedHooks, settings),
+    contribute(
+      Undoers,
+      undoer<SettingChange>({
+        area: settings.area,
+        keep: (changes) =>
+          changes.some(({ secret }) => secret)
+            ? 'a secret was changed, whose value before is not known'
+            : changes.map(({ name, before, after }) =>
+                keptUpdate({ id: name, name }, { value: before }, { value: after }),
+              ),
+        now: ({ name }) => {
+          const known = store.known(name);
+          return known && { value: known.value };
+        },
+        undo: async (changes, { host, ...who }) => {
+          const values = Object.fromEntries(changes.map(({ name, before }) => [name, before['value']]));
+          const { changed } = await service.update(values, { ...who, hosts: [host] });
+          return `${changed.join(', ')} set back`;
+        },
+      }),
+    ),
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, {
       listener: 'panel',
