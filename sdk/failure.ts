@@ -12,7 +12,7 @@ export interface FailureBody {
   readonly msg?: string;
   readonly code?: string;
   readonly requestId?: string;
-  readonly obj?: { readonly issues?: readonly Issue[] } | null;
+  readonly obj?: { readonly issues?: readonly Issue[]; readonly current?: unknown } | null;
 }
 
 /** The panel refused or failed; `code` is stable, the message is for people. */
@@ -21,6 +21,8 @@ export class PanelFailure extends Error {
   /** Empty where a proxy answered instead of the panel. Codes of third-party plugins are not in the list. */
   readonly code: ErrorCode | (string & Record<never, never>);
   readonly issues: readonly Issue[];
+  /** of a call with `ifVersion` that is refused: the record as it is now */
+  readonly current: unknown;
   /** find this id in the panel's log */
   readonly requestId: string;
   /** how long the panel asked to wait (`Retry-After`), in ms */
@@ -36,6 +38,7 @@ export class PanelFailure extends Error {
     this.status = status;
     this.code = code;
     this.issues = obj?.issues ?? [];
+    this.current = obj?.current;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
   }

@@ -534,6 +534,8 @@ export type ClientsGetByTgIdReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** text of one line without control characters */
   privateKey?: string;
   /** text of one line without control characters */
@@ -621,6 +623,8 @@ export type ClientsGetReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** text of one line without control characters */
   privateKey?: string;
   /** text of one line without control characters */
@@ -840,6 +844,8 @@ export type ClientsListAllReply = {
     lastSubFetch: number;
   } | null;
   externalLinks?: Record<string, unknown>[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** text of one line without control characters */
   privateKey?: string;
   /** text of one line without control characters */
@@ -967,6 +973,8 @@ export type ClientsListReply = {
       lastSubFetch: number;
     } | null;
     externalLinks?: Record<string, unknown>[];
+    /** changes with what people can edit; send it as If-Match: "…" with an update */
+    version: string;
     /** text of one line without control characters */
     privateKey?: string;
     /** text of one line without control characters */
@@ -1151,6 +1159,8 @@ export type EngineTemplateReply = {
   /** JSON text of a list: tags of the reverse proxies of clients */
   clientReverseTags: string;
   outboundTestUrl: string;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** JSON text of a list: tags of outbounds that lists and other plugins add */
   subscriptionOutboundTags: string;
 };
@@ -1239,6 +1249,8 @@ export type EngineOutboundSubsReply = {
     name: string;
     reason: string;
   }[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type EngineCreateOutboundSubInput = {
@@ -1296,6 +1308,8 @@ export type EngineCreateOutboundSubReply = {
     name: string;
     reason: string;
   }[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type EngineParseOutboundSubInput = {
@@ -1875,6 +1889,8 @@ export type HostsByInboundReply = {
   /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type HostsDeleteInput = {
@@ -1937,6 +1953,8 @@ export type HostsGetReply = {
   /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type HostsListReply = {
@@ -1991,6 +2009,8 @@ export type HostsListReply = {
   /** guids of panels: the group is only for inbounds that run on their machines; empty: for all */
   nodeGuids: string[];
   sortOrder: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type HostsReorderInput = {
@@ -2187,6 +2207,8 @@ export type InboundsAddReply = {
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
@@ -2255,6 +2277,8 @@ export type InboundsGetReply = {
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
@@ -2309,6 +2333,8 @@ export type InboundsListReply = {
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
@@ -2357,6 +2383,8 @@ export type InboundsListSlimReply = {
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
@@ -2481,6 +2509,8 @@ export type InboundsUpdateReply = {
   down: number;
   clientStats: Record<string, unknown>[];
   fallbackParent: unknown;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** guid of the panel on the machine that runs it; empty while it is not known */
   originNodeGuid: string;
   /** of the program of its own that runs it: `running`, or `not running: ` and why; empty where the core runs it */
@@ -2687,6 +2717,8 @@ export type NodesGetReply = {
     code: 'self' | 'shared' | 'other' | 'noGuid' | 'clock' | 'loop';
     message: string;
   }[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type NodesHistoryInput = {
@@ -2800,6 +2832,8 @@ export type NodesListReply = {
     code: 'self' | 'shared' | 'other' | 'noGuid' | 'clock' | 'loop';
     message: string;
   }[];
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type NodesMtlsCaReply = {
@@ -3479,6 +3513,8 @@ export type ServerUpdatePanelReply = {
 export type SettingsAllReply = {
   /** days for which the record of changes is kept; 0: until it has too many changes */
   auditDays: number;
+  /** hours in which a change can be undone; what that needs is kept encrypted. 0: none can */
+  auditUndoHours: number;
   /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
   auditMostChanges: number;
   /** a login needs a code of an authenticator as well */
@@ -3936,6 +3972,8 @@ export type SettingsAllReply = {
   subPort: number;
   /** least severe level that the panel logs; in force at once */
   logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
   /** settings that the environment sets, each with its variable */
   pinned: Record<string, string>;
 };
@@ -4067,6 +4105,8 @@ export type SettingsUpdateInput = {
     currentTwoFactorCode?: string | null;
     /** days for which the record of changes is kept; 0: until it has too many changes */
     auditDays?: number;
+    /** hours in which a change can be undone; what that needs is kept encrypted. 0: none can */
+    auditUndoHours?: number;
     /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
     auditMostChanges?: number;
     /** a login needs a code of an authenticator as well */
@@ -4567,6 +4607,8 @@ export type SubBalancersListReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type SubBalancersCreateInput = {
@@ -4593,6 +4635,8 @@ export type SubBalancersCreateReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type SubBalancersDeleteInput = {
@@ -4609,6 +4653,8 @@ export type SubBalancersDeleteReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type SubBalancersUpdateInput = {
@@ -4636,6 +4682,8 @@ export type SubBalancersUpdateReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type SubBalancersDelInput = {
@@ -4652,6 +4700,8 @@ export type SubBalancersDelReply = {
   enabled: boolean;
   createdAt: number;
   updatedAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type SystemPluginsListReply = {
@@ -4770,6 +4820,12 @@ export type AuditChangesReply = {
   kind: string;
   name: string;
   subject: string;
+  /** the entry that this one undoes; 0 for none */
+  undoes: number;
+  /** whether POST {entry}/undo can undo its entry now */
+  undoable: boolean;
+  /** why not; blank when it can */
+  undoableReason: string;
   /** by path of the field, the value before and after; of secrets only that they changed */
   fields: Record<string, unknown>;
 }[];
@@ -4788,6 +4844,18 @@ export type AuditVerifyReply = {
   problems: string[];
   /** number and hash of the newest entry */
   head: string;
+};
+
+export type AuditUndoInput = {
+  entry: number;
+};
+
+export type AuditUndoReply = {
+  /** of the undo */
+  entry: number;
+  undoes: number;
+  /** records that are set back */
+  changes: number;
 };
 
 export type BackupDeleteInput = {
@@ -5181,6 +5249,8 @@ export type CertificatesListReply = {
   lastError: string;
   /** Unix ms */
   createdAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type CertificatesAddInput = {
@@ -5237,6 +5307,8 @@ export type CertificatesAddReply = {
   lastError: string;
   /** Unix ms */
   createdAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type CertificatesRemoveInput = {
@@ -5282,6 +5354,8 @@ export type CertificatesIssueReply = {
   lastError: string;
   /** Unix ms */
   createdAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type CertificatesOrdersInput = {
@@ -5345,6 +5419,8 @@ export type CertificatesUsesReply = {
   lastError: string;
   /** Unix ms */
   createdAt: number;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type CoreTemplateCompareInput = {
@@ -5512,6 +5588,8 @@ export type EventCallbacksListReply = {
   /** Unix ms; 0 for never */
   lastDeliveredAt: number;
   lastError: string;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 }[];
 
 export type EventCallbacksAddInput = {
@@ -5568,6 +5646,8 @@ export type EventCallbacksGetReply = {
   /** Unix ms; 0 for never */
   lastDeliveredAt: number;
   lastError: string;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type EventCallbacksUpdateInput = {
@@ -5615,6 +5695,8 @@ export type EventCallbacksUpdateReply = {
   /** Unix ms; 0 for never */
   lastDeliveredAt: number;
   lastError: string;
+  /** changes with what people can edit; send it as If-Match: "…" with an update */
+  version: string;
 };
 
 export type EventCallbacksRemoveInput = {
@@ -7236,7 +7318,7 @@ export class Weir extends Transport {
     /** Deletes all clients of an inbound, also if they are attached to others. — POST /panel/api/inbounds/{id}/delAllClients */
     deleteAllClients: (input: InboundsDeleteAllClientsInput, options?: KeyedCallOptions): Promise<InboundsDeleteAllClientsReply> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/{id}/delAllClients', gives: 'obj', keyed: true }, input, options),
-    /** The fallbacks of an inbound, in their order. — GET /panel/api/inbounds/{id}/fallbacks */
+    /** The fallbacks of an inbound, in their order. The header ETag has their version. — GET /panel/api/inbounds/{id}/fallbacks */
     fallbacks: (input: InboundsFallbacksInput, options?: CallOptions): Promise<InboundsFallbacksReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/{id}/fallbacks', gives: 'obj' }, input, options),
     /** Replaces all fallbacks of an inbound: where the core sends connections that are not of its protocol. — POST /panel/api/inbounds/{id}/fallbacks */
@@ -7583,6 +7665,9 @@ export class Weir extends Transport {
     /** Compares all entries with the chain of their hashes. Note `head`, and send it another time: then entries that were removed at the end are found too. — POST /panel/api/x/audit/verify */
     verify: (input?: AuditVerifyInput, options?: KeyedCallOptions): Promise<AuditVerifyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/audit/verify', gives: 'obj', keyed: true }, input, options),
+    /** Undoes the changes of one call: sets the fields back that it changed, or makes again what it deleted, with the checks of such an edit. All or nothing; 409 when something of it was changed since. The undo is an entry too, and can be undone. — POST /panel/api/x/audit/{entry}/undo */
+    undo: (input: AuditUndoInput, options?: KeyedCallOptions): Promise<AuditUndoReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/audit/{entry}/undo', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly backup = {

@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** in place of that of the client */
   readonly timeoutMs?: number;
+  /** The `version` of the record as you have read it: the change is made only if the record still has it, and refused with status 409 otherwise. */
+  readonly ifVersion?: string;
 }
 
 export interface KeyedCallOptions extends CallOptions {
@@ -124,7 +126,7 @@ export class Transport {
     method: string,
     target: string,
     body: unknown,
-    { signal, timeoutMs = this.#timeoutMs, idempotencyKey }: KeyedCallOptions,
+    { signal, timeoutMs = this.#timeoutMs, idempotencyKey, ifVersion }: KeyedCallOptions,
     take: (response: Response) => Promise<T>,
   ): Promise<T> {
     checkedNumber('timeoutMs', timeoutMs, LONGEST_TIMEOUT_MS, 1);
@@ -134,7 +136,7 @@ export class Transport {
     try {
       const response = await this.#fetch(this.#url + target, {
         method,
-        headers: this.#headers(method, body !== undefined, idempotencyKey),
+        headers: this.#headers(method, body !== undefined, idempotencyKey, ifVersion),
         credentials: this.#token === undefined ? 'include' : 'omit',
         signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -152,13 +154,14 @@ export class Transport {
     }
   }
 
-  #headers(method: string, hasBody: boolean, key: string | undefined): Record<string, string> {
+  #headers(method: string, hasBody: boolean, key?: string, version?: string): Record<string, string> {
     return {
       accept: 'application/json',
       ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       ...(this.#cookie !== undefined && { cookie: this.#cookie }),
       ...(this.#csrf !== undefined && method !== 'GET' && { 'x-csrf-token': this.#csrf }),
       ...(key !== undefined && { 'idempotency-key': key }),
+      ...(version !== undefined && { 'if-match': `"${version}"` }),
       ...(hasBody && { 'content-type': 'application/json' }),
     };
   }

@@ -6,7 +6,7 @@
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/archive: 13 names
-//   @weir-panel/weir/plugins/audit: 7 names
+//   @weir-panel/weir/plugins/audit: 16 names
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
@@ -39,6 +39,7 @@
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 35 names
 //   @weir-panel/weir/plugins/realtime: 6 names
+//   @weir-panel/weir/plugins/record-versions: 7 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
@@ -378,6 +379,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly cause?: unknown;
     /** reply headers, e.g. Retry-After */
     readonly headers?: Readonly<Record<string, string>>;
+    /** `obj` of the reply, in place of the issues */
+    readonly obj?: object;
   }
   /** An error for the caller: a stable code, an HTTP status and a sentence for display. */
   export class PanelError extends Error {
@@ -385,6 +388,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly status: number;
     readonly issues: readonly Issue[];
     readonly headers: Readonly<Record<string, string>>;
+    readonly obj: object | null;
     constructor(code: string, status: number, message: string, details?: ErrorDetails);
   }
   /** Throw it in a guard to veto the operation: it ends with 422 and nothing is written. */
@@ -2001,6 +2005,62 @@ declare module '@weir-panel/weir/plugins/audit' {
   }
   export const AuditTrail: Token<AuditTrailApi>;
 
+  // The undoer of records that an update sets field by field, as most are.
+  type Facts = Readonly<Record<string, unknown>>;
+  /** A change as most during hooks carry it. */
+  export interface RecordChange<R> {
+    readonly kind: Exclude<ChangeKind, 'done'>;
+    readonly before: R | undefined;
+    readonly after: R | undefined;
+  }
+  interface RecordUndo<R> {
+    /** what an admin sets, as the update takes it */
+    facts(record: R): Facts;
+    find(id: string): R | undefined;
+    /** Sets some fields, by the owner's service. */
+    set(id: string, fields: Facts, who: UndoCaller): Promise<unknown>;
+    /** Makes a deleted record again, with its id. Without it, deletions cannot be undone. */
+    remake?(id: string, fields: Facts, who: UndoCaller): Promise<unknown>;
+  }
+  /** `recorded` is the entry of `AuditedHooks`: its `describe` gives kind, name and id. */
+  export function recordUndoer<R>(recorded: AuditedHook<never>, { facts, find, set, remake }: RecordUndo<R>): Undoer<never>;
+
+  // How changes are undone: the owner of a record says what a reversal needs, what the record is now, and does it.
+  /** What is kept of one change, as JSON. Secrets may be among it: it is stored encrypted, and for hours. */
+  export interface KeptChange {
+    readonly kind: Exclude<ChangeKind, 'done'>;
+    /** what stays when the name changes */
+    readonly id: string | number;
+    readonly name: string;
+    /** Of an update, the fields that differ; of a deletion, in `before`, what makes the record again. */
+    readonly before: Readonly<Record<string, unknown>>;
+    readonly after: Readonly<Record<string, unknown>>;
+  }
+  /** The caller that undoes, as routes know it. */
+  export interface UndoCaller extends Principal {
+    readonly ip: string;
+    /** host under which the call came */
+    readonly host: string;
+  }
+  /** How the changes of one kind of record are undone. */
+  export interface Undoer<C> {
+    /** that of an entry of `AuditedHooks`, whose changes it gets */
+    readonly area: string;
+    /** Called inside the write, with all changes of a call. Resolves with what is kept of each, or with why they cannot be undone, for people. */
+    keep(changes: readonly C[]): readonly KeptChange[] | string | Promise<readonly KeptChange[] | string>;
+    /** The fields that `keep` keeps, as they are now; undefined for a record that is gone. */
+    now(change: KeptChange): Readonly<Record<string, unknown>> | undefined;
+    /** Does the reverse by the owner's service, with its checks, in one write: all or nothing. Resolves with what is to be said of it. */
+    undo(changes: readonly KeptChange[], who: UndoCaller): Promise<string>;
+  }
+  /** Kinds of records whose changes can be undone; one entry for each area. */
+  export const Undoers: ExtensionPoint<Undoer<never>>;
+  /** An entry for `Undoers`, with the type of its changes checked. */
+  export const undoer: <C>(entry: Undoer<C>) => Undoer<never>;
+  export const ADDED = "what was added is not removed by an undo; delete it";
+  /** What is kept of an update: the fields that differ. */
+  export function keptUpdate({ id, name }: Pick<KeptChange, 'id' | 'name'>, before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): KeptChange;
+
   export {};
 }
 
@@ -2642,6 +2702,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly after: Readonly<ClientRow> | undefined;
     /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
     readonly parts?: SentParts | undefined;
+    /** Added again with its id, after its deletion: the core may have counters of it. */
+    readonly returns?: true;
     /** the counters were reset or set, perhaps to what they were */
     readonly setsUsage?: true;
     /** part of work on many clients that its owner records as a whole */
@@ -5537,6 +5599,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
     readonly originNodeGuid: string;
     /** how the program that runs it is doing; empty where the core runs it */
     readonly state: string;
+    readonly version: string;
     readonly settings: Record<string, unknown>;
   }
   /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. Clients are added afterwards, behind `clientStats` of taps. */
@@ -6790,6 +6853,58 @@ declare module '@weir-panel/weir/plugins/realtime' {
   }
   /** Sources of the bytes of outbounds. */
   export const OutboundSources: ExtensionPoint<OutboundSource>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/record-versions' {
+  import type { ErrorFactory, RequestInfo, Route, Typed } from '@weir-panel/weir/kernel';
+  import type Joi from 'joi';
+
+  export const versionErrors: {
+    readonly CHANGED: ErrorFactory;
+    readonly IF_MATCH: ErrorFactory;
+    readonly NO_VERSIONS: ErrorFactory;
+  };
+
+  // A version is a digest of what people can change of a record: the same after a restart, and no column has to follow.
+  /** JSON whose objects have their keys in order: a database may return them in another one than it was given. */
+  export function canonical(value: unknown): string;
+
+  // The header If-Match (RFC 9110, section 13.1.1).
+  export const IF_MATCH_PATTERN: string;
+
+  // The versions of one kind of record: what a reply shows, and the check inside the write of a call with If-Match.
+  /** A record as replies show it. */
+  export interface Versioned {
+    readonly version: string;
+  }
+  export class RecordVersions<R extends object> {
+    /** `facts` is what people can change of a record, as JSON: no counters, no times. Versions of records that change in place (`isLive`) are computed at each call. */
+    constructor(facts: (record: R) => unknown, { isLive }?: {
+      readonly isLive?: boolean;
+    });
+    of(record: R): string;
+    /**
+     * Makes a route take `If-Match`. `shown` is the record that it changes, as replies show it; its refusal (there is none)
+     * is that of the call. The write that the route does must call `check`.
+     */
+    guarded<P>(route: Route, shown: (params: P, input: RequestInfo) => Versioned | Promise<Versioned>): Route;
+    /**
+     * Call it inside the write of a record. If the call that writes has a condition on a record of this kind, `stored` reads
+     * it with the write's `tx` (memory may lack the write before); CHANGED is thrown if it has another version. One that is
+     * gone is for the caller to refuse.
+     */
+    check(stored: () => R | undefined | Promise<R | undefined>): Promise<void>;
+    /** The same for a plugin that changes a record on behalf of somebody, without a route. */
+    ifUnchanged<T>(record: R, work: () => Promise<T>): Promise<T>;
+  }
+
+  // Versions of records: replies show them, and an update with `If-Match` is done only if its record still has that version.
+  /** The field of a reply. */
+  export const version: () => Joi.StringSchema<string> & Typed<string>;
+  /** Whether a route takes If-Match. */
+  export const takesVersions: (route: Pick<Route, 'errors'>) => boolean;
 
   export {};
 }

@@ -10,6 +10,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** reply headers, e.g. Retry-After */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `obj` of the reply, in place of the issues */
+  readonly obj?: object;
 }
 
 /** An error for the caller: a stable code, an HTTP status and a sentence for display. */
@@ -18,6 +20,7 @@ export class PanelError extends Error {
   readonly status: number;
   readonly issues: readonly Issue[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly obj: object | null;
 
   constructor(code: string, status: number, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -33,6 +36,7 @@ export class PanelError extends Error {
     this.status = status;
     this.issues = details.issues ?? (details.path === undefined ? [] : [{ path: details.path, message }]);
     this.headers = details.headers ?? {};
+    this.obj = details.obj ?? (this.issues.length > 0 ? { issues: this.issues } : null);
   }
 }
 

@@ -7,23 +7,19 @@ export interface Failure {
   readonly body: { success: false; msg: string; obj: unknown; code: string; requestId: string };
 }
 
-export const success = (msg: string, obj: unknown) => ({
-  success: true,
-  msg,
-  obj: obj === undefined ? null : obj,
-});
+export const success = (msg: string, obj: unknown) => ({ success: true, msg, obj: obj ?? null });
 
 /** Known errors carry their own message; anything else is a bug and only says where to look. */
 export function failure(error: unknown, requestId: string): Failure & { readonly expected: boolean } {
   const storage = storageFailure(error);
   const failed = storage === 'disk' ? kernelErrors.STORAGE() : storage;
   const known = isPanelError(error) ? error : failed;
-  const { status, code, message: msg, issues, headers } = known ?? kernelErrors.INTERNAL();
+  const { status, code, message: msg, obj, headers } = known ?? kernelErrors.INTERNAL();
   return {
     // The log reports a failure of the database once.
     expected: (known !== undefined && status < 500) || isPanelError(storage),
     status,
     headers,
-    body: { success: false, msg, obj: issues.length ? { issues } : null, code, requestId },
+    body: { success: false, msg, obj, code, requestId },
   };
 }

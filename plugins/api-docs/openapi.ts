@@ -1,6 +1,7 @@
 // Converts the route table to an OpenAPI 3.1 document. Only the panel's listener: the paths of other listeners are an admin's secrets.
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { idempotencyErrors, LONGEST_KEY, PLAIN_KEY } from '../idempotency/contract.js';
+import { IF_MATCH_PATTERN, takesVersions } from '../record-versions/contract.js';
 import { FAILURE, json, refer, RESPONSES } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './operation-names.js';
@@ -35,6 +36,15 @@ const IDEMPOTENCY_KEY: Parameter = {
   description:
     'A key of your own for this call, such as a UUID. For 24 hours a call with the same key gets the reply of the first one, with `Idempotency-Replayed: true`, and is not executed again.',
   schema: { type: 'string', minLength: 1, maxLength: LONGEST_KEY, pattern: PLAIN_KEY.source },
+};
+/** RFC 9110, section 13.1.1 */
+const IF_MATCH: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `version` of the record as you have read it, in double quotes. The call is done only if the record still has it; otherwise it is 409, and `obj.current` is what the record is now. `*` is any version.',
+  schema: { type: 'string', pattern: IF_MATCH_PATTERN },
 };
 export interface OpenApi {
   readonly openapi: '3.1.0';
@@ -148,6 +158,7 @@ export class OpenApiWriter {
       ...this.#parameters(route.params, 'path', at),
       ...this.#parameters(route.query, 'query', at),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(takesVersions(route) ? [IF_MATCH] : []),
     ];
     const named = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const inPath = [...templateOf(path).matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);

@@ -11,6 +11,8 @@ export interface EntryFacts {
   readonly who: string;
   readonly ip: string;
   readonly area: string;
+  /** the entry that this one undoes; 0 for none */
+  readonly undoes: number;
 }
 /** A change as it is stored; `fields` is JSON text. */
 export interface StoredChange {
@@ -30,8 +32,10 @@ export const BEGINNING: Link = { id: 0, hash: '' };
 export class LinkHash {
   readonly #hmac: ReturnType<typeof createHmac>;
 
-  constructor(key: Buffer, before: string, { id, at, whoKind, who, ip, area }: EntryFacts) {
-    this.#hmac = createHmac('sha256', key).update(JSON.stringify([before, id, at, whoKind, who, ip, area]));
+  constructor(key: Buffer, before: string, { id, at, whoKind, who, ip, area, undoes }: EntryFacts) {
+    // Entries of before this field, and nearly all others, have the hash that they had without it.
+    const facts = [before, id, at, whoKind, who, ip, area, ...(undoes > 0 ? [undoes] : [])];
+    this.#hmac = createHmac('sha256', key).update(JSON.stringify(facts));
   }
 
   add({ kind, name, subject, fields }: StoredChange): void {

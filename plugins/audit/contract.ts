@@ -28,6 +28,17 @@ export interface AuditedHook<C> {
   readonly secret?: readonly string[];
 }
 
+export { type RecordChange, recordUndoer } from './record-undoer.js';
+export {
+  ADDED,
+  type KeptChange,
+  keptUpdate,
+  type UndoCaller,
+  type Undoer,
+  undoer,
+  Undoers,
+} from './undoers.js';
+
 const AREA = /^[a-z][a-zA-Z0-9-]{0,31}$/;
 /** What is recorded. A plugin adds its own hooks. */
 export const AuditedHooks = extensionPoint<AuditedHook<never>>(

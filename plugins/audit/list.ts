@@ -1,6 +1,8 @@
 // The recorded changes, newest first.
 import type { Database } from '../../kernel/index.js';
 import type { ChangeKind } from './contract.js';
+import type { KeptStore } from './kept-store.js';
+import type { Undo } from './undo.js';
 import type { Fields } from './differences.js';
 
 export interface ListQuery {
@@ -29,18 +31,26 @@ interface Row {
   readonly kind: ChangeKind;
   readonly name: string;
   readonly subject: string;
+  readonly undoes: number;
 }
 export interface ListedChange extends Row {
   readonly fields: Fields;
+  readonly undoable: boolean;
+  /** why not; blank when it is */
+  readonly undoableReason: string;
 }
 
 const EQUAL = ['area', 'kind', 'name', 'subject', 'who', 'ip'] as const;
 
 export class AuditList {
   readonly #db: Database;
+  readonly #keptStore: KeptStore;
+  readonly #undo: Undo;
 
-  constructor({ db }: { db: Database }) {
+  constructor({ db, keptStore, undo }: { db: Database; keptStore: KeptStore; undo: Undo }) {
     this.#db = db;
+    this.#keptStore = keptStore;
+    this.#undo = undo;
   }
 
   async changes(query: ListQuery): Promise<ListedChange[]> {
@@ -51,17 +61,25 @@ export class AuditList {
     if (query.from !== undefined) where.push('id >= :first', 'at >= :from');
     if (query.to !== undefined) where.push('id <= :last', 'at < :to');
     const rows = await this.#db.query<Row & { readonly fields: string }>(
-      `SELECT id, entry, at, who, who_kind AS whoKind, ip, area, kind, name, subject, fields FROM audit_changes
+      `SELECT id, entry, at, who, who_kind AS whoKind, ip, area, kind, name, subject, undoes, fields FROM audit_changes
        ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY id DESC LIMIT :limit`,
       { ...query, first, last },
     );
-    return rows.map((row) => ({
-      ...row,
-      id: Number(row.id),
-      entry: Number(row.entry),
-      at: Number(row.at),
-      fields: JSON.parse(row.fields) as Fields,
-    }));
+    const kept = await this.#keptStore.of(rows.map(({ entry }) => Number(entry)));
+    return rows.map((row) => {
+      const [entry, at] = [Number(row.entry), Number(row.at)];
+      const undoableReason = this.#undo.reason(row.area, at, kept.get(entry));
+      return {
+        ...row,
+        id: Number(row.id),
+        entry,
+        at,
+        undoes: Number(row.undoes),
+        fields: JSON.parse(row.fields) as Fields,
+        undoable: undoableReason === '',
+        undoableReason,
+      };
+    });
   }
 
   /** The first change at this time or later; one that is still to come if there is none. */

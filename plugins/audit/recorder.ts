@@ -4,6 +4,9 @@ import { LinkHash, type StoredChange } from './chain.js';
 import type { ChainHead } from './chain-head.js';
 import type { ChainKey } from './chain-key.js';
 import { AuditedHooks, type DescribedChange } from './contract.js';
+import type { KeptStore } from './kept-store.js';
+import type { Undoing } from './undoing.js';
+import { type KeptChange, Undoers } from './undoers.js';
 import { differencesInSteps, type Fields, secretNames } from './differences.js';
 
 const LONGEST_NAME = 255;
@@ -25,6 +28,8 @@ interface Needs {
   readonly chainKey: ChainKey;
   readonly head: ChainHead;
   readonly contributions: PluginContext['contributions'];
+  readonly keptStore: KeptStore;
+  readonly undoing: Undoing;
 }
 /** What a hook is called with. */
 interface Payload {
@@ -38,8 +43,12 @@ export class Recorder {
   readonly #chainKey: ChainKey;
   readonly #head: ChainHead;
   readonly #contributions: Needs['contributions'];
+  readonly #keptStore: KeptStore;
+  readonly #undoing: Undoing;
 
-  constructor({ clock, chainKey, head, contributions }: Needs) {
+  constructor({ clock, chainKey, head, contributions, keptStore, undoing }: Needs) {
+    this.#keptStore = keptStore;
+    this.#undoing = undoing;
     this.#clock = clock;
     this.#chainKey = chainKey;
     this.#head = head;
@@ -61,10 +70,28 @@ export class Recorder {
       };
       const record = async ({ changes, who }: Payload, tx: Tx): Promise<void> => {
         const stored = await storedChanges(changes, describe, isSecret);
-        if (stored.length > 0) await this.#write(tx, value.area, who, stored);
+        if (stored.length === 0) return;
+        const kept = await this.#kept(value.area, changes);
+        if (kept) this.#undoing.check(value.area, kept);
+        const entry = await this.#write(tx, value.area, who, stored);
+        await this.#undoing.mark(tx, value.area, entry.id);
+        if (kept) await this.#keptStore.keep(tx, entry.id, entry.at, kept);
       };
       return { hook: value.hook, record };
     });
+  }
+
+  /** What an undo needs; undefined where nothing of this kind is undone. */
+  async #kept(area: string, changes: readonly never[]): Promise<readonly KeptChange[] | string | undefined> {
+    const owner = this.#contributions(Undoers).find(({ value }) => value.area === area);
+    if (!owner) return undefined;
+    try {
+      return await owner.value.keep(changes);
+    } catch (error) {
+      // A change that cannot be undone is better than none.
+      owner.fault(`keep of the undoer ${area}`, error);
+      return 'its plugin failed to keep what an undo needs';
+    }
   }
 
   /** Records changes that come without a hook. */
@@ -84,7 +111,7 @@ export class Recorder {
     area: string,
     { kind, name, ip = '' }: Principal,
     changes: readonly StoredChange[],
-  ): Promise<void> {
+  ): Promise<{ readonly id: number; readonly at: number }> {
     const before = await this.#head.of(tx);
     const entry = {
       id: before.id + 1,
@@ -93,6 +120,7 @@ export class Recorder {
       who: plain(name, LONGEST_NAME),
       ip: plain(ip, LONGEST_SUBJECT),
       area,
+      undoes: this.#undoing.entry,
     };
     const link = new LinkHash(await this.#chainKey.within(tx), before.hash, entry);
     for (const change of changes) link.add(change);
@@ -105,13 +133,14 @@ export class Recorder {
           from + i === changes.length - 1 ? hash : '',
         ]);
       await tx.run(
-        `INSERT INTO audit_changes (entry, at, who_kind, who, ip, area, kind, name, subject, fields, hash)
-         SELECT :id, :at, :whoKind, :who, :ip, :area, j.kind, j.name, j.subject, j.fields, j.hash
+        `INSERT INTO audit_changes (entry, at, who_kind, who, ip, area, undoes, kind, name, subject, fields, hash)
+         SELECT :id, :at, :whoKind, :who, :ip, :area, :undoes, j.kind, j.name, j.subject, j.fields, j.hash
          FROM ${tx.sql.rows(COLUMNS)} AS j`,
         { ...entry, rows: JSON.stringify(rows) },
       );
     }
     this.#head.moved(tx, { id: entry.id, hash });
+    return entry;
   }
 }
 

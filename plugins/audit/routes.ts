@@ -1,4 +1,5 @@
 import {
+  bool,
   int,
   list,
   oneOf,
@@ -10,11 +11,13 @@ import {
   shape,
   text,
   withDefault,
+  withMessage,
   word,
 } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import type { AuditList } from './list.js';
 import { asNoted, HEAD } from './noted.js';
+import type { Undo } from './undo.js';
 import type { Verification } from './verification.js';
 
 const API = '/panel/api/x/audit';
@@ -31,9 +34,11 @@ const Earlier = shape({
 
 export const routes = ({
   auditList,
+  undo,
   verification,
 }: {
   readonly auditList: AuditList;
+  readonly undo: Undo;
   readonly verification: Verification;
 }): Route[] => [
   route({
@@ -66,6 +71,9 @@ export const routes = ({
           kind: text().description('added, updated, deleted; done: an act such as a restart'),
           name: text(),
           subject: text(),
+          undoes: int().description('the entry that this one undoes; 0 for none'),
+          undoable: bool().description('whether POST {entry}/undo can undo its entry now'),
+          undoableReason: text().description('why not; blank when it can'),
           fields: openObject().description(
             'by path of the field, the value before and after; of secrets only that they changed',
           ),
@@ -73,6 +81,25 @@ export const routes = ({
       ),
     ),
     handle: ({ query }) => auditList.changes(query),
+  }),
+  route({
+    method: 'POST',
+    path: `${API}/{entry}/undo`,
+    name: 'audit.undo',
+    doc: 'Undoes the changes of one call: sets the fields back that it changed, or makes again what it deleted, with the checks of such an edit. All or nothing; 409 when something of it was changed since. The undo is an entry too, and can be undone.',
+    params: shape({ entry: int().min(1).example(1) }),
+    reply: payload(
+      shape({
+        entry: int().description('of the undo'),
+        undoes: int(),
+        changes: int().description('records that are set back'),
+      }),
+    ),
+    errors: [errors.NO_ENTRY, errors.TOO_OLD, errors.NOT_UNDOABLE, errors.UNDONE, errors.CHANGED_SINCE],
+    handle: async ({ params, who, ip, host }) => {
+      const { message, ...undone } = await undo.undo(params.entry, { ...who, ip, host });
+      return withMessage(message, undone);
+    },
   }),
   route({
     method: 'POST',

@@ -6,6 +6,11 @@ export const auditSettings = {
     365,
     'days for which the record of changes is kept; 0: until it has too many changes',
   ),
+  auditUndoHours: setting(
+    int().min(0).max(720),
+    24,
+    'hours in which a change can be undone; what that needs is kept encrypted. 0: none can',
+  ),
   auditMostChanges: setting(
     int().min(1000).max(50_000_000),
     1_000_000,

@@ -19,8 +19,24 @@ export const tables = {
     subject: column.text(),
     /** JSON: by path of the field, the value before and after */
     fields: column.text(),
+    /** the entry that this one undoes; 0 for none */
+    undoes: column.integer(),
     /** of the entry, in its last row; blank in the others */
     hash: column.text(),
+  }),
+  /** What an undo needs of an entry, in parts; the first one says whether it can be undone. */
+  kept: table('audit_kept', {
+    /** `640-0` */
+    id: column.key<string>(),
+    entry: column.integer(),
+    /** Unix ms */
+    at: column.integer(),
+    /** why it cannot be undone; blank when it can */
+    reason: column.text(),
+    /** 0 for none */
+    undoneBy: column.integer(),
+    /** a part of compressed JSON, base64, sealed */
+    sealed: column.text(),
   }),
   /** One row: the key of the hashes, and the last entry that was removed for its age. */
   chain: table('audit_chain', {
@@ -36,6 +52,7 @@ export const tables = {
   }),
 } as const;
 
+export const sealedKept: SealedColumn = { table: 'audit_kept', key: 'id', column: 'sealed' };
 export const sealedKey: SealedColumn = { table: 'audit_chain', key: 'id', column: 'mac_key' };
 
 export const migrations: readonly Migration[] = [
@@ -58,6 +75,18 @@ export const migrations: readonly Migration[] = [
     up: ({ integer }) => [
       "ALTER TABLE audit_chain ADD COLUMN removed_mac VARCHAR(64) NOT NULL DEFAULT ''",
       `ALTER TABLE audit_chain ADD COLUMN lost_id ${integer} NOT NULL DEFAULT 0`,
+    ],
+  },
+  {
+    name: '0003-undo',
+    up: ({ integer, text }) => [
+      `ALTER TABLE audit_changes ADD COLUMN undoes ${integer} NOT NULL DEFAULT 0`,
+      'CREATE INDEX audit_changes_entry ON audit_changes (entry)',
+      `CREATE TABLE audit_kept (
+        id VARCHAR(64) NOT NULL PRIMARY KEY, entry ${integer} NOT NULL, at ${integer} NOT NULL, reason VARCHAR(255) NOT NULL,
+        undone_by ${integer} NOT NULL, sealed ${text} NOT NULL)`,
+      'CREATE INDEX audit_kept_entry ON audit_kept (entry)',
+      'CREATE INDEX audit_kept_at ON audit_kept (at)',
     ],
   },
 ];

@@ -27,13 +27,14 @@ interface OpenEntry {
   /** of its last row so far */
   hash: string;
 }
-const factsOf = ({ entry, at, whoKind, who, ip, area }: Row): EntryFacts => ({
+const factsOf = ({ entry, at, whoKind, who, ip, area, undoes }: Row): EntryFacts => ({
   id: entry,
   at,
   whoKind,
   who,
   ip,
   area,
+  undoes,
 });
 
 export class Verification {
@@ -113,13 +114,19 @@ export class Verification {
   async *#rows(removed: number, progressed: () => void): AsyncGenerator<Row> {
     for (let after = 0; ; ) {
       const page = await this.#db.query<Row>(
-        `SELECT id, entry, at, who_kind AS whoKind, who, ip, area, kind, name, subject, fields, hash
+        `SELECT id, entry, at, who_kind AS whoKind, who, ip, area, undoes, kind, name, subject, fields, hash
          FROM audit_changes WHERE id > :after AND entry > :removed ORDER BY id LIMIT ${PAGE}`,
         { after, removed },
       );
       progressed();
       for (const row of page)
-        yield { ...row, id: Number(row.id), entry: Number(row.entry), at: Number(row.at) };
+        yield {
+          ...row,
+          id: Number(row.id),
+          entry: Number(row.entry),
+          at: Number(row.at),
+          undoes: Number(row.undoes),
+        };
       const last = page.at(-1);
       if (!last) return;
       after = Number(last.id);

@@ -4,7 +4,13 @@ import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
 import { CaProblem } from './ca-problem.js';
 import { type CertificateFolders, newFolder } from './certificate-files.js';
-import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
+import {
+  type Certificate,
+  type CertificateStore,
+  certificateVersion,
+  identityOf,
+  type Order,
+} from './certificate-store.js';
 import { errors } from './errors.js';
 import type { CertificateReply, SentCertificate, SentUses } from './fields.js';
 import type { Issuer } from './issuer.js';
@@ -56,6 +62,11 @@ export class CertificateService {
     return this.#store.list().map((certificate) => this.shown(certificate));
   }
 
+  /** Throws NOT_FOUND. */
+  get(id: number): CertificateReply {
+    return this.shown(this.#store.find(id));
+  }
+
   shown(certificate: Certificate): CertificateReply {
     const { id, names, challenge, keyType, directory, uses, failures, lastError, createdAt } = certificate;
     const served = this.#served.of(id);
@@ -80,6 +91,7 @@ export class CertificateService {
       failures,
       lastError,
       createdAt,
+      version: certificateVersion.of(certificate),
     };
   }
 

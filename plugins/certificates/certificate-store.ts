@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Op } from 'sequelize';
 import type { Clock, Database, Principal, Projection, Row, Tx } from '../../kernel/index.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import { type CertificateFacts, duringCertificateSave } from './contract.js';
 import { errors } from './errors.js';
 import type { OrderState } from './fields.js';
@@ -37,6 +38,8 @@ export function factsOf(certificate: Certificate): CertificateFacts {
   const { id, names, challenge, keyType, directory, uses } = certificate;
   return { id, names, challenge, keyType, directory, uses };
 }
+
+export const certificateVersion = new RecordVersions<Certificate>((certificate) => factsOf(certificate));
 
 export class CertificateStore {
   readonly #db: Database;
@@ -118,6 +121,10 @@ export class CertificateStore {
     return this.#db.write((tx) => this.#write(tx, id, change, who));
   }
 
+  async #checkVersion(tx: Tx, id: number): Promise<void> {
+    await certificateVersion.check(async () => (await this.#rows.findByPk(id, { transaction: tx.t }))?.get());
+  }
+
   async #write(
     tx: Tx,
     id: number,
@@ -125,6 +132,7 @@ export class CertificateStore {
     who?: Principal,
   ): Promise<Certificate> {
     const before = this.find(id);
+    if (who) await this.#checkVersion(tx, id);
     const fields = change(before);
     if (Object.keys(fields).length === 0) return before;
     await this.#rows.update(fields, { where: { id }, transaction: tx.t });
@@ -141,6 +149,7 @@ export class CertificateStore {
   remove(id: number, who: Principal): Promise<Certificate> {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
+      await this.#checkVersion(tx, id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
       // In the same write: the database may give the id to another certificate, which must not find this order.
       await this.#orders.update(

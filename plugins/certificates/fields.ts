@@ -14,6 +14,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 import { MOST_NAMES } from './names.js';
 
 export const CHALLENGES = ['http-01', 'tls-alpn-01'] as const;
@@ -91,6 +92,7 @@ export const CertificateReply = shape({
   failures: int().description('orders that failed since the last one that did not'),
   lastError: text().description('why the last order failed, or why something does not use it'),
   createdAt: int().description('Unix ms'),
+  version: version(),
 });
 export type CertificateReply = Static<typeof CertificateReply>;
 

@@ -1,7 +1,7 @@
 import { list, message, once, payload, route, type Route, withMessage } from '../../kernel/index.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import type { CertificateService } from './certificate-service.js';
-import type { Certificate } from './certificate-store.js';
+import { type Certificate, certificateVersion } from './certificate-store.js';
 import { errors } from './errors.js';
 import {
   CertificateId,
@@ -49,22 +49,25 @@ export const routes = ({ service }: { service: CertificateService }): Route[] =>
       return withMessage(note || 'certificate issued', service.shown(certificate));
     },
   }),
-  route({
-    method: 'POST',
-    path: `${PATH}/{id}/uses`,
-    name: 'certificates.uses',
-    doc: 'Replaces where the certificate is used. What is left out goes on with its files until it gets others; the panel serves plain HTTP from its next start on.',
-    params: CertificateId,
-    body: SentUsesChange,
-    reply: payload(CertificateReply),
-    errors: [errors.NOT_FOUND, errors.USE, errors.TAKEN],
-    handle: async ({ params: { id }, body, who, reply }) => {
-      const { certificate, note } = await holdingOpen(reply.progressed, () =>
-        service.changeUses(id, body.uses, who),
-      );
-      return withMessage(note || 'uses changed', service.shown(certificate));
-    },
-  }),
+  certificateVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}/uses`,
+      name: 'certificates.uses',
+      doc: 'Replaces where the certificate is used. What is left out goes on with its files until it gets others; the panel serves plain HTTP from its next start on.',
+      params: CertificateId,
+      body: SentUsesChange,
+      reply: payload(CertificateReply),
+      errors: [errors.NOT_FOUND, errors.USE, errors.TAKEN],
+      handle: async ({ params: { id }, body, who, reply }) => {
+        const { certificate, note } = await holdingOpen(reply.progressed, () =>
+          service.changeUses(id, body.uses, who),
+        );
+        return withMessage(note || 'uses changed', service.shown(certificate));
+      },
+    }),
+    ({ id }: { readonly id: number }) => service.get(id),
+  ),
   route({
     method: 'GET',
     path: `${PATH}/{id}/orders`,
@@ -82,16 +85,19 @@ export const routes = ({ service }: { service: CertificateService }): Route[] =>
         endedAt,
       })),
   }),
-  route({
-    method: 'POST',
-    path: `${PATH}/{id}/del`,
-    name: 'certificates.remove',
-    doc: 'Removes a certificate that nothing uses, with its files.',
-    params: CertificateId,
-    body: SentRemoval,
-    reply: message(),
-    errors: [errors.NOT_FOUND, errors.IN_USE, errors.NOT_REVOKED],
-    handle: ({ params: { id }, body, who, reply }) =>
-      holdingOpen(reply.progressed, () => service.remove(id, body.revoke ?? false, who)),
-  }),
+  certificateVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}/del`,
+      name: 'certificates.remove',
+      doc: 'Removes a certificate that nothing uses, with its files.',
+      params: CertificateId,
+      body: SentRemoval,
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.IN_USE, errors.NOT_REVOKED],
+      handle: ({ params: { id }, body, who, reply }) =>
+        holdingOpen(reply.progressed, () => service.remove(id, body.revoke ?? false, who)),
+    }),
+    ({ id }: { readonly id: number }) => service.get(id),
+  ),
 ];

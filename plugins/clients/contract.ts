@@ -116,6 +116,8 @@ export interface ClientChange {
   readonly after: Readonly<ClientRow> | undefined;
   /** of a new client, as `check` of each part returned it; its plugin stores it in `duringClientSave` */
   readonly parts?: SentParts | undefined;
+  /** Added again with its id, after its deletion: the core may have counters of it. */
+  readonly returns?: true;
   /** the counters were reset or set, perhaps to what they were */
   readonly setsUsage?: true;
   /** part of work on many clients that its owner records as a whole */

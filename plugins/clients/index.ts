@@ -9,7 +9,7 @@ import {
   validate,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks, AuditTrail } from '../audit/contract.js';
+import { AuditedHooks, AuditTrail, undoer, Undoers } from '../audit/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import {
@@ -28,6 +28,7 @@ import {
   beforeClientDelete,
   beforeClientSave,
   ClientArrivals,
+  type ClientChange,
   clientChanged,
   ClientEdits,
   ClientPeriods as ClientPeriodsToken,
@@ -46,6 +47,8 @@ import { BulkPlans } from './edits/bulk-plans.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
+import { groupUndoer } from './groups/group-undoer.js';
+import { ClientUndo } from './edits/client-undo.js';
 import { ClientWriter } from './edits/client-writer.js';
 import { Portions } from './edits/portions.js';
 import { WantedClients } from './edits/wanted-clients.js';
@@ -117,6 +120,7 @@ export default definePlugin({
     portions: singleton(Portions),
     importing: singleton(ClientImport),
     arrivals: singleton(Arrivals),
+    undo: singleton(ClientUndo),
     sentClients: singleton(SentClientsPlanner),
   },
   provides: ({ store, service, wanted, usage, periods, coreUsers, shown, arrivals, portions }) => [
@@ -136,11 +140,21 @@ export default definePlugin({
       resetTrafficOf: (inboundIds, who, also) => usage.resetOf(inboundIds, who, also),
     }),
   ],
-  contributes: ({ coreUsers, sentClients, store, shown, db, service, parts, groups: allGroups }) => [
+  contributes: ({ coreUsers, sentClients, store, shown, db, service, parts, undo, groups: allGroups }) => [
     contribute(ArchiveParts, groupsPart(allGroups)),
     contribute(ArchiveParts, clientsPart({ store, service, parts })),
     contribute(AuditedHooks, clients),
     contribute(AuditedHooks, groups),
+    contribute(
+      Undoers,
+      undoer<ClientChange>({
+        area: 'client',
+        keep: (changes) => undo.keep(changes),
+        now: (change) => undo.now(change),
+        undo: (changes, who) => undo.undo(changes, who),
+      }),
+    ),
+    contribute(Undoers, groupUndoer(allGroups)),
     ...clientInvariants(store, db).map((invariant) => contribute(Invariants, invariant)),
     contribute(CoreUsers, coreUsers),
     contribute(InboundClients, {

@@ -1,12 +1,12 @@
 // The admin's template of the core's config: outbounds, rules, balancers, DNS, policy, observatory.
 import { contribute, definePlugin, job, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, type KeptChange, undoer, Undoers } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { LocalInbounds } from '../inbounds/contract.js';
 import { Settings } from '../settings/contract.js';
-import { CoreTemplate, duringTemplateSave } from './contract.js';
+import { CoreTemplate, duringTemplateSave, type TemplateChange } from './contract.js';
 import { templatePart } from './archive-part.js';
 import { coreTemplate } from './recorded.js';
 import { routes } from './routes.js';
@@ -36,6 +36,29 @@ export default definePlugin({
   contributes: ({ store, service }) => [
     contribute(ArchiveParts, templatePart({ store, service })),
     contribute(AuditedHooks, coreTemplate),
+    contribute(
+      Undoers,
+      undoer<TemplateChange>({
+        area: coreTemplate.area,
+        // Each template has an id of its own: what is in force has been saved since, or it has not.
+        keep: (changes) =>
+          changes.map(
+            ({ before, after }): KeptChange => ({
+              kind: 'updated',
+              id: 'template',
+              name: 'engineSetting',
+              before: { id: before.id, template: before.template },
+              after: { id: after.id },
+            }),
+          ),
+        now: () => ({ id: store.current.id }),
+        undo: ([change], who) => {
+          const { before } = change as KeptChange;
+          const { id, template } = before as unknown as TemplateChange['before'];
+          return service.save({ template, note: `template ${id} again` }, who);
+        },
+      }),
+    ),
   ],
   taps: ({ store }) => [
     // Behind other plugins: their rules are narrower than an admin's.

@@ -18,6 +18,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import Joi from 'joi';
+import { version } from '../record-versions/contract.js';
 import type { ClientsApi } from '../clients/contract.js';
 import {
   coreChangeFields,
@@ -33,7 +34,7 @@ import { errors } from './errors.js';
 import { FIELD, readTemplate } from './read-template.js';
 import { templateSettings } from './settings.js';
 import type { TemplateService } from './template-service.js';
-import type { StoredTemplate, TemplateStore } from './template-store.js';
+import { type StoredTemplate, type TemplateStore, templateVersion } from './template-store.js';
 
 interface Needs {
   readonly store: TemplateStore;
@@ -104,6 +105,12 @@ async function otherTags({ configured, store }: Pick<Needs, 'configured' | 'stor
 
 export const routes = (needs: Needs): Route[] => {
   const { store, service, clients, inbounds, stored, settings } = needs;
+  /** What an admin edits. */
+  const own = () => ({
+    engineSetting: store.current.body,
+    outboundTestUrl: settings.read().outboundTestUrl,
+    version: templateVersion.of(store.current),
+  });
   const defaultTemplate = (path: string, name: string): Route =>
     route({
       method: 'GET',
@@ -127,44 +134,47 @@ export const routes = (needs: Needs): Route[] => {
             'JSON text of a list: tags of the reverse proxies of clients',
           ),
           outboundTestUrl: text(),
+          version: version(),
           subscriptionOutboundTags: text().description(
             'JSON text of a list: tags of outbounds that lists and other plugins add',
           ),
         }),
       ),
       handle: async () => ({
-        engineSetting: store.current.body,
+        ...own(),
         inboundTags: JSON.stringify((inbounds?.list() ?? []).map(({ tag }) => tag)),
         clientReverseTags: JSON.stringify(await reverseTags(clients)),
-        outboundTestUrl: settings.read().outboundTestUrl,
         subscriptionOutboundTags: JSON.stringify(await otherTags(needs)),
       }),
     }),
-    route({
-      method: 'POST',
-      path: '/panel/api/engine/update',
-      name: 'engine.update',
-      form: true,
-      doc: 'Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back.',
-      body: shape({
-        engineSetting: TemplateText(),
-        outboundTestUrl: optional(templateSettings.outboundTestUrl.schema),
-      }).example(EXAMPLE),
-      reply: message(),
-      errors: [errors.INVALID, errors.NOT_TESTED, errors.ROLLED_BACK],
-      handle: async ({ body, who }) => {
-        const template = readTemplate(body.engineSetting);
-        const { outboundTestUrl } = body;
-        const also =
-          outboundTestUrl === undefined
-            ? {}
-            : {
-                also: (tx: Parameters<SettingsApi['change']>[0]) =>
-                  stored.change(tx, templateSettings, { outboundTestUrl }, who),
-              };
-        return service.save({ template, note: '', ...also }, who);
-      },
-    }),
+    templateVersion.guarded(
+      route({
+        method: 'POST',
+        path: '/panel/api/engine/update',
+        name: 'engine.update',
+        form: true,
+        doc: 'Saves the template. The core tests it first, with sentences that name the place in the JSON; nothing is saved when it cannot run. Outbounds, rules and balancers change while the core runs; other parts restart it (see `engine/plan`). If the core does not run with the template, the previous one comes back.',
+        body: shape({
+          engineSetting: TemplateText(),
+          outboundTestUrl: optional(templateSettings.outboundTestUrl.schema),
+        }).example(EXAMPLE),
+        reply: message(),
+        errors: [errors.INVALID, errors.NOT_TESTED, errors.ROLLED_BACK],
+        handle: async ({ body, who }) => {
+          const template = readTemplate(body.engineSetting);
+          const { outboundTestUrl } = body;
+          const also =
+            outboundTestUrl === undefined
+              ? {}
+              : {
+                  also: (tx: Parameters<SettingsApi['change']>[0]) =>
+                    stored.change(tx, templateSettings, { outboundTestUrl }, who),
+                };
+          return service.save({ template, note: '', ...also }, who);
+        },
+      }),
+      own,
+    ),
     route({
       method: 'POST',
       path: '/panel/api/engine/plan',
@@ -233,19 +243,22 @@ export const routes = (needs: Needs): Route[] => {
         return comparison(JSON.parse(before.body) as JsonObject, JSON.parse(after.body) as JsonObject);
       },
     }),
-    route({
-      method: 'POST',
-      path: `${HISTORY}/restore/{id}`,
-      name: 'coreTemplate.restore',
-      doc: 'Saves a template of the history again, with all checks.',
-      params: Id,
-      reply: message(),
-      errors: [errors.NOT_FOUND, errors.INVALID, errors.NOT_TESTED, errors.ROLLED_BACK],
-      handle: async ({ params: { id }, who }) => {
-        const { body } = await store.find(id);
-        const template = JSON.parse(body) as JsonObject;
-        return service.save({ template, note: `template ${id} again` }, who);
-      },
-    }),
+    templateVersion.guarded(
+      route({
+        method: 'POST',
+        path: `${HISTORY}/restore/{id}`,
+        name: 'coreTemplate.restore',
+        doc: 'Saves a template of the history again, with all checks.',
+        params: Id,
+        reply: message(),
+        errors: [errors.NOT_FOUND, errors.INVALID, errors.NOT_TESTED, errors.ROLLED_BACK],
+        handle: async ({ params: { id }, who }) => {
+          const { body } = await store.find(id);
+          const template = JSON.parse(body) as JsonObject;
+          return service.save({ template, note: `template ${id} again` }, who);
+        },
+      }),
+      own,
+    ),
   ];
 };

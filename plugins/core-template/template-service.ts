@@ -96,6 +96,7 @@ export class TemplateService implements CoreTemplateApi {
     const ran = engine.status().state === 'running';
     const body = textOf(template);
     const stored = await db.write(async (tx) => {
+      await store.checkVersion(tx);
       await also?.(tx);
       return body === before.body ? before : store.add(tx, body, who, note, false);
     });

@@ -1,6 +1,7 @@
 // The templates: the one in force in memory, the last ones in the database.
 import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
 import type { JsonObject } from '../engine/contract.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import { duringTemplateSave } from './contract.js';
 import { DEFAULT_TEMPLATE } from './default-template.js';
 import { errors } from './errors.js';
@@ -22,6 +23,8 @@ export interface StoredTemplate {
   /** JSON, indented */
   readonly body: string;
 }
+/** Each template that is saved has an id of its own. */
+export const templateVersion = new RecordVersions<StoredTemplate>(({ id, savedAt }) => [id, savedAt]);
 interface Memory {
   current: StoredTemplate;
 }
@@ -65,6 +68,14 @@ export class TemplateStore {
     if (this.#known?.of.body !== current.body)
       this.#known = { of: current, parts: partsOf(JSON.parse(current.body) as JsonObject) };
     return this.#known.parts;
+  }
+
+  /** Call it inside the write of an admin. */
+  async checkVersion(tx: Tx): Promise<void> {
+    await templateVersion.check(async () => {
+      const row = await this.#rows.findOne({ order: [['id', 'DESC']], transaction: tx.t });
+      return row?.get() ?? DEFAULT;
+    });
   }
 
   /** The last ones, the one in force first. */

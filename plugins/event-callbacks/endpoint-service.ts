@@ -6,7 +6,7 @@ import type { Attempts, Outcome } from './attempt.js';
 import { callbackUrlProblem } from './callback-url.js';
 import type { Deliverer } from './deliverer.js';
 import type { DeliveryLog } from './delivery-log.js';
-import type { EndpointStore } from './endpoint-store.js';
+import { type EndpointStore, endpointVersion } from './endpoint-store.js';
 import { errors } from './errors.js';
 import type { EventTypes } from './event-types.js';
 import type { EndpointReply, SentEndpoint, SentEndpointChange } from './fields.js';
@@ -81,6 +81,7 @@ export class EndpointService {
       pausedUntil: position?.pausedUntil ?? 0,
       lastDeliveredAt: position?.lastDeliveredAt ?? 0,
       lastError: position?.lastError ?? '',
+      version: endpointVersion.of(row),
     };
   }
 

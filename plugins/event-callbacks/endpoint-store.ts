@@ -1,6 +1,7 @@
 // Endpoints: rows, and memory that follows them.
 import { randomBytes } from 'node:crypto';
 import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import type { SecretsApi } from '../secrets/contract.js';
 import { duringEndpointSave, type EndpointFacts } from './contract.js';
 import { errors } from './errors.js';
@@ -21,6 +22,8 @@ export function factsOf(row: EndpointRow): EndpointFacts {
   const { id, url, description, events, enable, allowPrivate, secretId } = row;
   return { id, url, description, events, enable, allowPrivate, secretId };
 }
+
+export const endpointVersion = new RecordVersions<EndpointRow>((row) => factsOf(row));
 
 export class EndpointStore {
   readonly #db: Database;
@@ -143,6 +146,10 @@ export class EndpointStore {
     });
   }
 
+  async #checkVersion(tx: Tx, id: string): Promise<void> {
+    await endpointVersion.check(async () => (await this.#rows.findByPk(id, { transaction: tx.t }))?.get());
+  }
+
   /** Writes fields of an endpoint; `also` in the same transaction. */
   change(
     id: string,
@@ -152,6 +159,7 @@ export class EndpointStore {
   ): Promise<EndpointRow> {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
+      await this.#checkVersion(tx, id);
       const after = { ...before, ...fields, updatedAt: this.#clock.now() };
       await this.#rows.update(
         { ...fields, updatedAt: after.updatedAt },
@@ -195,6 +203,7 @@ export class EndpointStore {
   remove(id: string, who: Principal): Promise<void> {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
+      await this.#checkVersion(tx, id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
       await tx.run('DELETE FROM event_callback_progress WHERE endpoint_id = :id', { id });
       tx.apply(this.#memory, { deleted: id });

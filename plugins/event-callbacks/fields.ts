@@ -11,6 +11,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 
 const MOST_EVENTS = 100;
 const PATTERN = /^(?:\*|[a-z][a-zA-Z0-9-]*(?:\.[a-zA-Z0-9-]+)*(?:\.\*)?)$/;
@@ -100,6 +101,7 @@ export const EndpointReply = shape({
   pausedUntil: int().description('Unix ms of the next attempt; 0 without a pause'),
   lastDeliveredAt: int().description('Unix ms; 0 for never'),
   lastError: text(),
+  version: version(),
 });
 export type EndpointReply = Static<typeof EndpointReply>;
 

@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import type { DeliveryLog } from './delivery-log.js';
 import type { EndpointService } from './endpoint-service.js';
+import { endpointVersion } from './endpoint-store.js';
 import { errors } from './errors.js';
 import type { EventTypes } from './event-types.js';
 import {
@@ -82,49 +83,59 @@ export const routes = ({ service, deliveryLog, eventTypes, inform }: Needs): Rou
     errors: [errors.NOT_FOUND],
     handle: ({ params: { id } }) => service.get(id),
   }),
-  route({
-    method: 'POST',
-    path: ONE,
-    name: 'eventCallbacks.update',
-    doc: 'Changes what is sent of an endpoint. A disabled one goes on where it stopped when it is enabled.',
-    params: EndpointId,
-    body: SentEndpointChange,
-    reply: payload(EndpointReply),
-    errors: [errors.NOT_FOUND, errors.URL, errors.EVENT],
-    handle: ({ params: { id }, body, who }) => service.change(id, body, who),
-  }),
-  route({
-    method: 'POST',
-    path: `${ONE}/del`,
-    name: 'eventCallbacks.remove',
-    doc: 'Deletes an endpoint, and what waits for it.',
-    params: EndpointId,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params: { id }, who }) => {
-      await service.remove(id, who);
-      return 'endpoint deleted';
-    },
-  }),
-  route({
-    method: 'POST',
-    path: `${ONE}/rotate`,
-    name: 'eventCallbacks.rotate',
-    doc: 'Makes a new secret. Until the previous one ends, each message has a signature of both.',
-    params: EndpointId,
-    body: SentRotation,
-    reply: payload(RotatedReply),
-    errors: [errors.NOT_FOUND],
-    handle: async (input) => {
-      const { secret, previousUntil } = await once<{ secret: string; previousUntil: number }>(input, (note) =>
-        service.rotate(input.params.id, input.body.overlapHours, input.who, note),
-      );
-      return withMessage('secret changed; note the new one, which is not shown again', {
-        secret,
-        previousSecretUntil: previousUntil,
-      });
-    },
-  }),
+  endpointVersion.guarded(
+    route({
+      method: 'POST',
+      path: ONE,
+      name: 'eventCallbacks.update',
+      doc: 'Changes what is sent of an endpoint. A disabled one goes on where it stopped when it is enabled.',
+      params: EndpointId,
+      body: SentEndpointChange,
+      reply: payload(EndpointReply),
+      errors: [errors.NOT_FOUND, errors.URL, errors.EVENT],
+      handle: ({ params: { id }, body, who }) => service.change(id, body, who),
+    }),
+    ({ id }: { readonly id: string }) => service.get(id),
+  ),
+  endpointVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${ONE}/del`,
+      name: 'eventCallbacks.remove',
+      doc: 'Deletes an endpoint, and what waits for it.',
+      params: EndpointId,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params: { id }, who }) => {
+        await service.remove(id, who);
+        return 'endpoint deleted';
+      },
+    }),
+    ({ id }: { readonly id: string }) => service.get(id),
+  ),
+  endpointVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${ONE}/rotate`,
+      name: 'eventCallbacks.rotate',
+      doc: 'Makes a new secret. Until the previous one ends, each message has a signature of both.',
+      params: EndpointId,
+      body: SentRotation,
+      reply: payload(RotatedReply),
+      errors: [errors.NOT_FOUND],
+      handle: async (input) => {
+        const { secret, previousUntil } = await once<{ secret: string; previousUntil: number }>(
+          input,
+          (note) => service.rotate(input.params.id, input.body.overlapHours, input.who, note),
+        );
+        return withMessage('secret changed; note the new one, which is not shown again', {
+          secret,
+          previousSecretUntil: previousUntil,
+        });
+      },
+    }),
+    ({ id }: { readonly id: string }) => service.get(id),
+  ),
   route({
     method: 'POST',
     path: `${ONE}/ping`,

@@ -1,8 +1,8 @@
 import { contribute, definePlugin, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, type KeptChange, keptUpdate, undoer, Undoers } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
-import { Engine } from '../engine/contract.js';
+import { describeResult, Engine } from '../engine/contract.js';
 import {
   coreSettings,
   describeInbounds,
@@ -16,13 +16,28 @@ import {
 import { inboundEntry, WaySources } from '../subscription/contract.js';
 import { fallbacksPart } from './archive-part.js';
 import { isHidden, throughMaster } from './child-entry.js';
-import { duringFallbackSave, Fallbacks } from './contract.js';
+import {
+  duringFallbackSave,
+  type Fallback,
+  type FallbackChange,
+  Fallbacks,
+  type SentFallback,
+} from './contract.js';
 import { leadsOn, MASTERS, placeOf } from './fallback.js';
 import { fallbacks } from './recorded.js';
 import { routes } from './routes.js';
 import { FallbackService } from './service.js';
 import { FallbackStore } from './store.js';
 import { migrations, tables } from './tables.js';
+
+/** What an admin sets of one. */
+const edited = ({
+  masterId: _masterId,
+  ...fallback
+}: Omit<Fallback, 'id'> & { readonly id?: number }): object => {
+  const { id: _id, ...fields } = fallback;
+  return fields;
+};
 
 export default definePlugin({
   name: 'fallbacks',
@@ -56,6 +71,23 @@ export default definePlugin({
   contributes: ({ service, store, inbounds }) => [
     contribute(ArchiveParts, fallbacksPart({ store, service, inbounds })),
     contribute(AuditedHooks, fallbacks),
+    contribute(
+      Undoers,
+      undoer<FallbackChange>({
+        area: fallbacks.area,
+        keep: (changes) =>
+          changes.map(({ masterId: id, before, after }) =>
+            keptUpdate({ id, name: '' }, { fallbacks: before.map(edited) }, { fallbacks: after.map(edited) }),
+          ),
+        now: ({ id }) => inbounds.get(Number(id)) && { fallbacks: store.of(Number(id)).map(edited) },
+        undo: async ([change], who) => {
+          const { id, before } = change as KeptChange;
+          const sent = before['fallbacks'] as readonly SentFallback[];
+          const { applied } = await service.replace(Number(id), sent, who);
+          return describeResult('fallbacks set back', applied);
+        },
+      }),
+    ),
     contribute(WaySources, { start: (output) => void (service.output = output) }),
   ],
   taps: ({ store, service, inbounds }) => [

@@ -1,6 +1,7 @@
 // The fallbacks of all inbounds in memory: few, and read for each link.
 import { type Database, frozen, type Principal, type Projection, type Tx } from '../../kernel/index.js';
 import { type Inbound, type InboundsApi, isSamePlace } from '../inbounds/contract.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import { duringFallbackSave } from './contract.js';
 import { leadsOn, MASTERS, type Reached, reachedBySettings } from './fallback.js';
 import type { Fallback } from './schema.js';
@@ -13,6 +14,10 @@ type Change =
   | { readonly deletedInbounds: readonly number[] };
 
 const NONE: readonly Fallback[] = [];
+/** The fallbacks of an inbound are edited as one. */
+export const fallbackVersion = new RecordVersions<readonly Fallback[]>((fallbacks) =>
+  fallbacks.map(({ id: _id, ...fallback }) => fallback),
+);
 const inOrder = (a: Fallback, b: Fallback): number => a.sortOrder - b.sortOrder || a.id - b.id;
 
 export class FallbackStore {
@@ -80,6 +85,7 @@ export class FallbackStore {
     wanted: readonly Omit<Fallback, 'id'>[],
     who: Principal,
   ): Promise<void> {
+    await fallbackVersion.check(async () => (await this.#load({ masterId, tx })).get(masterId) ?? NONE);
     await this.#rows.destroy({ where: { masterId }, transaction: tx.t });
     const fallbacks: Fallback[] = [];
     for (const row of wanted) {
@@ -99,9 +105,10 @@ export class FallbackStore {
     tx.apply(this.memory, { deletedInbounds });
   }
 
-  async #load(): Promise<ByMaster> {
+  async #load(one?: { readonly masterId: number; readonly tx: Tx }): Promise<ByMaster> {
     const byMaster: ByMaster = new Map();
-    const rows = (await this.#rows.findAll({ raw: true })) as unknown as FallbackRow[];
+    const which = one ? { where: { masterId: one.masterId }, transaction: one.tx.t } : {};
+    const rows = (await this.#rows.findAll({ raw: true, ...which })) as unknown as FallbackRow[];
     for (const { childId, ...row } of rows) {
       const fallback = { ...row, childId: childId ?? 0 };
       byMaster.set(row.masterId, [...(byMaster.get(row.masterId) ?? NONE), fallback]);

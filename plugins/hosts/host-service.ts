@@ -156,6 +156,7 @@ export class HostService {
   ): Promise<HostGroup> {
     try {
       return await this.#db.write(async (tx) => {
+        if (before) await this.#store.checkVersion(tx, before.groupId);
         const after = await write(tx);
         await this.#store.saved(tx, [{ kind: before ? 'updated' : 'added', before, after }], who);
         return after;
@@ -239,6 +240,7 @@ export class HostService {
       const { known, unknown } = this.#sorted(ids);
       if (known.length === 0) return { count: 0, unknown };
       return this.#db.write(async (tx) => {
+        for (const { groupId } of known) await this.#store.checkVersion(tx, groupId);
         const groups = await stillThere(tx, known);
         if (groups.length > 0) await this.#store.saved(tx, await write(tx, groups), who);
         const left = new Set(groups.map(({ groupId }) => groupId));

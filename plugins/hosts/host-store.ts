@@ -1,5 +1,6 @@
 // Host groups as others read them, and the one way to write changes of them.
-import type { Database, Principal, Projection, Tx } from '../../kernel/index.js';
+import type { Database, Principal, Projection, Route, Tx } from '../../kernel/index.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import { hostText } from './address.js';
 import { afterHostSave, duringHostSave, type HostChange } from './contract.js';
 import { errors } from './errors.js';
@@ -23,10 +24,12 @@ const byRow = (a: HostGroup, b: HostGroup): number =>
 export const portOf = ({ fields }: HostGroup, { ownPort }: HostRow): number => ownPort ?? fields.port;
 
 export class HostStore {
+  readonly #tables: HostTables;
   /** for tests, which compare it with the database */
   readonly memory: Projection<HostMemory, MemoryChange>;
 
   constructor({ db, tables }: { db: Database; tables: HostTables }) {
+    this.#tables = tables;
     this.memory = db.projection({ load: () => loadMemory(tables), apply: applyChange });
   }
 
@@ -77,6 +80,20 @@ export class HostStore {
       .reduce((sum, { rows }) => sum + rows.filter((row) => row.inboundId === inboundId).length, 0);
   }
 
+  /** Call it before the statements that write a group. */
+  async checkVersion(tx: Tx, groupId: string): Promise<void> {
+    await hostVersion.check(async () =>
+      (await loadMemory(this.#tables, { groupId, transaction: tx.t })).groups.get(groupId),
+    );
+  }
+
+  /** Makes a route take If-Match for the group in its path. */
+  versioned(route: Route): Route {
+    return hostVersion.guarded(route, ({ groupId }: { readonly groupId: string }) =>
+      groupReply(this.find(groupId)),
+    );
+  }
+
   /** Call it after the statements that write the changes: plugins take part, and memory follows the commit. */
   async saved(tx: Tx, changes: readonly HostChange[], who: Principal): Promise<void> {
     await tx.during(duringHostSave, { changes, who });
@@ -97,13 +114,17 @@ export class HostStore {
   }
 }
 
-/** A group as replies show it. */
+/** What two people may edit of a group at once. */
+const hostVersion = new RecordVersions<HostGroup>((group) => groupView(group));
+/** A group as archives have it. */
 export const groupView = ({ groupId, fields, rows }: HostGroup) => ({
   ...fields,
   groupId,
   inboundIds: [...new Set(rows.map(({ inboundId }) => inboundId))],
   hosts: [...new Set(rows.map(hostText))],
 });
+/** A group as replies show it. */
+export const groupReply = (group: HostGroup) => ({ ...groupView(group), version: hostVersion.of(group) });
 /** Its rows as replies show them. */
 export const rowViews = (group: HostGroup) =>
   group.rows.map((row) => ({

@@ -9,7 +9,7 @@ import {
   validate,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, recordUndoer, Undoers } from '../audit/contract.js';
 import { afterInboundSave, beforeInboundSave, duringInboundSave, Inbounds } from '../inbounds/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
 import { composeSubscription, WaySources } from '../subscription/contract.js';
@@ -18,11 +18,12 @@ import { hostsPart } from './archive-part.js';
 import { externalProxies } from './external-proxy.js';
 import { HostCheck } from './host-check.js';
 import { HostService } from './host-service.js';
-import { HostStore } from './host-store.js';
+import { groupView, HostStore } from './host-store.js';
 import { HostWays } from './host-ways.js';
+import type { HostGroup } from './memory.js';
 import { hosts } from './recorded.js';
 import { routes } from './routes.js';
-import { AddHosts } from './schemas.js';
+import { AddHosts, UpdateHosts } from './schemas.js';
 import { migrations, tables } from './tables.js';
 
 export default definePlugin({
@@ -53,6 +54,16 @@ export default definePlugin({
   contributes: ({ ways, store, service }) => [
     contribute(ArchiveParts, hostsPart({ store, service })),
     contribute(AuditedHooks, hosts),
+    contribute(
+      Undoers,
+      recordUndoer<HostGroup>(hosts, {
+        facts: groupView,
+        find: (groupId) => store.get(groupId),
+        set: (groupId, { groupId: _, ...fields }, who) =>
+          service.update(groupId, validate(UpdateHosts, fields), who),
+        remake: (_, group, who) => service.add(validate(AddHosts, group), who),
+      }),
+    ),
     contribute(WaySources, { start: (output) => void (ways.output = output) }),
     contribute(LiveTypes, { type: 'hosts', start: (output) => void (ways.live = output) }),
   ],

@@ -1,4 +1,5 @@
 // All host groups in memory, by id and by inbound.
+import type { Tx } from '../../kernel/index.js';
 import type { HostAddress } from './address.js';
 import { type HostFields, hostRecord } from './fields.js';
 import type { HostTables } from './tables.js';
@@ -64,10 +65,16 @@ export function applyChange(
     }
 }
 
-export async function loadMemory({ groups, hosts }: HostTables): Promise<HostMemory> {
+/** All groups, or one within a transaction. */
+export async function loadMemory(
+  { groups, hosts }: HostTables,
+  one?: { readonly groupId: string; readonly transaction: Tx['t'] },
+): Promise<HostMemory> {
+  const which = one ? { where: { groupId: one.groupId }, transaction: one.transaction } : {};
   const memory: HostMemory = { groups: new Map(), byInbound: new Map() };
   const rows = new Map<string, HostRow[]>();
   for (const row of await hosts.findAll({
+    ...which,
     order: [
       ['position', 'ASC'],
       ['id', 'ASC'],
@@ -78,7 +85,7 @@ export async function loadMemory({ groups, hosts }: HostTables): Promise<HostMem
     if (list) list.push(host);
     else rows.set(groupId, [host]);
   }
-  for (const row of await groups.findAll()) {
+  for (const row of await groups.findAll(which)) {
     const { groupId, createdAt, updatedAt, ...fields } = row.get();
     put(memory, {
       groupId,

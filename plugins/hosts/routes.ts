@@ -12,7 +12,7 @@ import {
 import { type InboundsApi, inboundErrors } from '../inbounds/contract.js';
 import { errors } from './errors.js';
 import type { HostService, Outcome } from './host-service.js';
-import { groupView, type HostStore } from './host-store.js';
+import { groupReply, type HostStore } from './host-store.js';
 import {
   AddHosts,
   Enable,
@@ -63,7 +63,7 @@ export const routes = ({
     name: 'hosts.list',
     doc: 'All host groups, by sortOrder and remark.',
     reply: payload(list(GroupReply)),
-    handle: () => store.list().map(groupView),
+    handle: () => store.list().map(groupReply),
   }),
   route({
     method: 'GET',
@@ -81,7 +81,7 @@ export const routes = ({
     params: GroupId,
     reply: payload(GroupReply),
     errors: [errors.NOT_FOUND],
-    handle: ({ params }) => groupView(store.find(params.groupId)),
+    handle: ({ params }) => groupReply(store.find(params.groupId)),
   }),
   route({
     method: 'GET',
@@ -93,7 +93,7 @@ export const routes = ({
     errors: [inboundErrors.NOT_FOUND],
     handle: ({ params }) => {
       inbounds.require([params.inboundId], 'inboundId');
-      return store.ofInbound(params.inboundId).map(groupView);
+      return store.ofInbound(params.inboundId).map(groupReply);
     },
   }),
   addRoute(
@@ -108,50 +108,56 @@ export const routes = ({
     'Adds a host group with many addresses, each with or without a port; the same as hosts/add.',
     service,
   ),
-  route({
-    method: 'POST',
-    path: '/panel/api/hosts/update/{groupId}',
-    name: 'hosts.update',
-    doc: 'Changes what is sent and leaves the rest. Rows keep their ids as long as their address and inbound stay.',
-    params: GroupId,
-    body: UpdateHosts,
-    reply: payload(list(RowReply)),
-    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
-    handle: async ({ params, body, who }) => {
-      const { rows, notes } = await service.update(params.groupId, body, who);
-      return withMessage(`hosts saved${notes}`, rows);
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/hosts/del/{groupId}',
-    name: 'hosts.delete',
-    doc: 'Deletes a host group with its rows.',
-    params: GroupId,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params, who }) => {
-      store.find(params.groupId);
-      await service.delete([params.groupId], who);
-      return 'hosts deleted';
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/hosts/setEnable/{groupId}',
-    name: 'hosts.setEnable',
-    form: true,
-    doc: 'Enables or disables a host group. While all hosts of an inbound are disabled, subscriptions show the inbound itself.',
-    params: GroupId,
-    body: Enable,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params, body, who }) => {
-      store.find(params.groupId);
-      await service.setEnable([params.groupId], body.enable, who);
-      return body.enable ? 'hosts enabled' : 'hosts disabled';
-    },
-  }),
+  store.versioned(
+    route({
+      method: 'POST',
+      path: '/panel/api/hosts/update/{groupId}',
+      name: 'hosts.update',
+      doc: 'Changes what is sent and leaves the rest. Rows keep their ids as long as their address and inbound stay.',
+      params: GroupId,
+      body: UpdateHosts,
+      reply: payload(list(RowReply)),
+      errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND],
+      handle: async ({ params, body, who }) => {
+        const { rows, notes } = await service.update(params.groupId, body, who);
+        return withMessage(`hosts saved${notes}`, rows);
+      },
+    }),
+  ),
+  store.versioned(
+    route({
+      method: 'POST',
+      path: '/panel/api/hosts/del/{groupId}',
+      name: 'hosts.delete',
+      doc: 'Deletes a host group with its rows.',
+      params: GroupId,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params, who }) => {
+        store.find(params.groupId);
+        await service.delete([params.groupId], who);
+        return 'hosts deleted';
+      },
+    }),
+  ),
+  store.versioned(
+    route({
+      method: 'POST',
+      path: '/panel/api/hosts/setEnable/{groupId}',
+      name: 'hosts.setEnable',
+      form: true,
+      doc: 'Enables or disables a host group. While all hosts of an inbound are disabled, subscriptions show the inbound itself.',
+      params: GroupId,
+      body: Enable,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params, body, who }) => {
+        store.find(params.groupId);
+        await service.setEnable([params.groupId], body.enable, who);
+        return body.enable ? 'hosts enabled' : 'hosts disabled';
+      },
+    }),
+  ),
   route({
     method: 'POST',
     path: '/panel/api/hosts/reorder',

@@ -11,6 +11,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 import { hostRecord } from './fields.js';
 
 /** Most texts in `hosts`, and most inbounds, of one group. */
@@ -74,6 +75,7 @@ export const GroupReply = shape({
   inboundIds: list(int()),
   hosts: list(text()),
   ...schemas,
+  version: version(),
 });
 export const RowReply = shape({
   ...schemas,

@@ -309,6 +309,7 @@ export interface InboundView extends Omit<Inbound, HiddenName> {
   readonly originNodeGuid: string;
   /** how the program that runs it is doing; empty where the core runs it */
   readonly state: string;
+  readonly version: string;
   readonly settings: Record<string, unknown>;
 }
 /** Runs before inbounds are sent in a reply, once for all rows: taps add fields. Without `whole`, JSON fields become null afterwards. Clients are added afterwards, behind `clientStats` of taps. */

@@ -12,7 +12,7 @@ import {
   validate,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks, AuditTrail } from '../audit/contract.js';
+import { AuditedHooks, AuditTrail, recordUndoer, Undoers } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import {
   AccountTypes,
@@ -69,6 +69,7 @@ import { migrations, tables } from './tables.js';
 import { localOf, LocalInbounds } from './places/local-inbounds.js';
 import { Places, runsHere } from './places/places.js';
 import { RemoteServers } from './places/remote-servers.js';
+import { editedOf } from './version.js';
 import { InboundViews } from './views.js';
 
 /** Returns an empty list where the protocol's plugin fails, which is logged: the other inbounds keep running. */
@@ -145,6 +146,14 @@ export default definePlugin({
   contributes: ({ store, remote, service }) => [
     contribute(ArchiveParts, inboundsPart({ store, service })),
     contribute(AuditedHooks, inbounds),
+    contribute(
+      Undoers,
+      recordUndoer<Inbound>(inbounds, {
+        facts: editedOf,
+        find: (id) => store.get(Number(id)),
+        set: (id, fields, who) => service.update(Number(id), validate(UpdateInbound, fields), who),
+      }),
+    ),
     contribute(UserServers, remote),
     // A plugin that forgets where an inbound runs cannot bring it to the core.
     contribute(PartChecks, {

@@ -27,6 +27,7 @@ import {
 } from './schema.js';
 import type { InboundLimits } from './limits.js';
 import type { InboundService } from './service.js';
+import { inboundVersion } from './version.js';
 import type { InboundViews } from './views.js';
 
 const refusals = [
@@ -110,54 +111,63 @@ export const routes = ({
       return withMessage(describeResult(`inbound added${note}${views.note(id)}`, applied), views.get(id));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/panel/api/inbounds/update/{id}',
-    name: 'inbounds.update',
-    form: true,
-    doc: 'Changes what is sent and leaves the rest. With `settings.clients`, the inbound has these clients afterwards: others are detached and stay, new ones are created.',
-    params: InboundId,
-    body: UpdateInbound,
-    bodyLimit: LARGE_BODY,
-    reply: payload(InboundReply),
-    errors: [errors.NOT_FOUND, ...refusals],
-    handle: async ({ params: { id }, body, who, ignored }) => {
-      const { applied, note } = await service.update(id, body, who, ignored);
-      leaveIn(ignored, views.withoutShown(ignored, id));
-      return withMessage(describeResult(`inbound saved${note}${views.note(id)}`, applied), views.get(id));
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/inbounds/del/{id}',
-    name: 'inbounds.delete',
-    doc: 'Removes an inbound; its clients stay without it.',
-    params: InboundId,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params, who }) =>
-      describeResult('inbound deleted', await service.delete(params.id, who)),
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/inbounds/setEnable/{id}',
-    name: 'inbounds.setEnable',
-    form: true,
-    doc: 'Enables or disables an inbound.',
-    params: InboundId,
-    body: shape({ enable: bool() }).example({ enable: false }),
-    reply: message(),
-    errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
-    handle: async ({ params, body, who }) => {
-      const { applied, held } = await service.setEnable(params.id, body.enable, who);
-      if (held)
-        return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
-      return describeResult(
-        body.enable ? `inbound enabled${views.note(params.id)}` : 'inbound disabled',
-        applied,
-      );
-    },
-  }),
+  inboundVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/inbounds/update/{id}',
+      name: 'inbounds.update',
+      form: true,
+      doc: 'Changes what is sent and leaves the rest. With `settings.clients`, the inbound has these clients afterwards: others are detached and stay, new ones are created.',
+      params: InboundId,
+      body: UpdateInbound,
+      bodyLimit: LARGE_BODY,
+      reply: payload(InboundReply),
+      errors: [errors.NOT_FOUND, ...refusals],
+      handle: async ({ params: { id }, body, who, ignored }) => {
+        const { applied, note } = await service.update(id, body, who, ignored);
+        leaveIn(ignored, views.withoutShown(ignored, id));
+        return withMessage(describeResult(`inbound saved${note}${views.note(id)}`, applied), views.get(id));
+      },
+    }),
+    ({ id }: { readonly id: number }) => views.own(id),
+  ),
+  inboundVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/inbounds/del/{id}',
+      name: 'inbounds.delete',
+      doc: 'Removes an inbound; its clients stay without it.',
+      params: InboundId,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params, who }) =>
+        describeResult('inbound deleted', await service.delete(params.id, who)),
+    }),
+    ({ id }: { readonly id: number }) => views.own(id),
+  ),
+  inboundVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/inbounds/setEnable/{id}',
+      name: 'inbounds.setEnable',
+      form: true,
+      doc: 'Enables or disables an inbound.',
+      params: InboundId,
+      body: shape({ enable: bool() }).example({ enable: false }),
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.PORT_IN_USE],
+      handle: async ({ params, body, who }) => {
+        const { applied, held } = await service.setEnable(params.id, body.enable, who);
+        if (held)
+          return `the inbound stays disabled until ${held === 'quota' ? 'its total is raised or its traffic reset' : 'its expiry is moved'}`;
+        return describeResult(
+          body.enable ? `inbound enabled${views.note(params.id)}` : 'inbound disabled',
+          applied,
+        );
+      },
+    }),
+    ({ id }: { readonly id: number }) => views.own(id),
+  ),
   route({
     method: 'POST',
     path: '/panel/api/inbounds/bulkDel',
@@ -170,21 +180,24 @@ export const routes = ({
       return withMessage(describeResult(`${result.deleted} inbounds deleted`, applied), result);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/panel/api/inbounds/{id}/subSortIndex',
-    name: 'inbounds.setSubSortIndex',
-    form: true,
-    doc: 'Sets the position of an inbound in subscriptions.',
-    params: InboundId,
-    body: SortIndex,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params, body, who }) => {
-      await service.setSortIndex(params.id, body.subSortIndex, who);
-      return 'inbound saved';
-    },
-  }),
+  inboundVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/inbounds/{id}/subSortIndex',
+      name: 'inbounds.setSubSortIndex',
+      form: true,
+      doc: 'Sets the position of an inbound in subscriptions.',
+      params: InboundId,
+      body: SortIndex,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params, body, who }) => {
+        await service.setSortIndex(params.id, body.subSortIndex, who);
+        return 'inbound saved';
+      },
+    }),
+    ({ id }: { readonly id: number }) => views.own(id),
+  ),
   route({
     method: 'POST',
     path: '/panel/api/inbounds/{id}/resetTraffic',

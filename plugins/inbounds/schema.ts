@@ -14,6 +14,7 @@ import {
   text,
   withDefault,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 import { amount, hiddenNames, inboundRecord, jsonNames, optionNames, pick, valueSchemas } from './fields.js';
 
 export type { Inbound } from './fields.js';
@@ -85,6 +86,7 @@ export const InboundReply = shape({
   down: amount(),
   clientStats: list(openObject()),
   fallbackParent: nullable(anything()),
+  version: version(),
   originNodeGuid: text().description(
     'guid of the panel on the machine that runs it; empty while it is not known',
   ),

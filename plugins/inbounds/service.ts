@@ -223,6 +223,7 @@ export class InboundService {
   async #destroy(inbounds: readonly Inbound[], who: Principal): Promise<void> {
     const changes = inbounds.map((before): InboundChange => ({ kind: 'deleted', before, after: undefined }));
     await this.#db.write(async (tx) => {
+      for (const { id } of inbounds) await this.#store.checkVersion(tx, id);
       await this.#rows.destroy({ where: { id: inbounds.map(({ id }) => id) }, transaction: tx.t });
       await this.#store.saved(tx, changes, who);
     });
@@ -270,6 +271,7 @@ export class InboundService {
   ): Promise<Inbound> {
     try {
       return await this.#db.write(async (tx) => {
+        if (before) await this.#store.checkVersion(tx, before.id);
         const after = await write(tx);
         const changes: InboundChange[] = [{ kind: before ? 'updated' : 'added', before, after }];
         await this.#store.saved(tx, changes, who);

@@ -13,16 +13,18 @@ import { baseEntry } from './entry/base.js';
 import type { EntryTemplate } from './entry/entry.js';
 import { noteFunctions } from './entry/functions.js';
 import { errors } from './errors.js';
-import type { Inbound } from './fields.js';
+import { type Inbound, inboundRecord } from './fields.js';
 import type { KnownProtocols } from './contributed/known-protocols.js';
 import { applyChange, type InboundMemory, loadMemory, type MemoryChange, safe, type Used } from './memory.js';
 import type { InboundPlace } from './places/inbound-places.js';
 import { isSamePlace, type Places } from './places/places.js';
 import type { InboundTables } from './tables.js';
+import { inboundVersion } from './version.js';
 
 const NOTHING: Used = { up: 0, down: 0 };
 
 export class InboundStore implements InboundsApi {
+  readonly #rows: InboundTables['inbounds'];
   readonly #usage: InboundTables['usage'];
   readonly #protocols: KnownProtocols;
   readonly #places: Places;
@@ -36,6 +38,7 @@ export class InboundStore implements InboundsApi {
     places,
   }: { db: Database; tables: InboundTables; protocols: KnownProtocols; places: Places }) {
     this.#places = places;
+    this.#rows = tables.inbounds;
     this.#usage = tables.usage;
     this.#protocols = protocols;
     this.memory = db.projection({ load: () => loadMemory(tables), apply: applyChange });
@@ -107,6 +110,14 @@ export class InboundStore implements InboundsApi {
       if (reason !== undefined)
         throw errors.NO_CLIENTS(`no clients can be attached to inbound #${id}: ${reason}`, { path });
     }
+  }
+
+  /** Call it before the statements that write an inbound. */
+  async checkVersion(tx: Tx, id: number): Promise<void> {
+    await inboundVersion.check(async () => {
+      const row = await this.#rows.findByPk(id, { raw: true, transaction: tx.t });
+      return row ? { id, ...inboundRecord.read(row as never) } : undefined;
+    });
   }
 
   /** Call it after the statements that write the changes: plugins take part, and memory follows the commit. */

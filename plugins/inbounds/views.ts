@@ -13,6 +13,7 @@ import { optionOf } from './option.js';
 import { type Programs, RUNNING } from './contributed/programs.js';
 import type { Places } from './places/places.js';
 import type { InboundStore } from './store.js';
+import { inboundVersion } from './version.js';
 
 /** Of fields that lists leave out. */
 const NULLS = Object.fromEntries(jsonNames.map((name) => [name, null])) as Record<
@@ -67,6 +68,7 @@ export class InboundViews {
       fallbackParent: null,
       originNodeGuid: this.#places.of(inbound).guid,
       state: this.#programs.state(inbound),
+      version: inboundVersion.of(inbound),
     }));
     return this.#hooks.refine(describeInbounds, rows, { whole });
   }
@@ -120,6 +122,13 @@ export class InboundViews {
 
   get(id: number, { stats }: { readonly stats: boolean } = { stats: true }) {
     const [row] = this.#view([this.#store.find(id)], 'whole', stats);
+    if (!row) throw errors.NOT_FOUND();
+    return row;
+  }
+
+  /** With its settings and without its clients. Throws NOT_FOUND. */
+  own(id: number): InboundView {
+    const [row] = this.#described([this.#store.find(id)], true);
     if (!row) throw errors.NOT_FOUND();
     return row;
   }

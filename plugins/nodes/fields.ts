@@ -14,6 +14,7 @@ import {
   shape,
   text,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 
 export const MOST_TAGS = 1_000;
 const count = () => int().min(0);
@@ -61,6 +62,7 @@ const ECHOED = [
     'engineVersion',
     'clockOffset',
     'problems',
+    'version',
   ],
 ];
 const example = {
@@ -136,6 +138,7 @@ export const NodeReply = shape({
   engineVersion: text(),
   clockOffset: int().description('seconds that its clock is ahead; below 0: behind'),
   problems: list(problem).description('what is wrong although it answers'),
+  version: version(),
 });
 
 export const TestReply = shape({

@@ -7,7 +7,7 @@ import type { NodeReply } from './calls/reply.js';
 import type { NodeEntry, NodesApi } from './contract.js';
 import { type Figures, NO_FIGURES } from './figures.js';
 import { type NodeRow, NEW_NODE } from './model.js';
-import { factsOf, type NodeStore } from './node-store.js';
+import { factsOf, nodeVersion, type NodeStore } from './node-store.js';
 import {
   type Descendant,
   type Descendants,
@@ -144,6 +144,7 @@ export class NodeList implements NodesApi {
       updatedAt: row.updatedAt,
       lastError: state.lastError || lie,
       problems,
+      version: nodeVersion.of(row),
     };
   }
 
@@ -202,4 +203,5 @@ const TRANSITIVE = {
   updatedAt: 0,
   ...NO_FIGURES,
   problems: [],
+  version: '',
 };

@@ -8,6 +8,7 @@ import { MOST_TAGS } from './fields.js';
 import type { NodeFields, NodeRow, NodeTarget } from './model.js';
 import type { NodeStates } from './status/node-states.js';
 import type { NodeTables } from './tables.js';
+import { RecordVersions } from '../record-versions/contract.js';
 
 export const nodeTokens: SealedColumn = { table: 'nodes', key: 'id', column: 'api_token' };
 /** Each has four series of half a megabyte on disk. */
@@ -34,6 +35,9 @@ export function factsOf(row: NodeRow): NodeFacts {
   const { apiToken, createdAt: _, updatedAt: _updatedAt, ...facts } = row;
   return { ...facts, hasApiToken: apiToken !== '' };
 }
+
+/** The sealed token is another text after each change of it. */
+export const nodeVersion = new RecordVersions<NodeRow>((row) => [factsOf(row), row.apiToken]);
 
 export class NodeStore {
   readonly #needs: Needs;
@@ -100,6 +104,7 @@ export class NodeStore {
     return this.#write(async (tx) => {
       const { tables, clock, secrets } = this.#needs;
       const before = this.require(id);
+      await this.#checkVersion(tx, id);
       const old = this.fields(before);
       const fields = change(old);
       const sealed = fields.apiToken === '' ? '' : secrets.seal(nodeTokens, id, fields.apiToken);
@@ -134,11 +139,17 @@ export class NodeStore {
     return this.#write(async (tx) => {
       const { tables, states } = this.#needs;
       const row = this.require(id);
+      await this.#checkVersion(tx, id);
       await tables.nodes.destroy({ where: { id }, transaction: tx.t });
       await states.delete(tx, id);
       tx.apply(this.memory, { deleted: id });
       await this.#report(tx, { kind: 'deleted', before: factsOf(row), after: undefined }, who);
     });
+  }
+
+  async #checkVersion(tx: Tx, id: number): Promise<void> {
+    const { nodes } = this.#needs.tables;
+    await nodeVersion.check(async () => (await nodes.findByPk(id, { transaction: tx.t }))?.get());
   }
 
   async #report(tx: Tx, change: NodeChange, who: Principal): Promise<void> {

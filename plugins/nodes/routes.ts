@@ -17,7 +17,7 @@ import { errors } from './errors.js';
 import { NodeBody, NodeId, NodeReply, PlaceBody, RemoteInbound, TestReply, UpdateResult } from './fields.js';
 import type { NodeList } from './node-list.js';
 import type { NodeService } from './node-service.js';
-import type { NodeStore } from './node-store.js';
+import { nodeVersion, type NodeStore } from './node-store.js';
 import { DescendantReply } from './status/descendants.js';
 import { Bucket, HistoryReply, MetricName, type NodeHistory } from './status/history.js';
 
@@ -67,40 +67,49 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
       });
     },
   }),
-  route({
-    method: 'POST',
-    path: `${PATH}/update/{id}`,
-    name: 'nodes.update',
-    form: true,
-    doc: 'Changes what is sent and leaves the rest. A blank apiToken keeps the stored one; clearApiToken removes it.',
-    params: NodeId,
-    body: NodeBody,
-    reply: message(),
-    errors: [errors.NOT_FOUND, errors.NAME_TAKEN, errors.NO_TOKEN],
-    handle: ({ params, body, who }) => service.update(params.id, body, who),
-  }),
-  route({
-    method: 'POST',
-    path: `${PATH}/del/{id}`,
-    name: 'nodes.delete',
-    doc: 'Deletes a node, with its history. Refused while an inbound runs on it.',
-    params: NodeId,
-    reply: message(),
-    errors: [errors.NOT_FOUND, errors.IN_USE],
-    handle: ({ params, who }) => service.delete(params.id, who),
-  }),
-  route({
-    method: 'POST',
-    path: `${PATH}/setEnable/{id}`,
-    name: 'nodes.setEnable',
-    form: true,
-    doc: 'Enables or disables a node. A disabled one is not called, and its status stays as it was.',
-    params: NodeId,
-    body: shape({ enable: bool() }).example({ enable: false }),
-    reply: message(),
-    errors: [errors.NOT_FOUND, errors.NO_TOKEN],
-    handle: ({ params, body, who }) => service.setEnable(params.id, body.enable, who),
-  }),
+  nodeVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${PATH}/update/{id}`,
+      name: 'nodes.update',
+      form: true,
+      doc: 'Changes what is sent and leaves the rest. A blank apiToken keeps the stored one; clearApiToken removes it.',
+      params: NodeId,
+      body: NodeBody,
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.NAME_TAKEN, errors.NO_TOKEN],
+      handle: ({ params, body, who }) => service.update(params.id, body, who),
+    }),
+    ({ id }: { readonly id: number }) => nodes.shownOne(id),
+  ),
+  nodeVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${PATH}/del/{id}`,
+      name: 'nodes.delete',
+      doc: 'Deletes a node, with its history. Refused while an inbound runs on it.',
+      params: NodeId,
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.IN_USE],
+      handle: ({ params, who }) => service.delete(params.id, who),
+    }),
+    ({ id }: { readonly id: number }) => nodes.shownOne(id),
+  ),
+  nodeVersion.guarded(
+    route({
+      method: 'POST',
+      path: `${PATH}/setEnable/{id}`,
+      name: 'nodes.setEnable',
+      form: true,
+      doc: 'Enables or disables a node. A disabled one is not called, and its status stays as it was.',
+      params: NodeId,
+      body: shape({ enable: bool() }).example({ enable: false }),
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.NO_TOKEN],
+      handle: ({ params, body, who }) => service.setEnable(params.id, body.enable, who),
+    }),
+    ({ id }: { readonly id: number }) => nodes.shownOne(id),
+  ),
   route({
     method: 'POST',
     path: `${PATH}/test`,

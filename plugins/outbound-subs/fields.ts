@@ -12,6 +12,7 @@ import {
   type Static,
   text,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 import { LONGEST_URL, urlProblem } from './list-fetcher.js';
 import { RESERVED } from './tags.js';
 
@@ -149,4 +150,5 @@ export const SubReply = shape({
   defaultOutbound: text().description('tag of the outbound for what no rule takes, if it is of this list'),
   leftOutCount: int().description('entries that are not used'),
   leftOut: list(shape({ name: text(), reason: text() })).description('the first of them'),
+  version: version(),
 });

@@ -3,24 +3,28 @@ import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import { OutboundList, SentMove, SentSource, SentSub, SubId, SubReply } from './fields.js';
 import type { SubService } from './sub-service.js';
-import type { Sub } from './sub-store.js';
+import { type Sub, subVersion } from './sub-store.js';
 
 const PATH = '/panel/api/engine/outbound-subs';
 
 /** Each of them may wait for lists that the core tests. */
 export const routes = ({ service }: { service: SubService }): Route[] => {
+  const versioned = (declared: Route): Route =>
+    subVersion.guarded(declared, ({ id }: { readonly id: number }) => service.get(id));
   const remove = (method: 'DELETE' | 'POST', path: string, name: string): Route =>
-    route({
-      method,
-      path,
-      name,
-      doc: 'Deletes a subscription; its outbounds leave the core.',
-      params: SubId,
-      reply: message(),
-      errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, who, reply }) =>
-        holdingOpen(reply.progressed, () => service.delete(id, who)),
-    });
+    versioned(
+      route({
+        method,
+        path,
+        name,
+        doc: 'Deletes a subscription; its outbounds leave the core.',
+        params: SubId,
+        reply: message(),
+        errors: [errors.NOT_FOUND],
+        handle: ({ params: { id }, who, reply }) =>
+          holdingOpen(reply.progressed, () => service.delete(id, who)),
+      }),
+    );
   return [
     route({
       method: 'GET',
@@ -60,19 +64,21 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
         return withMessage('subscription added', service.shown(sub));
       },
     }),
-    route({
-      method: 'POST',
-      path: `${PATH}/{id}`,
-      name: 'engine.updateOutboundSub',
-      form: true,
-      doc: 'Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags.',
-      params: SubId,
-      body: SentSub,
-      reply: message(),
-      errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body, who, reply }) =>
-        holdingOpen(reply.progressed, () => service.update(id, body, who)),
-    }),
+    versioned(
+      route({
+        method: 'POST',
+        path: `${PATH}/{id}`,
+        name: 'engine.updateOutboundSub',
+        form: true,
+        doc: 'Changes what is sent and leaves the rest. With another `tagPrefix` the outbounds get other tags.',
+        params: SubId,
+        body: SentSub,
+        reply: message(),
+        errors: [errors.NOT_FOUND],
+        handle: ({ params: { id }, body, who, reply }) =>
+          holdingOpen(reply.progressed, () => service.update(id, body, who)),
+      }),
+    ),
     remove('DELETE', `${PATH}/{id}`, 'engine.deleteOutboundSub'),
     remove('POST', `${PATH}/{id}/del`, 'engine.delOutboundSub'),
     route({
@@ -88,18 +94,20 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
         return withMessage(refreshed.message, refreshed.outbounds);
       },
     }),
-    route({
-      method: 'POST',
-      path: `${PATH}/{id}/move`,
-      name: 'engine.moveOutboundSub',
-      form: true,
-      doc: 'Changes places with the previous or next subscription.',
-      params: SubId,
-      body: SentMove,
-      reply: message(),
-      errors: [errors.NOT_FOUND],
-      handle: ({ params: { id }, body, who, reply }) =>
-        holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1, who)),
-    }),
+    versioned(
+      route({
+        method: 'POST',
+        path: `${PATH}/{id}/move`,
+        name: 'engine.moveOutboundSub',
+        form: true,
+        doc: 'Changes places with the previous or next subscription.',
+        params: SubId,
+        body: SentMove,
+        reply: message(),
+        errors: [errors.NOT_FOUND],
+        handle: ({ params: { id }, body, who, reply }) =>
+          holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1, who)),
+      }),
+    ),
   ];
 };

@@ -11,7 +11,7 @@ import { MOST_OUTBOUNDS } from './list-reader.js';
 import type { LiveNews } from './live-news.js';
 import type { Looked, Refresher } from './refresher.js';
 import { outboundOf } from './stored-outbound.js';
-import type { Sub, SubStore } from './sub-store.js';
+import { type Sub, type SubStore, subVersion } from './sub-store.js';
 import { withPrefix } from './tags.js';
 
 interface Needs {
@@ -41,6 +41,11 @@ export class SubService {
     return this.#needs.store.list().map((sub) => this.shown(sub));
   }
 
+  /** Throws NOT_FOUND. */
+  get(id: number) {
+    return this.shown(this.#needs.store.find(id));
+  }
+
   shown(sub: Sub) {
     const { parts } = this.#needs;
     const { outbounds, leftOut, defaultTag, triedAt: _, failures: _failures, ...fields } = sub;
@@ -64,6 +69,7 @@ export class SubService {
           : []),
         ...leftOut.items,
       ],
+      version: subVersion.of(sub),
     };
   }
 

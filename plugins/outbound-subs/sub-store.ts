@@ -5,6 +5,7 @@ import { errors } from './errors.js';
 import type { LeftOut } from './left-out.js';
 import type { StoredOutbound } from './stored-outbound.js';
 import type { SubTables } from './tables.js';
+import { RecordVersions } from '../record-versions/contract.js';
 
 /** A subscription; the table says what each field is. */
 export interface Sub {
@@ -54,6 +55,8 @@ const factsOf = (sub: Sub | undefined): object | undefined => {
     ...{ tagPrefix, updateInterval, priority, prepend },
   };
 };
+
+export const subVersion = new RecordVersions<Sub>((sub) => factsOf(sub));
 
 export class SubStore {
   readonly #db: Database;
@@ -127,10 +130,15 @@ export class SubStore {
   change(id: number, change: (before: Sub) => Partial<Sub>, who?: Principal): Promise<Sub> {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
+      await this.#checkVersion(tx, id);
       const after = await this.#write(tx, before, change(before));
       if (who) await this.#record(tx, who, before, after);
       return after;
     });
+  }
+
+  async #checkVersion(tx: Tx, id: number): Promise<void> {
+    await subVersion.check(async () => (await this.#rows.findByPk(id, { transaction: tx.t }))?.get());
   }
 
   async #record(tx: Tx, who: Principal, before: Sub | undefined, after: Sub | undefined): Promise<void> {
@@ -152,6 +160,7 @@ export class SubStore {
   delete(id: number, who: Principal): Promise<Sub> {
     return this.#db.write(async (tx) => {
       const sub = this.find(id);
+      await this.#checkVersion(tx, id);
       await this.#rows.destroy({ where: { id }, transaction: tx.t });
       tx.apply(this.memory, { deleted: id });
       await this.#record(tx, who, sub, undefined);
@@ -162,6 +171,7 @@ export class SubStore {
   /** Changes places with its neighbour; the order is numbered from 0. */
   move(id: number, by: 1 | -1, who: Principal): Promise<void> {
     return this.#db.write(async (tx) => {
+      await this.#checkVersion(tx, id);
       const order = [...this.list()];
       const at = order.indexOf(this.find(id));
       const other = order[at + by];

@@ -11,6 +11,7 @@ import {
   word,
   text,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
@@ -33,6 +34,7 @@ export function describeSettings(
     all[flagOf(name)] = bool().description(`whether ${name} is set`);
     update[clearOf(name)] = optional(bool()).description(`true clears ${name}`);
   }
+  all['version'] = version();
   all['pinned'] = mapOf(word()).description('settings that the environment sets, each with its variable');
   // The service checks the settings of a body itself, because a blank secret means "unchanged".
   return {

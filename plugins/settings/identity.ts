@@ -9,6 +9,7 @@ export class PanelIdentity implements PanelIdentityApi {
   readonly #db: Database;
   readonly #rows: TableModel<typeof tables.identity>;
   #guid: string | undefined;
+  #salt = '';
 
   constructor({
     db,
@@ -24,13 +25,23 @@ export class PanelIdentity implements PanelIdentityApi {
     return this.#guid;
   }
 
+  /** Nobody outside knows it: a digest with it says nothing of what it is of. */
+  get salt(): string {
+    return this.#salt;
+  }
+
   async start(): Promise<void> {
-    const row = await this.#rows.findByPk('panel');
-    const guid = row?.getDataValue('guid') ?? randomUUID();
-    if (!row)
-      await this.#db.write(async ({ t: transaction }) => {
-        await this.#rows.create({ id: 'panel', guid }, { transaction });
-      });
-    this.#guid = guid;
+    this.#guid = await this.#stored('panel');
+    this.#salt = await this.#stored('salt');
+  }
+
+  async #stored(id: 'panel' | 'salt'): Promise<string> {
+    const row = await this.#rows.findByPk(id);
+    if (row) return row.getDataValue('guid');
+    const guid = randomUUID();
+    await this.#db.write(async ({ t: transaction }) => {
+      await this.#rows.create({ id, guid }, { transaction });
+    });
+    return guid;
   }
 }

@@ -28,7 +28,7 @@ import {
   optional,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
-import { AuditedHooks } from '../audit/contract.js';
+import { AuditedHooks, keptUpdate, undoer, Undoers } from '../audit/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { settingsPart } from './archive-part.js';
 import { AllowedHosts } from './allowed-hosts.js';
@@ -43,6 +43,7 @@ import {
   PanelListener,
   PanelHosts,
   PanelIdentity as Identity,
+  type SettingChange,
   settingChanges,
   SettingGroups,
   Settings,
@@ -141,9 +142,37 @@ export default definePlugin({
     provide(Identity, identity),
     provide(ListenerPlaces, listenerPorts),
   ],
-  contributes: ({ config: { basePath, allowedHosts }, configSource, panelListener, transfer }) => [
+  contributes: ({
+    config: { basePath, allowedHosts },
+    configSource,
+    panelListener,
+    transfer,
+    store,
+    service,
+  }) => [
     contribute(ArchiveParts, settingsPart(transfer)),
     contribute(AuditedHooks, settings),
+    contribute(
+      Undoers,
+      undoer<SettingChange>({
+        area: settings.area,
+        keep: (changes) =>
+          changes.some(({ secret }) => secret)
+            ? 'a secret was changed, whose value before is not known'
+            : changes.map(({ name, before, after }) =>
+                keptUpdate({ id: name, name }, { value: before }, { value: after }),
+              ),
+        now: ({ name }) => {
+          const known = store.known(name);
+          return known && { value: known.value };
+        },
+        undo: async (changes, { host, ...who }) => {
+          const values = Object.fromEntries(changes.map(({ name, before }) => [name, before['value']]));
+          const { changed } = await service.update(values, { ...who, hosts: [host] });
+          return `${changed.join(', ')} set back`;
+        },
+      }),
+    ),
     contribute(SealedColumns, sealedSettings),
     contribute(ListenerPorts, {
       listener: 'panel',
@@ -196,30 +225,33 @@ export default definePlugin({
         reply: payload(all),
         handle: () => service.all(),
       }),
-      route({
-        method: 'POST',
-        path: '/panel/api/setting/update',
-        name: 'settings.update',
-        doc: 'Changes the settings that are sent and leaves the others as they are.',
-        body: update,
-        reply: payload(nullable(openObject())),
-        errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN, errors.ADDRESS],
-        handle: async ({ body, who, ip, host, headers }) => {
-          const { changed, reply } = await service.update(body, {
-            ...who,
-            ip,
-            hosts: [host, hostOfHeader(headers.host ?? '')],
-          });
-          const later = listenerPorts.waiting(
-            Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
-          );
-          const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
-          return withMessage(
-            later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
-            reply,
-          );
-        },
-      }),
+      service.versions.guarded(
+        route({
+          method: 'POST',
+          path: '/panel/api/setting/update',
+          name: 'settings.update',
+          doc: 'Changes the settings that are sent and leaves the others as they are.',
+          body: update,
+          reply: payload(nullable(openObject())),
+          errors: [errors.PINNED, errors.OWN_HOST, errors.PORT_TAKEN, errors.ADDRESS],
+          handle: async ({ body, who, ip, host, headers }) => {
+            const { changed, reply } = await service.update(body, {
+              ...who,
+              ip,
+              hosts: [host, hostOfHeader(headers.host ?? '')],
+            });
+            const later = listenerPorts.waiting(
+              Object.fromEntries(changed.map((name) => [name, store.known(name)?.value])),
+            );
+            const said = changed.length === 0 ? 'nothing has changed' : 'settings saved';
+            return withMessage(
+              later.length === 0 ? said : `${said}; ${later.join(', ')}: from the next start of the panel on`,
+              reply,
+            );
+          },
+        }),
+        () => service.all(),
+      ),
       route({
         method: 'POST',
         path: '/panel/api/setting/defaultSettings',

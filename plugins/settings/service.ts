@@ -1,4 +1,5 @@
 // Settings over the API: read all of them, update some.
+import { createHmac } from 'node:crypto';
 import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
 import {
   beforeSettingsSave,
@@ -8,6 +9,8 @@ import {
   type SettingsCaller,
 } from './contract.js';
 import { errors } from './errors.js';
+import type { PanelIdentity } from './identity.js';
+import { RecordVersions } from '../record-versions/contract.js';
 import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
@@ -28,14 +31,35 @@ export class SettingsService {
   readonly #hooks: Hooks;
   readonly #store: SettingsStore;
 
-  constructor({ db, hooks, store }: { db: Database; hooks: Hooks; store: SettingsStore }) {
+  /** of all settings together, by their values */
+  readonly versions: RecordVersions<ReadonlyMap<string, unknown>>;
+
+  constructor({
+    db,
+    hooks,
+    store,
+    identity,
+  }: { db: Database; hooks: Hooks; store: SettingsStore; identity: PanelIdentity }) {
+    this.versions = new RecordVersions(
+      (values) => {
+        // Secrets count as well, and a version must not help to guess them.
+        const factOf = (name: string): unknown => {
+          const value = values.get(name);
+          return store.known(name)?.secret && value !== ''
+            ? createHmac('sha256', identity.salt).update(JSON.stringify(value)).digest('hex')
+            : value;
+        };
+        return store.names().map((name) => [name, factOf(name)]);
+      },
+      { isLive: true },
+    );
     this.#db = db;
     this.#hooks = hooks;
     this.#store = store;
   }
 
   /** Returns the values in force; secrets are blank and have a flag; `pinned` maps settings of the environment to their variables. */
-  all(): Record<string, unknown> {
+  all(): Record<string, unknown> & { readonly version: string } {
     const values: Record<string, unknown> = {};
     const pinned: Record<string, string> = {};
     for (const name of this.#store.names()) {
@@ -45,7 +69,8 @@ export class SettingsService {
       if (known.secret) values[flagOf(name)] = known.value !== '';
       if (known.variable) pinned[name] = known.variable;
     }
-    return { ...values, pinned };
+    const known = new Map(this.#store.names().map((name) => [name, this.#store.known(name)?.value]));
+    return { ...values, pinned, version: this.versions.of(known) };
   }
 
   /** Changes the settings that are sent; checks all of them before it writes any. Returns what changed, and what plugins add to the reply. */
@@ -53,7 +78,10 @@ export class SettingsService {
     const changes = await this.plan(body, who);
     if (Object.keys(changes).length === 0) return UNCHANGED;
     const { hosts: _hosts, ...principal } = who;
-    await this.#db.write((tx) => this.#store.save(tx, changes, principal));
+    await this.#db.write(async (tx) => {
+      await this.versions.check(() => this.#store.stored(tx));
+      await this.#store.save(tx, changes, principal);
+    });
     const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
     return {
       changed: Object.keys(changes),

@@ -76,6 +76,10 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     const definition = this.#definitions.byName.get(name);
     return definition && { ...definition, value: this.#values.of(name) };
   }
+  /** All values as the database has them, within a write. */
+  stored(tx: Tx): Promise<ReadonlyMap<string, unknown>> {
+    return this.#values.stored(tx);
+  }
   names(): string[] {
     return [...this.#definitions.byName.keys()];
   }

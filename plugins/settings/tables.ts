@@ -4,8 +4,8 @@ import type { SealedColumn } from '../secrets/contract.js';
 /** `generated` marks a value that a fresh panel generated: it is a default, so the config file takes precedence. */
 export const tables = {
   settings: table('settings', { name: column.key<string>(), value: column.text(), generated: column.bool() }),
-  /** One row, `panel`: who this panel is to other panels. */
-  identity: table('panel_identity', { id: column.key<'panel'>(), guid: column.text() }),
+  /** Two rows: `panel`, who this panel is to other panels, and `salt`, which no other knows. */
+  identity: table('panel_identity', { id: column.key<'panel' | 'salt'>(), guid: column.text() }),
 } as const;
 
 /** `value` of a setting that is a secret is sealed text, of any other one JSON. */

@@ -105,9 +105,14 @@ export class SettingsValues {
     tx.apply(this.projection, changes);
   }
 
-  async #load(): Promise<SettingsState> {
+  /** The values as the database has them, within a write. */
+  async stored(tx: Tx): Promise<ReadonlyMap<string, unknown>> {
+    return (await this.#load(tx)).values;
+  }
+
+  async #load(tx?: Tx): Promise<SettingsState> {
     this.#definitions.collect();
-    const stored = new Map((await this.#read()).map((row) => [row.name, row]));
+    const stored = new Map((await this.#read(tx)).map((row) => [row.name, row]));
     const state: SettingsState = { values: new Map(), groups: new Map(), unwritten: new Set() };
     for (const [name, definition] of this.#definitions.byName) {
       const { initial, pinned, preset } = definition;
@@ -137,8 +142,11 @@ export class SettingsValues {
     for (const group of touched) refresh(state, group);
   }
 
-  async #read(): Promise<StoredRow[]> {
-    const rows = (await this.#rows.findAll({ raw: true })) as unknown as StoredRow[];
+  async #read(tx?: Tx): Promise<StoredRow[]> {
+    const rows = (await this.#rows.findAll({
+      raw: true,
+      ...(tx && { transaction: tx.t }),
+    })) as unknown as StoredRow[];
     return rows.map((row) => ({ ...row, generated: Boolean(row.generated) }));
   }
 

@@ -6,6 +6,7 @@ import { groupOf } from './document-group.js';
 import { errors } from './errors.js';
 import type { Balancer, BalancerFields } from './fields.js';
 import type { BalancerTables } from './tables.js';
+import { RecordVersions } from '../record-versions/contract.js';
 
 /** In the order of documents. The list is replaced at each change. */
 interface Memory {
@@ -19,6 +20,16 @@ interface Change {
 const MOST_BALANCERS = 200;
 
 const inOrder = (a: Balancer, b: Balancer): number => a.sortOrder - b.sortOrder || a.id - b.id;
+
+/** What two people may edit of a balancer at once. */
+export const editedOf = ({ id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...fields }: Balancer) =>
+  fields;
+export const balancerVersion = new RecordVersions<Balancer>(editedOf);
+/** As replies show it. */
+export const shownBalancer = (balancer: Balancer) => ({
+  ...balancer,
+  version: balancerVersion.of(balancer),
+});
 
 export class BalancerStore implements DocumentGroups {
   readonly #db: Database;
@@ -62,7 +73,12 @@ export class BalancerStore implements DocumentGroups {
     return this.#known.groups;
   }
 
-  add(fields: BalancerFields, who: Principal, note?: (balancer: Balancer) => void): Promise<Balancer> {
+  /** With an id it is one that was deleted. */
+  add(
+    fields: BalancerFields & { readonly id?: number },
+    who: Principal,
+    note?: (balancer: Balancer) => void,
+  ): Promise<Balancer> {
     const now = this.#clock.now();
     return this.#db.write(async (tx) => {
       if ((await this.#rows.count({ transaction: tx.t })) >= MOST_BALANCERS) throw errors.TOO_MANY();
@@ -131,6 +147,7 @@ export class BalancerStore implements DocumentGroups {
   async #stored(tx: Tx, id: number): Promise<Balancer> {
     const row = await this.#rows.findByPk(id, { transaction: tx.t });
     if (!row) throw errors.NOT_FOUND(`there is no subscription balancer ${id}`, { path: 'id' });
+    await balancerVersion.check(() => row.get());
     return row.get();
   }
 }

@@ -18,6 +18,7 @@ import {
   text,
   type Values,
 } from '../../kernel/index.js';
+import { version } from '../record-versions/contract.js';
 
 export const STRATEGIES = ['random', 'roundRobin', 'leastPing', 'leastLoad'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
@@ -190,4 +191,4 @@ export const SentBalancer = shape({
 export type SentBalancer = Static<typeof SentBalancer>;
 
 export const BalancerId = shape({ id: int().min(1).example(1) });
-export const BalancerReply = shape({ id: int(), ...balancerRecord.schemas });
+export const BalancerReply = shape({ id: int(), ...balancerRecord.schemas, version: version() });

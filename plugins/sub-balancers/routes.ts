@@ -1,6 +1,6 @@
 import { list, once, payload, route, type Route, withMessage } from '../../kernel/index.js';
 import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
-import type { BalancerStore } from './balancer-store.js';
+import { type BalancerStore, balancerVersion, shownBalancer } from './balancer-store.js';
 import { changedFields } from './checked.js';
 import { errors } from './errors.js';
 import { type Balancer, BalancerId, BalancerReply, SentBalancer } from './fields.js';
@@ -17,21 +17,25 @@ export const routes = ({
   inbounds: InboundsApi;
   news: LiveNews;
 }): Route[] => {
+  const versioned = (declared: Route): Route =>
+    balancerVersion.guarded(declared, ({ id }: { readonly id: number }) => shownBalancer(store.find(id)));
   const remove = (method: 'DELETE' | 'POST', path: string, name: string): Route =>
-    route({
-      method,
-      path,
-      name,
-      doc: 'Deletes a balancer and returns it.',
-      params: BalancerId,
-      reply: payload(BalancerReply),
-      errors: [errors.NOT_FOUND],
-      handle: async ({ params: { id }, who }) => {
-        const balancer = await store.delete(id, who);
-        news.changed();
-        return withMessage('balancer deleted', balancer);
-      },
-    });
+    versioned(
+      route({
+        method,
+        path,
+        name,
+        doc: 'Deletes a balancer and returns it.',
+        params: BalancerId,
+        reply: payload(BalancerReply),
+        errors: [errors.NOT_FOUND],
+        handle: async ({ params: { id }, who }) => {
+          const balancer = await store.delete(id, who);
+          news.changed();
+          return withMessage('balancer deleted', shownBalancer(balancer));
+        },
+      }),
+    );
   return [
     route({
       method: 'GET',
@@ -39,7 +43,7 @@ export const routes = ({
       name: 'subBalancers.list',
       doc: 'All balancers of the JSON subscription, by sortOrder and id.',
       reply: payload(list(BalancerReply)),
-      handle: () => [...store.list()],
+      handle: () => store.list().map(shownBalancer),
     }),
     route({
       method: 'POST',
@@ -55,27 +59,29 @@ export const routes = ({
         inbounds.require(fields.inboundIds, 'inboundIds');
         const balancer = await once<Balancer>(input, (note) => store.add(fields, input.who, note));
         news.changed();
-        return withMessage('balancer added', balancer);
+        return withMessage('balancer added', shownBalancer(balancer));
       },
     }),
-    route({
-      method: 'POST',
-      path: `${PATH}/{id}`,
-      name: 'subBalancers.update',
-      form: true,
-      doc: 'Changes what is sent and leaves the rest. Another strategy than leastLoad removes the weights.',
-      params: BalancerId,
-      body: SentBalancer,
-      reply: payload(BalancerReply),
-      errors: [errors.NOT_FOUND, errors.INVALID, inboundErrors.NOT_FOUND],
-      handle: async ({ params: { id }, body, who }) => {
-        store.find(id);
-        if (body.inboundIds) inbounds.require(body.inboundIds, 'inboundIds');
-        const balancer = await store.update(id, (before) => changedFields(body, before), who);
-        news.changed();
-        return withMessage('balancer saved', balancer);
-      },
-    }),
+    versioned(
+      route({
+        method: 'POST',
+        path: `${PATH}/{id}`,
+        name: 'subBalancers.update',
+        form: true,
+        doc: 'Changes what is sent and leaves the rest. Another strategy than leastLoad removes the weights.',
+        params: BalancerId,
+        body: SentBalancer,
+        reply: payload(BalancerReply),
+        errors: [errors.NOT_FOUND, errors.INVALID, inboundErrors.NOT_FOUND],
+        handle: async ({ params: { id }, body, who }) => {
+          store.find(id);
+          if (body.inboundIds) inbounds.require(body.inboundIds, 'inboundIds');
+          const balancer = await store.update(id, (before) => changedFields(body, before), who);
+          news.changed();
+          return withMessage('balancer saved', shownBalancer(balancer));
+        },
+      }),
+    ),
     remove('DELETE', `${PATH}/{id}`, 'subBalancers.delete'),
     remove('POST', `${PATH}/{id}/del`, 'subBalancers.del'),
   ];

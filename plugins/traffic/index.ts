@@ -1,6 +1,7 @@
 import { definePlugin, contribute, job, provide, singleton, tap } from '../../kernel/index.js';
 import {
   beforeClientDelete,
+  beforeClientSave,
   ClientEdits,
   ClientPeriods,
   Clients,
@@ -29,6 +30,7 @@ import {
   trafficReset,
 } from './contract.js';
 import { DeletedClients } from './deleted-clients.js';
+import { ReturningClients } from './returning-clients.js';
 import { readingsFollow } from './invariants.js';
 import { InboundWatch } from './inbound-watch.js';
 import { LimitsInMemory } from './limits-in-memory.js';
@@ -85,6 +87,7 @@ export default definePlugin({
     watch: singleton(InboundWatch),
     clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
+    returning: singleton(ReturningClients),
     limitsInMemory: singleton(LimitsInMemory),
     poll: singleton(Poll),
     preview: singleton(Preview),
@@ -103,7 +106,7 @@ export default definePlugin({
     contribute(NotifiedEvents, depletedInbounds),
     contribute(NotifiedEvents, renewedClients),
   ],
-  taps: ({ poll, baselines, streamBaselines, online, watch, clientWatch, deletedClients }) => [
+  taps: ({ poll, baselines, streamBaselines, online, watch, clientWatch, deletedClients, returning }) => [
     tap(beforeCoreStop, () => poll.run()),
     tap(beforeCountersGo, ({ counters }) => poll.last(counters)),
     tap(afterInboundSave, () => watch.changed()),
@@ -122,7 +125,10 @@ export default definePlugin({
       }
       deletedClients.expect(clients, keepTraffic);
     }),
+    // The core has counters of clients that return: they are read before, and count from there on.
+    tap(beforeClientSave, ({ changes }) => returning.read(changes)),
     tap(duringClientSave, async ({ changes }, tx) => {
+      await returning.save(tx, changes);
       const deleted = changes.flatMap(({ kind, before }) => (kind === 'deleted' && before ? before.id : []));
       if (deleted.length === 0) return;
       baselines.deleted(tx, deleted);

@@ -57,6 +57,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}x/notifications/deliveries/{id}/redeliver`, 'plugins/notifications/test/deliveries.test.ts'],
+  // It is the entry of what its owner writes.
+  [`POST ${API}x/audit/{entry}/undo`, 'plugins/audit/test/undo.test.ts'],
   // They take a file, and record the import before its first row.
   [`POST ${API}x/import/3x-ui`, 'plugins/import-3x-ui/import.ts'],
   [`POST ${API}x/archive/import`, 'plugins/archive/routes.ts'],

@@ -54,6 +54,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     ...['server/importDB', 'x/backup/restore/{name}', 'x/backup/verify/{name}', 'x/backup/delete/{name}'],
   ],
   'plugins/bulk-jobs/test/kill.test.ts kills it': ['x/jobs', 'x/jobs/{id}/retry', 'x/jobs/{id}/stop'],
+  'plugins/audit/test/undo-killed.test.ts kills it': ['x/audit/{entry}/undo'],
   'test/boot/killed-while-switching.full.test.ts kills it': ['system/plugins/{name}'],
   'it deletes one record after the other, and goes on when it is called again': ['x/node/leave'],
   [OWN_CORE]: [

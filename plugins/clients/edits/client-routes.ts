@@ -4,6 +4,8 @@ import { describeResult, DONE } from '../../engine/contract.js';
 import { inboundErrors, type InboundsApi } from '../../inbounds/contract.js';
 import { errors } from '../errors.js';
 import { AddClient, ClientPatch } from '../model/schema.js';
+import { clientVersion } from '../model/version.js';
+import type { ShownUsage } from '../lists/shown-usage.js';
 import type { UsageEdits } from '../usage/usage-edits.js';
 import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
@@ -23,6 +25,7 @@ interface Needs {
   readonly writer: ClientWriter;
   readonly usage: UsageEdits;
   readonly inbounds: InboundsApi;
+  readonly shown: ShownUsage;
 }
 
 /** Says which of the inbounds that were sent needed nothing. */
@@ -31,7 +34,7 @@ function leftOut(sent: readonly number[], used: readonly number[], why: string):
   return left.length > 0 ? `; ${why} ${left.map((id) => `#${id}`).join(', ')}` : '';
 }
 
-export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route[] => [
+export const clientRoutes = ({ service, writer, usage, inbounds, shown }: Needs): Route[] => [
   route({
     method: 'POST',
     path: '/panel/api/clients/add',
@@ -43,83 +46,95 @@ export const clientRoutes = ({ service, writer, usage, inbounds }: Needs): Route
     handle: async (input) =>
       describeResult('client added', await once(input, (note) => service.add(input.body, input.who, note))),
   }),
-  route({
-    method: 'POST',
-    path: '/panel/api/clients/update/{email}',
-    name: 'clients.update',
-    doc: 'Changes the fields that are sent.',
-    params: Email,
-    body: ClientPatch,
-    reply: message(),
-    errors: [errors.NOT_FOUND, ...taken],
-    handle: async ({ params, body, who }) =>
-      describeResult('client saved', await service.update(params.email, body, who)),
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/clients/del/{email}',
-    name: 'clients.delete',
-    doc: 'Deletes a client with all its data; keepTraffic retains its usage by email.',
-    params: Email,
-    query: KeepTraffic,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, query: { keepTraffic }, who }) => {
-      const { deleted, applied } = await writer.write(
-        { deleted: [service.find(email)], keepTraffic: keepTraffic === '1' || keepTraffic === 'true' },
-        who,
-      );
-      if (deleted.size === 0)
-        throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
-      return describeResult('client deleted', applied);
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/clients/{email}/attach',
-    name: 'clients.attach',
-    doc: 'Attaches a client to inbounds; it stays attached to others.',
-    params: Email,
-    body: InboundIds,
-    reply: message(),
-    errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
-    handle: async (input) => {
-      const { inboundIds } = input.body;
-      const { attach, applied } = await once(input, async (note) => {
-        const row = service.find(input.params.email);
-        inbounds.requireForClients(inboundIds, 'inboundIds');
-        const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
-        const { applied } = await writer.write(
-          { edits: [{ row, attach }], committing: () => note?.({ attach, applied: DONE }) },
-          input.who,
+  clientVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/clients/update/{email}',
+      name: 'clients.update',
+      doc: 'Changes the fields that are sent.',
+      params: Email,
+      body: ClientPatch,
+      reply: message(),
+      errors: [errors.NOT_FOUND, ...taken],
+      handle: async ({ params, body, who }) =>
+        describeResult('client saved', await service.update(params.email, body, who)),
+    }),
+    ({ email }: { readonly email: string }) => shown.client(service.find(email)),
+  ),
+  clientVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/clients/del/{email}',
+      name: 'clients.delete',
+      doc: 'Deletes a client with all its data; keepTraffic retains its usage by email.',
+      params: Email,
+      query: KeepTraffic,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params: { email }, query: { keepTraffic }, who }) => {
+        const { deleted, applied } = await writer.write(
+          { deleted: [service.find(email)], keepTraffic: keepTraffic === '1' || keepTraffic === 'true' },
+          who,
         );
-        return { attach, applied };
-      });
-      return describeResult(
-        `client attached${leftOut(inboundIds, attach, 'it was already attached to')}`,
-        applied,
-      );
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/panel/api/clients/{email}/detach',
-    name: 'clients.detach',
-    doc: 'Detaches a client from inbounds; what it used through them stays counted.',
-    params: Email,
-    body: InboundIds,
-    reply: message(),
-    errors: [errors.NOT_FOUND],
-    handle: async ({ params: { email }, body: { inboundIds }, who }) => {
-      const row = service.find(email);
-      const detach = inboundIds.filter((id) => row.inboundIds.includes(id));
-      const { applied } = await writer.write({ edits: [{ row, detach }] }, who);
-      return describeResult(
-        `client detached${leftOut(inboundIds, detach, 'it was not attached to')}`,
-        applied,
-      );
-    },
-  }),
+        if (deleted.size === 0)
+          throw errors.NOT_FOUND(`the client ${email} was deleted meanwhile`, { path: 'email' });
+        return describeResult('client deleted', applied);
+      },
+    }),
+    ({ email }: { readonly email: string }) => shown.client(service.find(email)),
+  ),
+  clientVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/clients/{email}/attach',
+      name: 'clients.attach',
+      doc: 'Attaches a client to inbounds; it stays attached to others.',
+      params: Email,
+      body: InboundIds,
+      reply: message(),
+      errors: [errors.NOT_FOUND, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS, inboundErrors.POOL_FULL],
+      handle: async (input) => {
+        const { inboundIds } = input.body;
+        const { attach, applied } = await once(input, async (note) => {
+          const row = service.find(input.params.email);
+          inbounds.requireForClients(inboundIds, 'inboundIds');
+          const attach = inboundIds.filter((id) => !row.inboundIds.includes(id));
+          const { applied } = await writer.write(
+            { edits: [{ row, attach }], committing: () => note?.({ attach, applied: DONE }) },
+            input.who,
+          );
+          return { attach, applied };
+        });
+        return describeResult(
+          `client attached${leftOut(inboundIds, attach, 'it was already attached to')}`,
+          applied,
+        );
+      },
+    }),
+    ({ email }: { readonly email: string }) => shown.client(service.find(email)),
+  ),
+  clientVersion.guarded(
+    route({
+      method: 'POST',
+      path: '/panel/api/clients/{email}/detach',
+      name: 'clients.detach',
+      doc: 'Detaches a client from inbounds; what it used through them stays counted.',
+      params: Email,
+      body: InboundIds,
+      reply: message(),
+      errors: [errors.NOT_FOUND],
+      handle: async ({ params: { email }, body: { inboundIds }, who }) => {
+        const row = service.find(email);
+        const detach = inboundIds.filter((id) => row.inboundIds.includes(id));
+        const { applied } = await writer.write({ edits: [{ row, detach }] }, who);
+        return describeResult(
+          `client detached${leftOut(inboundIds, detach, 'it was not attached to')}`,
+          applied,
+        );
+      },
+    }),
+    ({ email }: { readonly email: string }) => shown.client(service.find(email)),
+  ),
   route({
     method: 'POST',
     path: '/panel/api/clients/resetTraffic/{email}',

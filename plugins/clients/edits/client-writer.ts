@@ -25,6 +25,7 @@ import type { Inbound, LocalInboundsApi } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
+import { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
 import {
   attachClients,
@@ -33,6 +34,7 @@ import {
   insertClients,
   updateClients,
 } from '../model/statements.js';
+import { clientVersion } from '../model/version.js';
 import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
 import { decideAgain } from './decide-again.js';
@@ -125,7 +127,10 @@ export class ClientWriter {
     const newRows = request.added ?? [];
     const updates = await mapInSlices(edits, changeOf);
     const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
-    const savedChanges = [...newRows.map((row) => addedChange(row, partsOf(row))), ...updates];
+    const savedChanges = [
+      ...newRows.map((row) => addedChange(row, partsOf(row), request.returning)),
+      ...updates,
+    ];
     if (savedChanges.length > 0) await this.#hooks.check(beforeClientSave, { changes: savedChanges, who });
     if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
@@ -135,7 +140,9 @@ export class ClientWriter {
       });
     const keepTraffic = request.keepTraffic ?? false;
     let done: readonly ClientEdit[] = edits;
+    const one = edits[0]?.row ?? deletedRows[0];
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
+      if (one) await clientVersion.check(() => Roster.loadOne(tx, one.id));
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
       const leftOut = (await request.leaveOut?.(tx)) ?? NO_CHANGES.deleted;
       const meant = leftOut.size === 0 ? edits : edits.filter(({ row }) => !leftOut.has(row.id));
@@ -150,7 +157,7 @@ export class ClientWriter {
       const changed = await this.#update(tx, done, request, saving);
       const deletedIds = await this.#delete(tx, toDelete, keepTraffic);
       const all = [
-        ...inserted.map((row, i) => addedChange(row, partsOf(sources[i]))),
+        ...inserted.map((row, i) => addedChange(row, partsOf(sources[i]), request.returning)),
         ...changes.map((change) => withCredentials(change, changed)),
         ...toDelete.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ];

@@ -51,11 +51,16 @@ export const changeOf = (edit: ClientEdit): ClientChange => ({
   ...(edit.usage && { setsUsage: true }),
 });
 
-export const addedChange = (after: ClientRow, parts: SentParts | undefined): ClientChange => ({
+export const addedChange = (
+  after: ClientRow,
+  parts: SentParts | undefined,
+  returns: boolean | undefined,
+): ClientChange => ({
   kind: 'added',
   before: undefined,
   after,
   ...(parts && { parts }),
+  ...(returns && { returns }),
 });
 export const deletedChange = (before: ClientRow): ClientChange => ({
   kind: 'deleted',

@@ -15,6 +15,8 @@ export interface WriteRequest {
   readonly parts?: ReadonlyMap<ClientRow, SentParts>;
   /** what callers sent of the credentials of new clients; the rest is generated */
   readonly credentials?: ReadonlyMap<ClientRow, SentCredentials>;
+  /** New clients were here before and have their ids: an undo of their deletion. */
+  readonly returning?: boolean;
   /** new clients with the subId of another one */
   readonly sharing?: ReadonlySet<ClientRow>;
   /** new clients with usage take what is retained for their emails then */

@@ -17,6 +17,7 @@ import {
   word,
 } from '../../../kernel/index.js';
 import Joi from 'joi';
+import { version } from '../../record-versions/contract.js';
 import { flatSchemas, sentCredentialSchemas } from '../credentials/sent.js';
 import { fields, replySchemas, shownFields, trafficSchemas } from './fields.js';
 import { fieldAmount, nonNegative, idOrUuid } from './value-schemas.js';
@@ -34,7 +35,7 @@ const exported = {
   updated_at: optional(fieldAmount()),
 };
 /** What replies have besides, which programs send back. */
-const ECHOED = ['id', ...shownFields, 'inboundIds', 'traffic', 'externalLinks', 'sameTgId'];
+const ECHOED = ['id', ...shownFields, 'inboundIds', 'traffic', 'externalLinks', 'sameTgId', 'version'];
 
 /** A client in add and import. The panel fills in what is missing or blank. */
 export const NewClient = echoing(
@@ -142,6 +143,7 @@ const replied = {
   inboundIds: list(int()),
   traffic: nullable(TrafficRecord),
   externalLinks: optional(list(openObject())),
+  version: version(),
   ...shownCredentials,
 };
 export const ClientReply = shape(replied);

@@ -43,8 +43,15 @@ async function insertPortion(
   clients: readonly ClientRow[],
   sharing: ReadonlySet<ClientRow>,
 ): Promise<number[]> {
-  await tx.run(`INSERT INTO clients (${COLUMNS}) SELECT ${COLUMNS} FROM ${tx.sql.rows(KINDS)} AS j`, {
-    rows: JSON.stringify(clients.map((client) => stored(client, sharing.has(client)))),
+  // Those that return have their ids.
+  const returns = clients.every(({ id }) => id > 0);
+  const [columns, kinds] = returns
+    ? [`id, ${COLUMNS}`, { id: 'integer' as const, ...KINDS }]
+    : [COLUMNS, KINDS];
+  await tx.run(`INSERT INTO clients (${columns}) SELECT ${columns} FROM ${tx.sql.rows(kinds)} AS j`, {
+    rows: JSON.stringify(
+      clients.map((client) => [...(returns ? [client.id] : []), ...stored(client, sharing.has(client))]),
+    ),
   });
   const keys = clients.map(({ email }) => emailKey(email));
   const found = await tx.query<{ id: number; email_key: string }>(

@@ -24,6 +24,9 @@ const selectWith = ({ least }: SqlWords): string => `
   FROM clients c LEFT JOIN client_seen s ON s.client_id = c.id WHERE c.id > :from ORDER BY c.id LIMIT :count
   ) AS selected ORDER BY id`;
 
-/** The next ROWS_PER_SELECT clients with higher ids than `from`, by id. */
-export const readRows = (db: Pick<Database, 'query' | 'sql'>, from: number): Promise<StoredRow[]> =>
-  db.query<StoredRow>(selectWith(db.sql), { from, count: ROWS_PER_SELECT });
+/** The next clients with higher ids than `from`, by id. */
+export const readRows = (
+  db: Pick<Database, 'query' | 'sql'>,
+  from: number,
+  count = ROWS_PER_SELECT,
+): Promise<StoredRow[]> => db.query<StoredRow>(selectWith(db.sql), { from, count });

@@ -4,6 +4,7 @@ import { copierOf } from './copier.js';
 import { sentFields, shownFields, trafficFields } from './fields.js';
 import type { ClientRow } from './row.js';
 import type { ClientReply, ExportedClient, TrafficRecord } from './schema.js';
+import { clientVersion } from './version.js';
 
 const same = (name: string) => [name, name] as const;
 const traffic = copierOf<ClientRow, TrafficRecord>([
@@ -16,6 +17,7 @@ const view = copierOf<ClientRow, ClientReply>([
   ...['id', ...shownFields].map(same),
   ['inboundIds', 'inboundIds'],
   ['traffic'],
+  ['version'],
 ]);
 const exported = [
   ['depletedCause', 'depletedCause'],
@@ -72,6 +74,7 @@ export function clientView(row: ClientRow): ClientReply {
   const shown = view(row);
   shown.inboundIds = [...row.inboundIds];
   shown.traffic = trafficOf(row);
+  shown.version = clientVersion.of(row);
   return row.credentials ? Object.assign(shown, shownCredentials(row.credentials)) : shown;
 }
 

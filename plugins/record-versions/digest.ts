@@ -1,0 +1,17 @@
+// A version is a digest of what people can change of a record: the same after a restart, and no column has to follow.
+import { createHash } from 'node:crypto';
+import { VERSION_LENGTH } from './if-match.js';
+
+/** JSON whose objects have their keys in order: a database may return them in another one than it was given. */
+export function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return `{${entries
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`)
+    .join()}}`;
+}
+
+export const digestOf = (facts: unknown): string =>
+  createHash('sha256').update(canonical(facts)).digest('hex').slice(0, VERSION_LENGTH);

@@ -1,0 +1,10 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('record-versions', {
+  CHANGED: [409, 'the record has changed since this version; `obj.current` is what it is now'],
+  IF_MATCH: [400, 'If-Match must be a version as the record shows it, in double quotes, or *'],
+  NO_VERSIONS: [
+    400,
+    'this endpoint knows no versions, so it cannot keep to If-Match; send the call without the header',
+  ],
+});
