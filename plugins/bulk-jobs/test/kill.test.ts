@@ -1,68 +1,87 @@
 // Runs on every database.
-// A panel that is killed in the middle of a job goes on with it, and no client gets its days twice.
-import { rm } from 'node:fs/promises';
-import test from 'ava';
-import { until } from '../../../test/harness/index.js';
-import { PanelProcess } from '../../../test/harness/panel-process.js';
-import { random } from '../../../test/harness/random.js';
-import { Listener, type Message } from '../../realtime/test/listener.js';
-import { addClients, clientsOf, DAY_MS, ended, EXPIRY, type Job, jobOf, JOBS, start } from './world.js';
+// A panel that is killed at any step of a portion goes on with its job, and no client gets its days twice or never.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { PanelApi } from '../../../test/harness/api.js';
+import { dropDatabase } from '../../../test/harness/database.js';
+import type { DyingPanel } from './dying-panel.js';
+import { addClients, clientsOf, DAY_MS, ended, EXPIRY, jobOf, start } from './world.js';
 
-const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 1);
-const NO_CORE = { WEIR_ENGINE_BIN: '/nonexistent/core', WEIR_ENGINE_INSTALL: 'off' };
-const CLIENTS = 8_000;
-const KILLS = 3;
+const CLIENTS = 2_600;
 const DAYS = 30;
+const PROGRAM = fileURLToPath(new URL('./dying-panel.js', import.meta.url));
 
-test('days are added once to each client, through kill -9 at any moment', async (t) => {
-  t.log(`WEIR_TEST_SEED=${SEED}`);
-  const { below } = random(SEED);
-  let panel = await PanelProcess.start({ env: NO_CORE });
-  const { dataDirectory } = panel;
-  t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
-  t.teardown(() => panel.dispose());
+class Remote extends PanelApi {
+  override readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #over: Promise<unknown>;
+
+  constructor(child: ChildProcess, over: Promise<unknown>, { url, cookie, csrf }: DyingPanel) {
+    super();
+    Object.assign(this, { cookie, csrf });
+    this.url = url;
+    this.#child = child;
+    this.#over = over;
+  }
+  protected override told() {
+    return [];
+  }
+  /** Resolves with the signal that ended it. */
+  async died(): Promise<NodeJS.Signals | null> {
+    await this.#over;
+    return this.#child.signalCode;
+  }
+  kill(): Promise<NodeJS.Signals | null> {
+    this.#child.kill('SIGKILL');
+    return this.died();
+  }
+}
+
+async function boot(t: ExecutionContext, folder: string, moment = ''): Promise<Remote> {
+  const child = fork(PROGRAM, [folder, moment]);
+  const over = once(child, 'exit');
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await over;
+  });
+  const [told] = (await Promise.race([
+    once(child, 'message'),
+    over.then(() => Promise.reject(new Error(`the panel ended before it was ready: ${moment}`))),
+  ])) as [DyingPanel];
+  return new Remote(child, over, told);
+}
+
+test('days are added once to each client, through kill -9 before and after the commit of a portion', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-test-'));
+  t.teardown(async () => {
+    await dropDatabase(folder);
+    await rm(folder, { recursive: true, force: true });
+  });
+  let panel = await boot(t, folder, 'during:2');
   await addClients(panel, await panel.addInbound(), CLIENTS);
   const { id } = await start(panel, { action: 'adjust', params: { addDays: DAYS }, filter: {} });
-  let killedInTheMiddle = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    const reader = Listener.plain(panel);
-    const doneNow = (): number =>
-      Math.max(
-        0,
-        ...reader.messages.flatMap(({ type, payload }: Message) => {
-          const jobs = (type === 'snapshot' ? payload['client_jobs'] : type === 'client_jobs' && payload) as
-            | Job[]
-            | false;
-          return jobs ? jobs.map(({ done }) => done) : [];
-        }),
-      );
-    await reader.first('snapshot');
-    const before = doneNow();
-    await until(() => doneNow() > before || doneNow() === CLIENTS, 'a portion is done');
-    // At another place of the next portion each time.
-    for (let turns = below(60); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
-    if (doneNow() < CLIENTS) killedInTheMiddle++;
-    await panel.kill('SIGKILL');
-    reader.close();
-    panel = await PanelProcess.start({ env: NO_CORE, dataDirectory });
-  }
-  t.true(killedInTheMiddle > 0, 'the job was not done before the first kill');
-  const job = await ended(panel, id);
-  t.like(job, { state: 'done', total: CLIENTS, done: CLIENTS, changed: CLIENTS, skipped: 0, failed: 0 });
+  t.is(await panel.died(), 'SIGKILL');
+  // It goes on by itself, before anybody asks.
+  panel = await boot(t, folder, 'after:2').catch(() => panel);
+  t.is(await panel.died(), 'SIGKILL');
+  panel = await boot(t, folder, 'during:2').catch(() => panel);
+  t.is(await panel.died(), 'SIGKILL');
+  panel = await boot(t, folder);
+  t.like(await ended(panel, id), { state: 'done', total: CLIENTS, changed: CLIENTS, skipped: 0, failed: 0 });
   const added = (await clientsOf(panel)).map(({ expiryTime }) => (expiryTime - EXPIRY) / DAY_MS);
   t.is(added.length, CLIENTS);
   t.deepEqual([...new Set(added)], [DAYS]);
 
   // What was acknowledged is not lost, also if nothing of it was begun.
   const next = await start(panel, { action: 'disable', filter: {} });
-  await panel.kill('SIGKILL');
-  panel = await PanelProcess.start({ env: NO_CORE, dataDirectory });
+  await panel.kill();
+  panel = await boot(t, folder);
   t.like(await ended(panel, next.id), { state: 'done', changed: CLIENTS });
-  // A planned stop waits for the portion.
-  const last = await start(panel, { action: 'enable', filter: {} });
-  await panel.kill('SIGTERM');
-  panel = await PanelProcess.start({ env: NO_CORE, dataDirectory });
-  t.like(await ended(panel, last.id), { state: 'done', changed: CLIENTS });
-  await panel.get(`${JOBS}/${last.id}`);
-  t.is((await jobOf(panel, id)).endedAt, job.endedAt);
+  t.is((await jobOf(panel, id)).changed, CLIENTS);
+  await panel.kill();
 });

@@ -8,7 +8,12 @@ import { random } from '../../../test/harness/random.js';
 import { addClients, clientsOf, DAY_MS, emailOf, EXPIRY, jobOf, start, type Job } from './world.js';
 
 const SEED = Number(process.env['WEIR_TEST_SEED'] ?? (Date.now() % 1_000_000) + 1);
-const NO_CORE = { WEIR_ENGINE_BIN: '/nonexistent/core', WEIR_ENGINE_INSTALL: 'off' };
+const NO_CORE = {
+  WEIR_ENGINE_BIN: '/nonexistent/core',
+  WEIR_ENGINE_INSTALL: 'off',
+  // Thousands are created at once, on a machine that other tests share.
+  TEST_PANEL_LIMITS: JSON.stringify({ during: 20_000 }),
+};
 const CLIENTS = 100_000;
 const KILLS = 6;
 
