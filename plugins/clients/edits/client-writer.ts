@@ -17,7 +17,6 @@ import {
   type ClientChange,
   clientChanged,
   duringClientSave,
-  type SentParts,
 } from '../contract.js';
 import type { ChangedCredentials, ClientCredentials } from '../credentials/client-credentials.js';
 import { credentialsIn, withCredentials } from '../credentials/merged.js';
@@ -26,8 +25,8 @@ import type { Inbound, LocalInboundsApi } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
-import { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import { storedClient } from '../model/stored-client.js';
 import {
   attachClients,
   deleteClients,
@@ -40,11 +39,13 @@ import { saveSeen, setUsage } from '../usage/counters.js';
 import { restoreUsage, retainedTotals, retainUsage } from '../usage/retained-usage.js';
 import { decideAgain } from './decide-again.js';
 import {
+  addedChange,
   attachedTo,
   attachmentsAfter,
   byInbound,
   changeOf,
   type ClientEdit,
+  deletedChange,
   isEmpty,
   refsChanged,
   refsOf,
@@ -66,18 +67,6 @@ interface Inserted {
   readonly refused: Written['refused'];
 }
 
-const addedChange = (
-  after: ClientRow,
-  parts: SentParts | undefined,
-  returns: boolean | undefined,
-): ClientChange => ({
-  kind: 'added',
-  before: undefined,
-  after,
-  ...(parts && { parts }),
-  ...(returns && { returns }),
-});
-const deletedChange = (before: ClientRow): ClientChange => ({ kind: 'deleted', before, after: undefined });
 const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
 
 const hasUsage = ({ up, down, lastOnline }: ClientRow): boolean => up + down + lastOnline > 0;
@@ -135,7 +124,7 @@ export class ClientWriter {
     const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
     const deletedRows = await mapInSlices(request.deleted ?? [], (row) => ({ ...row }));
-    const newRows = request.added ?? [];
+    const { added: newRows = [], keepTraffic = false } = request;
     const updates = await mapInSlices(edits, changeOf);
     const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
     const savedChanges = [
@@ -146,14 +135,13 @@ export class ClientWriter {
     if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
         clients: deletedRows,
-        keepTraffic: request.keepTraffic ?? false,
+        keepTraffic,
         who,
       });
-    const keepTraffic = request.keepTraffic ?? false;
     let done: readonly ClientEdit[] = edits;
     const one = edits[0]?.row ?? deletedRows[0];
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
-      if (one) await clientVersion.check(() => Roster.loadOne(tx, one.id));
+      if (one) await clientVersion.check(() => storedClient(tx, one.id));
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
       const placed = saving ? edits.map((edit) => attachedTo(edit, saving.id)) : edits;
       done = await decideAgain(tx, placed, this.#clock.now());

@@ -1,6 +1,6 @@
 // What a write is asked to do with one client.
 import type { UserRef } from '../../engine/contract.js';
-import type { ClientChange } from '../contract.js';
+import type { ClientChange, SentParts } from '../contract.js';
 import type { Credential, LocalInboundsApi } from '../../inbounds/contract.js';
 import { mergedCredentials } from '../credentials/merged.js';
 import type { SentCredentials } from '../credentials/sent.js';
@@ -49,6 +49,23 @@ export const changeOf = (edit: ClientEdit): ClientChange => ({
     credentials: mergedCredentials(edit.row.credentials, undefined, edit.detach ?? []),
   },
   ...(edit.usage && { setsUsage: true }),
+});
+
+export const addedChange = (
+  after: ClientRow,
+  parts: SentParts | undefined,
+  returns: boolean | undefined,
+): ClientChange => ({
+  kind: 'added',
+  before: undefined,
+  after,
+  ...(parts && { parts }),
+  ...(returns && { returns }),
+});
+export const deletedChange = (before: ClientRow): ClientChange => ({
+  kind: 'deleted',
+  before,
+  after: undefined,
 });
 
 export const refsOf = ({ id: clientId, inboundIds }: Pick<ClientRow, 'id' | 'inboundIds'>): UserRef[] =>
