@@ -23,6 +23,8 @@ export default definePlugin({
     tap(duringClientSave, async ({ changes }, tx) => {
       const deleted = changes.flatMap(({ kind, before }) => (kind === 'deleted' && before ? before.id : []));
       if (deleted.length > 0) await days.noteDeleted(tx, deleted);
+      const returned = changes.flatMap(({ returns, after }) => (returns && after ? after.id : []));
+      if (returned.length > 0) await days.noteReturned(tx, returned);
     }),
   ],
   routes,

@@ -118,6 +118,11 @@ export class UsageDays {
     );
   }
 
+  /** Clients whose deletion is undone have what is left of their days. */
+  async noteReturned(tx: Tx, ids: readonly number[]): Promise<void> {
+    await tx.run('DELETE FROM usage_by_day_deleted WHERE client_id IN (:ids)', { ids });
+  }
+
   /** Removes the days of deleted clients, a day in each write. */
   async forgetDeleted(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

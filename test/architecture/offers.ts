@@ -37,7 +37,9 @@ export const offersOf = ({ path, code }: Source): Offer[] =>
 export const isHook = ({ kind }: Offer): boolean => kind !== 'token' && kind !== 'extension point';
 
 /** The plugin (or the kernel) that a file belongs to. */
-export const ownerOf = (path: string): string => pluginOf(path) ?? path.split('/')[0] ?? path;
+/** Plugins own what is in their folder, also those of the examples. */
+export const ownerOf = (path: string): string =>
+  pluginOf(path) ?? /^(?:examples\/)?([^/]+)/.exec(path)?.[1] ?? path;
 
 /** Names under which a plugin keeps settings. */
 export const settingsOf = ({ code, isTest }: Source): string[] =>

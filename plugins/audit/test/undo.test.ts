@@ -47,44 +47,47 @@ const at = (panel: TestPanel) => ({
 const without = (record: Record<string, unknown>, ...names: string[]) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 
-test.serial('an edit of a client is undone, as an entry that names it, and the undo can be undone', async (t) => {
-  const { panel, last, undo, client } = await boot(t);
-  const [one, two] = [await panel.addInbound(), await panel.addInbound()];
-  await panel.addClient('ada', [one], { totalGB: 5, comment: 'first' });
-  t.is((await last()).undoable, false);
-  t.regex((await last()).undoableReason, /delete it/);
-  const before = await client('ada');
-  await panel.get('/panel/api/clients/update/ada', {
-    body: { totalGB: 7, comment: 'second', password: 'another password', group: 'family' },
-  });
-  const edit = await last('&area=client');
-  t.deepEqual([edit.undoable, edit.undoableReason, edit.undoes], [true, '', 0]);
-  const edited = await client('ada');
+test.serial(
+  'an edit of a client is undone, as an entry that names it, and the undo can be undone',
+  async (t) => {
+    const { panel, last, undo, client } = await boot(t);
+    const [one, two] = [await panel.addInbound(), await panel.addInbound()];
+    await panel.addClient('ada', [one], { totalGB: 5, comment: 'first' });
+    t.is((await last()).undoable, false);
+    t.regex((await last()).undoableReason, /delete it/);
+    const before = await client('ada');
+    await panel.get('/panel/api/clients/update/ada', {
+      body: { totalGB: 7, comment: 'second', password: 'another password', group: 'family' },
+    });
+    const edit = await last('&area=client');
+    t.deepEqual([edit.undoable, edit.undoableReason, edit.undoes], [true, '', 0]);
+    const edited = await client('ada');
 
-  const answer = await undo(edit.entry);
-  t.is(answer.status, 200, answer.text);
-  t.deepEqual(without(await client('ada'), 'updatedAt'), without(before, 'updatedAt'));
-  const undone = await last('&area=client');
-  t.deepEqual([undone.undoes, undone.kind, undone.undoable], [edit.entry, 'updated', true]);
-  t.like(answer.body.obj, { entry: undone.entry, undoes: edit.entry, changes: 1 });
-  const found = (await panel.get<Change[]>(`${API}/changes?area=client`)).find(({ id }) => id === edit.id);
-  t.is(found?.undoableReason, `it was undone by entry ${undone.entry}`);
+    const answer = await undo(edit.entry);
+    t.is(answer.status, 200, answer.text);
+    t.deepEqual(without(await client('ada'), 'updatedAt'), without(before, 'updatedAt'));
+    const undone = await last('&area=client');
+    t.deepEqual([undone.undoes, undone.kind, undone.undoable], [edit.entry, 'updated', true]);
+    t.like(answer.body.obj, { entry: undone.entry, undoes: edit.entry, changes: 1 });
+    const found = (await panel.get<Change[]>(`${API}/changes?area=client`)).find(({ id }) => id === edit.id);
+    t.is(found?.undoableReason, `it was undone by entry ${undone.entry}`);
 
-  t.deepEqual([(await undo(edit.entry)).status, (await undo(edit.entry)).body.code], [409, 'AUDIT_UNDONE']);
-  t.is((await undo(undone.entry)).status, 200);
-  t.deepEqual(without(await client('ada'), 'updatedAt'), without(edited, 'updatedAt'));
+    t.deepEqual([(await undo(edit.entry)).status, (await undo(edit.entry)).body.code], [409, 'AUDIT_UNDONE']);
+    t.is((await undo(undone.entry)).status, 200);
+    t.deepEqual(without(await client('ada'), 'updatedAt'), without(edited, 'updatedAt'));
 
-  await panel.get('/panel/api/clients/ada/attach', { body: { inboundIds: [two] } });
-  t.is((await undo((await last('&area=client')).entry)).status, 200);
-  t.deepEqual((await client('ada'))['inboundIds'], [one]);
-  await panel.get('/panel/api/clients/ada/detach', { body: { inboundIds: [one] } });
-  t.is((await undo((await last('&area=client')).entry)).status, 200);
-  t.deepEqual((await client('ada'))['inboundIds'], [one]);
+    await panel.get('/panel/api/clients/ada/attach', { body: { inboundIds: [two] } });
+    t.is((await undo((await last('&area=client')).entry)).status, 200);
+    t.deepEqual((await client('ada'))['inboundIds'], [one]);
+    await panel.get('/panel/api/clients/ada/detach', { body: { inboundIds: [one] } });
+    t.is((await undo((await last('&area=client')).entry)).status, 200);
+    t.deepEqual((await client('ada'))['inboundIds'], [one]);
 
-  const { problems } = await panel.get<{ problems: string[] }>(`${API}/verify`, { body: {} });
-  t.deepEqual(problems, []);
-  t.deepEqual(panel.faults, []);
-});
+    const { problems } = await panel.get<{ problems: string[] }>(`${API}/verify`, { body: {} });
+    t.deepEqual(problems, []);
+    t.deepEqual(panel.faults, []);
+  },
+);
 
 test.serial('what somebody has changed since is not set back; what else was changed stays', async (t) => {
   const { panel, last, undo, client } = await boot(t);
@@ -116,46 +119,53 @@ test.serial('what somebody has changed since is not set back; what else was chan
   t.deepEqual([deleted.status, deleted.body.obj.conflicts[0]?.fields], [409, { '': ['there', 'deleted'] }]);
 });
 
-test.serial('a deleted client comes back with its id, secrets, counters, attachments and links', async (t) => {
-  const { panel, engine, clock, last, undo, client } = await boot(t);
-  const [one, two] = [await panel.addInbound(), await panel.addInbound()];
-  const ada = await panel.addClient('ada', [one, two], {
-    totalGB: 1_000,
-    comment: 'x',
-    group: 'family',
-    trafficReset: 'monthly',
-  });
-  await panel.get('/panel/api/clients/ada/externalLinks', {
-    body: { externalLinks: [{ kind: 'link', value: 'vless://a@b.example:443#c', remark: 'c' }] },
-  });
-  engine.move(one, ada.id, 30, 40);
-  clock.tick(5_000);
-  const used = async () => {
-    const { up, down } = (await client('ada'))['traffic'] as { up: number; down: number };
-    return [up, down];
-  };
-  await until(async () => (await used())[0] === 30, 'the bytes are counted');
-  const before = await client('ada');
-  await panel.get('/panel/api/clients/del/ada', { method: 'POST' });
-  const { entry, undoable } = await last('&area=client');
-  t.true(undoable);
-  clock.tick(5_000);
+test.serial(
+  'a deleted client comes back with its id, secrets, counters, attachments and links',
+  async (t) => {
+    const { panel, engine, clock, last, undo, client } = await boot(t);
+    const [one, two] = [await panel.addInbound(), await panel.addInbound()];
+    const ada = await panel.addClient('ada', [one, two], {
+      totalGB: 1_000,
+      comment: 'x',
+      group: 'family',
+      trafficReset: 'monthly',
+    });
+    await panel.get('/panel/api/clients/ada/externalLinks', {
+      body: { externalLinks: [{ kind: 'link', value: 'vless://a@b.example:443#c', remark: 'c' }] },
+    });
+    engine.move(one, ada.id, 30, 40);
+    clock.tick(5_000);
+    const used = async () => {
+      const { up, down } = (await client('ada'))['traffic'] as { up: number; down: number };
+      return [up, down];
+    };
+    await until(async () => (await used())[0] === 30, 'the bytes are counted');
+    const before = await client('ada');
+    await panel.get('/panel/api/clients/del/ada', { method: 'POST' });
+    const { entry, undoable } = await last('&area=client');
+    t.true(undoable);
+    clock.tick(5_000);
 
-  const answer = await undo(entry);
-  t.is(answer.status, 200, answer.text);
-  const names = ['updatedAt', 'externalLinks'];
-  t.deepEqual(without(await client('ada'), ...names), without(before, ...names));
-  t.is(((await client('ada'))['externalLinks'] as unknown[]).length, 1);
+    const answer = await undo(entry);
+    t.is(answer.status, 200, answer.text);
+    const names = ['updatedAt', 'externalLinks'];
+    t.deepEqual(without(await client('ada'), ...names), without(before, ...names));
+    t.is(((await client('ada'))['externalLinks'] as unknown[]).length, 1);
 
-  // The core still has its counters of before: they are not counted again, and what it moves now is.
-  engine.move(one, ada.id, 1, 2);
-  clock.tick(5_000);
-  await until(async () => (await used())[0] !== 30, 'the bytes after the undo are counted');
-  t.deepEqual(await used(), [31, 42]);
+    // The core still has its counters of before: they are not counted again, and what it moves now is.
+    engine.move(one, ada.id, 1, 2);
+    clock.tick(5_000);
+    await until(async () => (await used())[0] !== 30, 'the bytes after the undo are counted');
+    t.deepEqual(await used(), [31, 42]);
 
-  t.is((await undo(entry)).body.code, 'AUDIT_UNDONE');
-  t.deepEqual(panel.faults, []);
-});
+    t.is((await undo(entry)).body.code, 'AUDIT_UNDONE');
+    // Its id is not used up by that.
+    await panel.get('/panel/api/clients/del/ada', { method: 'POST' });
+    t.is((await undo((await last('&area=client')).entry)).status, 200);
+    t.deepEqual(await used(), [31, 42]);
+    t.deepEqual(panel.faults, []);
+  },
+);
 
 test.serial('a deletion is not undone where its email or its inbounds are taken or gone', async (t) => {
   const { panel, last, undo, client } = await boot(t);
@@ -330,30 +340,33 @@ test.serial('what is too old, of another kind or not there is refused with why',
   t.is((await panel.call(`${API}/${entry}/undo`, { method: 'POST', anonymous: true })).status, 401);
 });
 
-test.serial('an undo survives a restart, holds no secret in clear text, and of two at once one is done', async (t) => {
-  const engine = new FakeEngine();
-  const options = {
-    plugins: [engine.plugin],
-    clock: new FakeClock(START),
-    dataDirectory: await folderFor(t),
-  };
-  const first = await TestPanel.boot(options);
-  await first.addClient('ada', [await first.addInbound()], { password: 'open sesame one', totalGB: 5 });
-  await first.get('/panel/api/clients/update/ada', { body: { password: 'open sesame two', totalGB: 7 } });
-  const { entry } = await at(first).last('&area=client');
-  await first.stop();
-  const stored = await withDatabase(options.dataDirectory, async (db) => {
-    const [rows] = await db.query('SELECT sealed FROM audit_kept');
-    return JSON.stringify(rows);
-  });
-  t.true(stored.length > 100);
-  t.false(stored.includes('open sesame'));
-  const { panel, undo, client } = await boot(t, options);
-  const answers = await Promise.all([undo(entry), undo(entry), undo(entry)]);
-  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
-  t.like(await client('ada'), { password: 'open sesame one', totalGB: 5 });
-  t.deepEqual(panel.faults, []);
-});
+test.serial(
+  'an undo survives a restart, holds no secret in clear text, and of two at once one is done',
+  async (t) => {
+    const engine = new FakeEngine();
+    const options = {
+      plugins: [engine.plugin],
+      clock: new FakeClock(START),
+      dataDirectory: await folderFor(t),
+    };
+    const first = await TestPanel.boot(options);
+    await first.addClient('ada', [await first.addInbound()], { password: 'open sesame one', totalGB: 5 });
+    await first.get('/panel/api/clients/update/ada', { body: { password: 'open sesame two', totalGB: 7 } });
+    const { entry } = await at(first).last('&area=client');
+    await first.stop();
+    const stored = await withDatabase(options.dataDirectory, async (db) => {
+      const [rows] = await db.query('SELECT sealed FROM audit_kept');
+      return JSON.stringify(rows);
+    });
+    t.true(stored.length > 100);
+    t.false(stored.includes('open sesame'));
+    const { panel, undo, client } = await boot(t, options);
+    const answers = await Promise.all([undo(entry), undo(entry), undo(entry)]);
+    t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
+    t.like(await client('ada'), { password: 'open sesame one', totalGB: 5 });
+    t.deepEqual(panel.faults, []);
+  },
+);
 
 test.serial('an edit that comes between the check of an undo and its write is not lost', async (t) => {
   const { panel, last, undo, client } = await boot(t);

@@ -25,8 +25,8 @@ import type { Inbound, LocalInboundsApi } from '../../inbounds/contract.js';
 import type { GroupStore } from '../groups/group-store.js';
 import type { ClientStore } from '../model/client-store.js';
 import { emailKey } from '../model/fields.js';
-import { Roster } from '../model/roster.js';
 import type { ClientRow } from '../model/row.js';
+import { storedClient } from '../model/stored-client.js';
 import {
   attachClients,
   deleteClients,
@@ -124,7 +124,7 @@ export class ClientWriter {
     const edits = (request.edits ?? []).filter((edit) => !isEmpty(edit));
     // Rows are live: copies show clients as they were before the write.
     const deletedRows = await mapInSlices(request.deleted ?? [], (row) => ({ ...row }));
-    const newRows = request.added ?? [];
+    const { added: newRows = [], keepTraffic = false } = request;
     const updates = await mapInSlices(edits, changeOf);
     const partsOf = (row: ClientRow | undefined) => row && request.parts?.get(row);
     const savedChanges = [
@@ -135,14 +135,13 @@ export class ClientWriter {
     if (deletedRows.length > 0)
       await this.#hooks.check(beforeClientDelete, {
         clients: deletedRows,
-        keepTraffic: request.keepTraffic ?? false,
+        keepTraffic,
         who,
       });
-    const keepTraffic = request.keepTraffic ?? false;
     let done: readonly ClientEdit[] = edits;
     const one = edits[0]?.row ?? deletedRows[0];
     const run = async (tx: Tx, saving?: Inbound): Promise<Changes> => {
-      if (one) await clientVersion.check(() => Roster.loadOne(tx, one.id));
+      if (one) await clientVersion.check(() => storedClient(tx, one.id));
       if (saving) for (const row of newRows) row.inboundIds = row.inboundIds.map((id) => id || saving.id);
       const leftOut = (await request.leaveOut?.(tx)) ?? NO_CHANGES.deleted;
       const meant = leftOut.size === 0 ? edits : edits.filter(({ row }) => !leftOut.has(row.id));

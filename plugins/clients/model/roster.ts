@@ -78,16 +78,6 @@ export class Roster {
   /** clients by the name of their group */
   readonly groups = new Map<string, number>();
 
-  /** One client, as the database has it. */
-  static async loadOne(db: Pick<Database, 'query' | 'sql'>, id: number): Promise<ClientRow | undefined> {
-    const roster = new Roster();
-    const [row] = await readRows(db, id - 1, 1);
-    if (row?.id !== id) return undefined;
-    roster.#append(row.stored);
-    await roster.#readCredentials(db, id - 1, id);
-    return roster.byId(id);
-  }
-
   /** All clients, or at most about `most` of those with higher ids than `after`. */
   static async load(
     db: Pick<Database, 'query' | 'sql'>,
@@ -107,19 +97,15 @@ export class Roster {
         if (slice.isOver) await slice.next();
         roster.#append(stored);
       }
-      await roster.#readCredentials(db, from, upTo);
+      await eachCredential(db, { after: from, upTo }, (clientId, inboundId, credential) => {
+        const row = roster.#byId.get(clientId);
+        if (row) row.credentials = mergedCredentials(row.credentials, new Map([[inboundId, credential]]), []);
+      });
       from = upTo;
     }
     if (slice.isOver) await slice.next();
     roster.#ordered.email = await merge([], [], roster.#ordered.id, (row) => emailKey(row.email), slice);
     return roster;
-  }
-
-  async #readCredentials(db: Pick<Database, 'query' | 'sql'>, after: number, upTo: number): Promise<void> {
-    await eachCredential(db, { after, upTo }, (clientId, inboundId, credential) => {
-      const row = this.#byId.get(clientId);
-      if (row) row.credentials = mergedCredentials(row.credentials, new Map([[inboundId, credential]]), []);
-    });
   }
 
   #append(stored: string): void {
