@@ -1,9 +1,14 @@
-import { int, setting } from '../../kernel/index.js';
+import { inSection, int, setting } from '../../kernel/index.js';
 
-export const bulkJobSettings = {
-  bulkJobDays: setting(
-    int().min(1).max(365),
-    14,
-    'days for which jobs on many clients are shown after they ended',
-  ),
-} as const;
+export const jobSettings = inSection(
+  'History',
+  {
+    bulkJobDays: setting(
+      int().min(1).max(365),
+      14,
+      'days for which jobs on many clients are shown after they ended',
+      { unit: 'days' },
+    ),
+  },
+  { level: 'advanced' },
+);
