@@ -1,6 +1,6 @@
 import { inSection, int, setting } from '../../kernel/index.js';
 
-export const jobSettings = inSection(
+export const bulkJobSettings = inSection(
   'History',
   {
     bulkJobDays: setting(
