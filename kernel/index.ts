@@ -9,8 +9,8 @@ export { command } from './command/command.js';
 export type { Command, CommandInput } from './command/command.js';
 export { Commands } from './command/list.js';
 export type { CommandsApi, OwnedCommand } from './command/list.js';
-export { variable } from '../schema/variable.js';
-export type { Configured } from '../schema/variable.js';
+export { annotate, type Annotation, inSection } from '../schema/annotation.js';
+export { type Configured, variable } from '../schema/variable.js';
 export type {
   Contributed,
   Contribution,
@@ -94,12 +94,12 @@ export { frozen } from '../schema/frozen.js';
 export { inspect, issuesAt } from '../schema/inspect.js';
 export type { Issue } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
-export { setting } from '../schema/setting.js';
-export type { Setting, SettingGroup, SettingValues } from '../schema/setting.js';
+export { type Setting, type SettingGroup, type SettingValues, setting } from '../schema/setting.js';
 export type { Schema, Static, Typed } from '../schema/shape.js';
 export {
   anything,
   bool,
+  describedWith,
   int,
   jsonObject,
   num,

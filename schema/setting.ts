@@ -1,4 +1,5 @@
 // How a plugin declares a setting that admins change while the panel runs.
+import { annotate, type Annotation } from './annotation.js';
 import type { Schema, Static } from './shape.js';
 
 export interface Setting<S extends Schema = Schema> {
@@ -15,8 +16,14 @@ export const setting = <S extends Schema>(
   schema: S,
   initial: Static<S> | (() => Static<S>),
   about: string,
-  { secret = false, alias }: { readonly secret?: boolean; readonly alias?: string } = {},
-): Setting<S> => ({ schema, initial, about, secret, ...(alias !== undefined && { alias }) });
+  { secret = false, alias, ...form }: Annotation & { readonly alias?: string } = {},
+): Setting<S> => ({
+  schema: annotate(schema, { ...form, ...(secret && { secret }) }),
+  initial,
+  about,
+  secret,
+  ...(alias !== undefined && { alias }),
+});
 
 /** Settings by their names. */
 export type SettingGroup = Readonly<Record<string, Setting>>;

@@ -69,6 +69,10 @@ export const describedAs = <S extends Joi.Schema>(
   description: Joi.Schema | Readonly<Record<string, unknown>>,
 ) => schema.meta(Joi.isSchema(description) ? { describedAs: description } : { jsonSchema: description }) as S;
 
+/** Adds to the description of a schema, as JSON Schema, what a rule of code checks besides. */
+export const describedWith = <S extends Joi.Schema>(schema: S, more: Readonly<Record<string, unknown>>) =>
+  schema.meta({ jsonSchemaToo: more }) as S;
+
 /** An object, or a text with the JSON of an object (existing programs send both); the value is the object. A text may hold this many separators (see JsonScan). */
 export const jsonObject = (separators = MOST_SEPARATORS) =>
   describedAs(Joi.any(), {
