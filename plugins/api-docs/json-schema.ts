@@ -1,6 +1,7 @@
 // Converts joi schemas to JSON Schema 2020-12. Reports what JSON Schema cannot express, so that a description never omits a check silently.
 import type { Schema } from '../../kernel/index.js';
 import { type Draft, isJson, takesEmpty, typeOfAll } from './allowed-values.js';
+import { annotationIn, asField } from './form-words.js';
 import { patternOf } from './pattern.js';
 
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -67,6 +68,7 @@ const FLAGS = new Set([
   'insensitive',
   'unsafe',
   'empty',
+  'result',
 ]);
 /** Rules that change a value or check it with custom code, within what the type says. */
 const SILENT = new Set(['trim', 'case', 'replace', 'normalize', 'truncate', 'custom', 'precision', 'sort']);
@@ -140,10 +142,12 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
 
 export class Describer {
   readonly #report: (problem: string) => void;
+  readonly #forms: boolean;
 
-  /** `report` receives everything that a schema checks and the description does not express. */
-  constructor(report: (problem: string) => void) {
+  /** `report` receives everything that a schema checks and the description does not express. `forms`: with titles, and with `x-weir`, what forms must know. */
+  constructor(report: (problem: string) => void, { forms = false }: { readonly forms?: boolean } = {}) {
     this.#report = report;
+    this.#forms = forms;
   }
 
   /** `at` names the schema in reports. */
@@ -158,8 +162,10 @@ export class Describer {
       if (!FLAGS.has(flag)) this.#report(`${at}: nothing here describes joi's flag "${flag}"`);
     const { default: preset, description } = described.flags ?? {};
     const body = this.#values(described, at);
+    const more = (described.metas ?? []).flatMap(({ jsonSchemaToo }) => jsonSchemaToo ?? []);
     return {
       ...body,
+      ...(more.length > 0 && { allOf: [...((body['allOf'] ?? []) as unknown[]), ...more] }),
       // A custom description takes precedence over the name of a pattern.
       ...(description !== undefined && { description }),
       ...(isJson(preset) && { default: preset }),
@@ -172,9 +178,12 @@ export class Describer {
     const values = [...new Set(described.allow ?? [])].filter(isJson);
     if (described.flags?.only) return { ...typeOfAll(values), enum: values };
     const body = this.#body(described, at);
+    // JSON Schema of its own says itself whether a text may be empty.
+    const isWhole = described.metas?.some(({ jsonSchema }) => jsonSchema !== undefined) ?? false;
     const extra = values.filter(
       (value) =>
-        !(value === '' && described.type === 'string' && takesEmpty(body)) && Object.keys(body).length > 0,
+        !(value === '' && described.type === 'string' && (isWhole || takesEmpty(body))) &&
+        Object.keys(body).length > 0,
     );
     if (extra.length === 0) return body;
     if (extra.length === 1 && extra[0] === null && typeof body['type'] === 'string' && !('enum' in body))
@@ -247,12 +256,20 @@ export class Describer {
   }
 
   #object({ keys, patterns = [], flags, dependencies = [] }: Described, at: string): Draft {
-    const entries = Object.entries(keys ?? {}).filter(([, { flags: of }]) => of?.presence !== 'forbidden');
-    const required = entries.filter(([, { flags: of }]) => of?.presence !== 'optional').map(([name]) => name);
+    // What is removed from each value has no effect.
+    const entries = Object.entries(keys ?? {}).filter(
+      ([, { flags: of }]) => of?.presence !== 'forbidden' && of?.['result'] !== 'strip',
+    );
+    const required = entries
+      .filter(([, inner]) => inner.flags?.presence !== 'optional' && !this.#isGenerated(inner))
+      .map(([name]) => name);
     const draft: Draft = keys
       ? {
           properties: Object.fromEntries(
-            entries.map(([name, inner]) => [name, this.of(inner, `${at}.${name}`)]),
+            entries.map(([name, inner], i) => {
+              const field = this.of(inner, `${at}.${name}`);
+              return [name, this.#forms ? asField(field, annotationIn(inner.metas), name, i + 1) : field];
+            }),
           ),
           ...(required.length > 0 && { required }),
         }
@@ -273,6 +290,11 @@ export class Describer {
       }
     }
     return { ...draft, ...this.#dependencies(dependencies, at) };
+  }
+
+  /** Forms may leave it out: what a caller sends is completed before the schema checks it. */
+  #isGenerated({ metas }: Described): boolean {
+    return this.#forms && annotationIn(metas).generated === true;
   }
 
   #dependencies(dependencies: NonNullable<Described['dependencies']>, at: string): Draft {

@@ -226,6 +226,8 @@ test('every builder of the kernel has a case here', (t) => {
   t.true(tried.length > 12);
   // `frozen`, `field` and `networkOf` return their argument; no route is declared with the shapes of hooks.
   const others = ['port', 'frozen', 'field', 'networkOf', 'jsonRecord', 'checkedList'];
+  // They add to a schema; tests of their own are below.
+  others.push('annotate', 'describedWith');
   t.deepEqual(
     tried.filter((name) => !builders.includes(name) && !others.includes(name)),
     [],
@@ -272,4 +274,65 @@ test('patterns without regard to case take both cases, and nothing else', (t) =>
     for (const text of yes) t.regex(text, new RegExp(pattern ?? '', 'u'), `${String(source)} → ${pattern}`);
     for (const text of no) t.notRegex(text, new RegExp(pattern ?? '', 'u'), `${String(source)} → ${pattern}`);
   }
+});
+
+const forForms = (schema: Schema) => new Describer(() => undefined, { forms: true }).describe(schema, 'x');
+
+test('forms get titles, places and annotations; other descriptions have none of them', (t) => {
+  const schema = shape({
+    ...kernel.inSection('TLS', {
+      serverName: kernel.annotate(word(), { unit: 'x', readOnly: true }),
+      maxTCPSeg: kernel.annotate(int(), { title: 'Ours', level: 'advanced' }),
+    }),
+    'acme.isOn': bool(),
+  });
+  t.deepEqual(forForms(schema), {
+    type: 'object',
+    properties: {
+      serverName: {
+        title: 'Server name',
+        type: 'string',
+        minLength: 1,
+        readOnly: true,
+        'x-weir': { order: 1, level: 'basic', section: 'TLS', unit: 'x' },
+      },
+      maxTCPSeg: {
+        title: 'Ours',
+        type: 'integer',
+        'x-weir': { order: 2, level: 'advanced', section: 'TLS' },
+      },
+      'acme.isOn': { title: 'Is on', type: 'boolean', 'x-weir': { order: 3 } },
+    },
+    required: ['serverName', 'maxTCPSeg', 'acme.isOn'],
+  });
+  t.notRegex(JSON.stringify(described(schema).json), /x-weir|title/);
+});
+
+test('a form may leave out what is generated, or send it blank', (t) => {
+  const schema = shape({ key: kernel.annotate(word().description('a key'), { generated: true }) });
+  t.deepEqual(forForms(schema), {
+    type: 'object',
+    properties: {
+      key: {
+        title: 'Key',
+        anyOf: [{ type: 'string', minLength: 1 }, { enum: ['', null] }],
+        description: 'a key',
+        'x-weir': { order: 1, generated: true },
+      },
+    },
+  });
+  t.deepEqual((described(schema).json as { required: string[] }).required, ['key']);
+});
+
+test('what code checks besides can be said as JSON Schema, and what is removed is not described', (t) => {
+  const { json, complaints } = described(
+    kernel.describedWith(shape({ a: int(), gone: Joi.any().strip() }).or('a', 'b'), { maxProperties: 1 }),
+  );
+  t.deepEqual(json, {
+    type: 'object',
+    properties: { a: { type: 'integer' } },
+    required: ['a'],
+    allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, { maxProperties: 1 }],
+  });
+  t.deepEqual(complaints, []);
 });
