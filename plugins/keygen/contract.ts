@@ -1,6 +1,16 @@
 // Key generation for code that creates inbounds and outbounds.
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
+/** Bytes of a key of Shadowsocks 2022, by method (SIP022). */
+export const SHADOWSOCKS_KEY_BYTES = {
+  '2022-blake3-aes-128-gcm': 16,
+  '2022-blake3-aes-256-gcm': 32,
+  '2022-blake3-chacha20-poly1305': 32,
+} as const;
+type Method2022 = keyof typeof SHADOWSOCKS_KEY_BYTES;
+export const newShadowsocksKey = (method: Method2022): string =>
+  randomBytes(SHADOWSOCKS_KEY_BYTES[method]).toString('base64');
+
 /** What stands before the bytes of the key in PKCS#8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 

@@ -6,6 +6,7 @@ import {
   int,
   list,
   maybe,
+  oneOf,
   optional,
   payload,
   route,
@@ -18,7 +19,7 @@ import {
 import { CoreGuard } from '../core-guard/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { certificateHashes, Certificates } from './certificate-hashes.js';
-import { newX25519 } from './contract.js';
+import { newShadowsocksKey, newX25519, SHADOWSOCKS_KEY_BYTES } from './contract.js';
 import { newEch, publicName } from './ech.js';
 import { errors } from './errors.js';
 import { newMldsa65, newMlkem768 } from './post-quantum.js';
@@ -26,6 +27,7 @@ import { newShortIds, newSpiderX } from './reality.js';
 import { newVlessEncryption } from './vless-encryption.js';
 
 const LONGEST_CHAIN = 256 * 1024;
+const METHODS = Object.keys(SHADOWSOCKS_KEY_BYTES) as (keyof typeof SHADOWSOCKS_KEY_BYTES)[];
 const base64 = (base64url: string): string => Buffer.from(base64url, 'base64url').toString('base64');
 
 export default definePlugin({
@@ -140,6 +142,15 @@ export default definePlugin({
           presharedKey: randomBytes(32).toString('base64'),
         };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/panel/api/x/keygen/shadowsocks',
+      name: 'keygen.shadowsocks',
+      doc: 'A key for a method of Shadowsocks 2022, base64.',
+      query: shape({ method: oneOf(...METHODS) }),
+      reply: payload(shape({ password: word() })),
+      handle: ({ query: { method } }) => ({ password: newShadowsocksKey(method) }),
     }),
     route({
       method: 'GET',
