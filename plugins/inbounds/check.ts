@@ -37,6 +37,7 @@ import type { Inbound } from './schema.js';
 import { refuseTooMuch } from './size.js';
 import type { InboundStore } from './store.js';
 import { pairIssues } from './stream/pairing.js';
+import { Sniffing } from './stream/sniffing.js';
 import { coreStream, streamIssues, transportL4 } from './stream/stream.js';
 import { tagFor } from './tags.js';
 
@@ -132,6 +133,8 @@ export class InboundCheck {
     );
     const issues: Issue[] = [
       ...issuesAt('settings', settings),
+      // A program of its own does not get it.
+      ...(protocol.runBy === 'program' ? [] : issuesAt('sniffing', inspect(Sniffing, wanted.sniffing))),
       ...refused.map(({ path, message }) => ({ path, message })),
     ];
     // It opens certificates: a refused file would be reported twice.

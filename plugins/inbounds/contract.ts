@@ -25,7 +25,7 @@ import type { ClientsShownIn, ShownClients } from './shown-clients.js';
 import { programProblem, protocolProblem, viewsShape } from './contributed/shapes.js';
 import type { StreamView } from './stream/stream.js';
 
-export { type Inbound, initialFields, StoredInbound as InboundShape } from './schema.js';
+export { type Inbound, InboundForm, initialFields, StoredInbound as InboundShape } from './schema.js';
 export type {
   Credential,
   CredentialContext,
@@ -35,6 +35,7 @@ export type {
   TakenKeys,
 } from './credential.js';
 export { type StreamView, viewStream } from './stream/stream.js';
+export { type StreamChoice, streamChoices, streamForms } from './stream/pairing.js';
 export {
   type Account,
   type AccountValue,
@@ -116,7 +117,9 @@ export type ProtocolOption = Partial<{
 /** A protocol. Each plugin adds its own to `Protocols`. */
 export interface Protocol {
   readonly name: string;
-  /** `settings` of an inbound, without clients; unknown keys are kept */
+  /** as forms call it; without it, its name */
+  readonly title?: string;
+  /** `settings` of an inbound, without clients; unknown keys are kept. Forms are made of it: `inSection` and `annotate` say what they must know of its fields. */
   readonly settings: Schema<Record<string, unknown>>;
   /** Returns what was sent with what is generated when an inbound is first saved; `before` are the stored settings, if it spoke the protocol already. Called before `settings` validates the result, so what was sent may be anything. */
   complete?(
@@ -206,6 +209,8 @@ export interface InboundsApi {
   /** All inbounds, also those of nodes, ordered by id. */
   list(): readonly Inbound[];
   protocol(name: string): Protocol | undefined;
+  /** All protocols, in the order in which their plugins were built. */
+  protocols(): readonly Protocol[];
   /** Returns the plugin that adds this protocol; empty if there is none. */
   pluginOf(protocol: string): string;
   /** Returns what a client program must know to connect; undefined if no plugin has the protocol, or the inbound takes no clients. Throws KERNEL_PLUGIN_OFF if that plugin fails. */

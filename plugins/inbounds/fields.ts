@@ -1,6 +1,8 @@
 // The fields of an inbound, each declared once: column, schema, initial value, and where it is shown. A new field needs a line here and a migration.
 import Joi from 'joi';
 import {
+  type Annotation,
+  annotate,
   bool,
   column,
   type Column,
@@ -64,50 +66,84 @@ interface Shown {
   readonly option?: true;
 }
 
+/** Where forms show a field. Another value of most costs nothing. */
+const GENERAL: Annotation = { section: 'General', level: 'basic', change: 'none' };
+const ADDRESS: Annotation = { section: 'Address', level: 'basic', change: 'replace' };
+const LIMITS: Annotation = { section: 'Limits', level: 'basic', change: 'none' };
+const LINKS: Annotation = { section: 'Links', level: 'advanced', change: 'none' };
+
 export const inboundFields = {
-  enable: field({ column: column.bool(), schema: bool(), initial: true, option: true }),
-  remark: field({ column: column.text(), schema: remark, initial: '', option: true }),
-  listen: field({ column: column.text(), schema: listen, initial: '', option: true }),
-  port: field({ column: column.integer(), schema: int().min(0).max(65_535), initial: 0, option: true }),
-  protocol: field({ column: column.text(), schema: word().max(32), initial: '', option: true }),
-  tag: field({ column: column.text(), schema: tag, initial: '', option: true }),
+  enable: field({
+    column: column.bool(),
+    schema: annotate(bool(), { ...GENERAL, change: 'replace' }),
+    initial: true,
+    option: true,
+  }),
+  remark: field({ column: column.text(), schema: annotate(remark, GENERAL), initial: '', option: true }),
+  listen: field({ column: column.text(), schema: annotate(listen, ADDRESS), initial: '', option: true }),
+  port: field({
+    column: column.integer(),
+    schema: annotate(int().min(0).max(65_535), ADDRESS),
+    initial: 0,
+    option: true,
+  }),
+  protocol: field({
+    column: column.text(),
+    schema: annotate(word().max(32), { ...GENERAL, change: 'replace' }),
+    initial: '',
+    option: true,
+  }),
+  tag: field({
+    column: column.text(),
+    schema: annotate(tag, { ...ADDRESS, level: 'advanced', generated: true }),
+    initial: '',
+    option: true,
+  }),
   expiryTime: field({
     column: column.integer(),
-    schema: amount().description('Unix ms; 0 for never'),
+    schema: annotate(amount(), { ...LIMITS, unit: 'Unix ms' }).description('Unix ms; 0 for never'),
     initial: 0,
   }),
   total: field({
     column: column.integer(),
-    schema: amount().description('bytes; 0 for no limit'),
+    schema: annotate(amount(), { ...LIMITS, unit: 'bytes' }).description('bytes; 0 for no limit'),
     initial: 0,
   }),
-  disableFlow: field({ column: column.bool(), schema: bool(), initial: false }),
-  shareAddr: field({ column: column.text(), schema: shareAddr, initial: '', option: true }),
+  disableFlow: field({ column: column.bool(), schema: annotate(bool(), LINKS), initial: false }),
+  shareAddr: field({
+    column: column.text(),
+    schema: annotate(shareAddr, {
+      ...LINKS,
+      title: 'Address in links',
+      when: { field: 'shareAddrStrategy', is: ['custom'] },
+    }),
+    initial: '',
+    option: true,
+  }),
   shareAddrStrategy: field({
     column: column.text<(typeof SHARE)[number]>(),
-    schema: oneOf(...SHARE).empty(NOTHING),
+    schema: annotate(oneOf(...SHARE).empty(NOTHING), { ...LINKS, title: 'Which address links have' }),
     initial: 'node',
     option: true,
   }),
   subSortIndex: field({
     column: column.integer(),
-    schema: int().min(1).empty(NOTHING),
+    schema: annotate(int().min(1).empty(NOTHING), { ...LINKS, title: 'Place in subscriptions' }),
     initial: 1,
   }),
   trafficReset: field({
     column: column.text<(typeof RESETS)[number]>(),
-    schema: oneOf(...RESETS)
-      .empty(NOTHING)
-      .description('when its counters and those of its clients restart at zero'),
+    schema: annotate(oneOf(...RESETS).empty(NOTHING), LIMITS).description(
+      'when its counters and those of its clients restart at zero',
+    ),
     initial: 'never',
   }),
   trafficResetDay: field({
     column: column.integer(),
-    schema: int()
-      .min(1)
-      .max(31)
-      .empty(NOTHING)
-      .description('day of a monthly reset; in a shorter month, the last day'),
+    schema: annotate(int().min(1).max(31).empty(NOTHING), {
+      ...LIMITS,
+      when: { field: 'trafficReset', is: ['monthly'] },
+    }).description('day of a monthly reset; in a shorter month, the last day'),
     initial: 1,
   }),
   settings: field({
@@ -138,7 +174,7 @@ export const inboundFields = {
   }),
   nodeId: field({
     column: column.optionalInteger(),
-    schema: nullable(int().min(1).empty(NO_ID)).description(
+    schema: annotate(nullable(int().min(1).empty(NO_ID)), ADDRESS).description(
       'id of the node that runs it; null: this machine. 0 and blank are as if it was not sent',
     ) as Schema<number | null>,
     value: nullable(int()),

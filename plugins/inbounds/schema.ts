@@ -56,6 +56,18 @@ export const initialFields = Object.fromEntries(
   Object.keys(schemas).map((name) => [name, FRESH[name as keyof typeof schemas]]),
 ) as UpdateInbound;
 
+/** A new inbound without what its protocol and its transport decide, for forms. */
+export const InboundForm: Schema = shape(
+  Object.fromEntries(
+    Object.entries(schemas)
+      .filter(([name]) => !jsonNames.includes(name as never))
+      .map(([name, schema]): [string, Schema] => [
+        name,
+        name in { port: 0, protocol: 0 } ? schema : withDefault(schema as Schema, FRESH[name as never]),
+      ]),
+  ),
+);
+
 type Shown = {
   readonly [K in Exclude<
     keyof typeof valueSchemas,

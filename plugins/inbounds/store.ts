@@ -64,6 +64,9 @@ export class InboundStore implements InboundsApi {
   protocol(name: string): Protocol | undefined {
     return this.#protocols.get(name);
   }
+  protocols(): readonly Protocol[] {
+    return this.#protocols.names().flatMap((name) => this.protocol(name) ?? []);
+  }
   pluginOf(protocol: string): string {
     return this.#protocols.pluginOf(protocol);
   }

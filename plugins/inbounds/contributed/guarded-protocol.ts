@@ -79,6 +79,7 @@ export function guardedProtocol({ value: protocol, fault }: Contributed<Protocol
   const clientless = protocol.clientless?.bind(protocol);
   return {
     name,
+    ...(protocol.title !== undefined && { title: protocol.title }),
     ...(protocol.coreName !== undefined && { coreName: protocol.coreName }),
     settings: protocol.settings,
     ...(complete && {

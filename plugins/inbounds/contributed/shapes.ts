@@ -58,7 +58,8 @@ function credentialProblem({ name, credential }: Protocol): string | undefined {
 export function protocolProblem(protocol: Protocol): string | undefined {
   const { name, settings } = protocol;
   if (typeof name !== 'string' || name === '') return 'a protocol needs a name';
-  const { coreName = name } = protocol;
+  const { coreName = name, title = name } = protocol;
+  if (typeof title !== 'string' || title === '') return `title of the protocol ${name} must be a word`;
   if (typeof coreName !== 'string' || coreName === '')
     return `coreName of the protocol ${name} must be a word`;
   try {

@@ -1,7 +1,8 @@
 // Hysteria 2. Settings: xtls.github.io, Hysteria inbound; v2.hysteria.network.
-import { custom, int, optional, shape } from '../../../kernel/index.js';
+import { annotate, custom, int, optional, shape } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
+import { advanced } from '../form.js';
 import { objectOf } from '../stream/transport.js';
 import { authOf, ownCredential } from './own-credential.js';
 
@@ -20,7 +21,14 @@ const VERSION = 2;
 
 export const hysteria: Protocol = {
   name: 'hysteria',
-  settings: custom(shape({ version: optional(int()) }).unknown(true)),
+  title: 'Hysteria 2',
+  settings: custom(
+    shape(
+      advanced('Protocol', {
+        version: annotate(optional(int()), { initial: VERSION }).description('2; the core has no other'),
+      }),
+    ).unknown(true),
+  ),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
 
   // The core reads the version in the stream only. One that it does not run, wherever it stands, is for the core to refuse.

@@ -1,11 +1,12 @@
 // What the proxies with name and password have in common (HTTP and SOCKS). Their users are part of the inbound's config,
 // and the core counts them by the name of the login.
 import { randomUUID } from 'node:crypto';
-import { list, optional, shape, text } from '../../../kernel/index.js';
+import { annotate, list, optional, shape, text } from '../../../kernel/index.js';
 import { type ConfigAccountType, type JsonObject, userName, userOf } from '../../engine/contract.js';
 import type { ClientIdentity, EntryTemplate, Inbound } from '../contract.js';
 import type { EntryBase } from '../entry/base.js';
 import type { LoginAccount } from '../entry/entry.js';
+import { section } from '../form.js';
 import { objectOf, textOf } from '../stream/transport.js';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -50,7 +51,7 @@ const user = word('user')
 /** Logins of the inbound's own, beside those of its clients: `settings.accounts`. */
 export const ownAccounts = () =>
   optional(
-    list(shape({ user, pass: word('pass') }).unknown(true))
+    list(shape(section('Logins', { user, pass: annotate(word('pass'), { secret: true }) })).unknown(true))
       .max(1000)
       // The core would keep the last of them.
       .unique('user'),

@@ -1,41 +1,79 @@
 // MTProto: a proxy for Telegram, which a program of its own runs. Settings: github.com/9seconds/mtg.
 import Joi from 'joi';
 import { isIPv4, isIPv6 } from 'node:net';
-import { bool, custom, int, oneOf, optional, shape, text, withDefault } from '../../../kernel/index.js';
+import {
+  annotate,
+  bool,
+  custom,
+  describedAs,
+  int,
+  oneOf,
+  optional,
+  shape,
+  text,
+  withDefault,
+} from '../../../kernel/index.js';
 import type { ClientIdentity, Inbound, Protocol, ProtocolCredential } from '../contract.js';
+import { advanced, forClients, section } from '../form.js';
 import { loopbackPort } from '../ports/loopback-port.js';
 import { textOf } from '../stream/transport.js';
 import { DEFAULT_DOMAIN, DOMAIN, secretKey, validSecret } from './mtproto-secret.js';
 
-const address = (isOne: (value: string) => boolean, what: string) =>
-  text().custom((value: string, state) =>
-    isOne(value) ? value : state.error('any.custom', { error: new Error(`it must be ${what}, or blank`) }),
+const address = (families: readonly ('ipv4' | 'ipv6')[], what: string) =>
+  describedAs(
+    text().custom((value: string, state) =>
+      value === '' || families.some((family) => (family === 'ipv4' ? isIPv4(value) : isIPv6(value)))
+        ? value
+        : state.error('any.custom', { error: new Error(`it must be ${what}, or blank`) }),
+    ),
+    { anyOf: [{ const: '' }, ...families.map((format) => ({ type: 'string', format }))] },
   );
-const isBlank = (value: string): boolean => value === '';
 /** Of older panels: each client has its own. */
 const dropped = () => optional(Joi.any().strip());
 
+const throughCore = { when: { field: 'routeThroughEngine' } };
 const settings = shape({
-  fakeTlsDomain: withDefault(text().pattern(DOMAIN, 'host name'), DEFAULT_DOMAIN),
-  proxyProtocolListener: optional(bool()),
-  debug: optional(bool()),
-  preferIp: optional(oneOf('prefer-ipv6', 'prefer-ipv4', 'only-ipv6', 'only-ipv4')),
-  domainFronting: optional(
-    shape({
-      ip: optional(address((value) => isBlank(value) || isIPv4(value) || isIPv6(value), 'an IP address')),
-      port: optional(int().min(0).max(65_535)),
-      proxyProtocol: optional(bool()),
-    }).unknown(true),
-  ),
-  /** connections at once; 0 for no limit */
-  throttleMaxConnections: optional(int().min(0)),
-  /** Its traffic leaves through the core, by a port of this machine. */
-  routeThroughEngine: optional(bool()),
-  outboundTag: optional(text().max(128)),
-  /** The panel's own: what is sent is replaced. */
-  routeEnginePort: optional(int().min(0).max(65_535)),
-  publicIpv4: optional(address((value) => isBlank(value) || isIPv4(value), 'an IPv4 address')),
-  publicIpv6: optional(address((value) => isBlank(value) || isIPv6(value), 'an IPv6 address')),
+  ...section('Disguise', {
+    fakeTlsDomain: withDefault(text().pattern(DOMAIN, 'host name'), DEFAULT_DOMAIN).description(
+      'site that the proxy pretends to be',
+    ),
+  }),
+  ...advanced('Disguise', {
+    domainFronting: optional(
+      shape(
+        advanced('Disguise', {
+          ip: optional(address(['ipv4', 'ipv6'], 'an IP address')).description('empty: that of the site'),
+          port: optional(int().min(0).max(65_535)).description('0: that of the site'),
+          proxyProtocol: optional(bool()).description('tells it the address of the client'),
+        }),
+      ).unknown(true),
+    ).description('where somebody who is no client is led to'),
+  }),
+  ...section('Way out', {
+    routeThroughEngine: optional(bool()).description('its traffic leaves through the core'),
+    outboundTag: annotate(optional(text().max(128)), throughCore).description(
+      'outbound of the core; empty: as the rules say',
+    ),
+    routeEnginePort: annotate(optional(int().min(0).max(65_535)), {
+      ...throughCore,
+      level: 'advanced',
+      readOnly: true,
+    }).description('port of this machine by which it reaches the core'),
+  }),
+  ...advanced('Way out', {
+    preferIp: optional(oneOf('prefer-ipv6', 'prefer-ipv4', 'only-ipv6', 'only-ipv4')),
+    publicIpv4: optional(address(['ipv4'], 'an IPv4 address')).description('as Telegram sees this machine'),
+    publicIpv6: optional(address(['ipv6'], 'an IPv6 address')).description('as Telegram sees this machine'),
+  }),
+  ...advanced('Limits', {
+    throttleMaxConnections: optional(int().min(0)).description('connections at once; 0 for no limit'),
+  }),
+  ...advanced('Program', {
+    proxyProtocolListener: optional(bool()).description(
+      'a proxy in front tells the address of the client by the PROXY protocol',
+    ),
+    debug: optional(bool()).description('the program logs more'),
+  }),
   secret: dropped(),
   adTag: dropped(),
 }).unknown(true);
@@ -45,7 +83,11 @@ const domainOf = ({ settings: own }: Pick<Inbound, 'settings'>): string =>
 
 const credential: ProtocolCredential = {
   flat: ['secret'],
-  schema: shape({ secret: optional(text().max(1000)) }),
+  schema: shape(
+    forClients('Credentials', {
+      secret: annotate(optional(text().max(1000)), { secret: true, generated: true }),
+    }),
+  ),
   sample: { secret: validSecret('0'.repeat(32), DEFAULT_DOMAIN) },
   create(sent, { inbound, before }) {
     const wanted = textOf(sent['secret']);
@@ -59,6 +101,7 @@ const secretOf = ({ credentials }: ClientIdentity, { id }: Inbound): string =>
 
 export const mtproto: Protocol = {
   name: 'mtproto',
+  title: 'MTProto (Telegram)',
   settings: custom(settings),
   runBy: 'program',
   stream: false,

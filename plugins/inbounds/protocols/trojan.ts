@@ -17,6 +17,7 @@ export const trojanAccounts: ApiAccountType = {
 
 export const trojan: Protocol = {
   name: 'trojan',
+  title: 'Trojan',
   socket: true,
   settings: custom(shape({}).unknown(true)),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,

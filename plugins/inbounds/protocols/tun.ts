@@ -1,20 +1,34 @@
 // A network interface of this machine: what the system routes to it goes through the core. Settings: XTLS/Xray-core,
 // proxy/tun/README.md and infra/conf/tun.go.
-import { custom, int, list, optional, shape, text, withDefault } from '../../../kernel/index.js';
+import { annotate, custom, int, list, optional, shape, text, withDefault } from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { Protocol } from '../contract.js';
+import { advanced, section } from '../form.js';
 
 /** Names of interfaces: net/core/dev.c of Linux, dev_valid_name. */
 const INTERFACE = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,15}$/;
 const words = () => optional(list(text().max(255)).max(100));
+const RESTARTS = { change: 'core' } as const;
 const settings = shape({
-  name: withDefault(text().pattern(INTERFACE, 'name of an interface, 1 to 15 characters'), 'engine0'),
-  mtu: optional(int().min(0).max(65_535)),
-  userLevel: optional(int().min(0)),
-  gateway: words(),
-  dns: words(),
-  autoSystemRoutingTable: words(),
-  autoOutboundsInterface: optional(text().max(255)),
+  ...section(
+    'Interface',
+    {
+      name: withDefault(text().pattern(INTERFACE, 'name of an interface, 1 to 15 characters'), 'engine0'),
+      mtu: annotate(optional(int().min(0).max(65_535)), { unit: 'bytes', initial: 1500 }),
+    },
+    RESTARTS,
+  ),
+  ...advanced('Interface', { userLevel: optional(int().min(0)) }, RESTARTS),
+  ...advanced(
+    'Not read by this core',
+    {
+      gateway: words(),
+      dns: words(),
+      autoSystemRoutingTable: words(),
+      autoOutboundsInterface: optional(text().max(255)),
+    },
+    RESTARTS,
+  ),
 }).unknown(true);
 
 /** What Xray-core 26.3.27 reads over without a word: it only makes the interface. */
@@ -26,6 +40,7 @@ const NO_USERS = 'an interface has no users: it takes what the system routes to 
 
 export const tun: Protocol = {
   name: 'tun',
+  title: 'Network interface (TUN)',
   settings: custom(settings),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,
   restarts: true,

@@ -1,7 +1,9 @@
 // VLESS. Settings: xtls.github.io, VLESS inbound.
-import { custom, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
+import { annotate, custom, optional, shape, text, withDefault, word } from '../../../kernel/index.js';
 import type { ApiAccountType, JsonObject } from '../../engine/contract.js';
 import type { Inbound, Protocol } from '../contract.js';
+import { advanced, forClients } from '../form.js';
+import { vlessEncryption } from '../generators.js';
 import { takesVision } from '../stream/stream.js';
 import { uuidProblem } from './uuid.js';
 import { reverseBytes, reverseField } from './vless-reverse.js';
@@ -9,9 +11,18 @@ import { reverseBytes, reverseField } from './vless-reverse.js';
 /** One half of VLESS's own encryption (XTLS/Xray-core pull request 5067), or none. */
 const HALF = /^(?:none|mlkem768x25519plus\.\S+)$/;
 const settings = shape({
-  // The core refuses a VLESS inbound without it; beside `none` there is VLESS's own encryption.
-  decryption: withDefault(word().pattern(HALF, 'none or mlkem768x25519plus.…'), 'none'),
-  encryption: optional(text().pattern(HALF, 'none or mlkem768x25519plus.…').allow('')),
+  ...advanced('Encryption', {
+    // The core refuses a VLESS inbound without it; beside `none` there is VLESS's own encryption.
+    decryption: annotate(withDefault(word().pattern(HALF, 'none or mlkem768x25519plus.…'), 'none'), {
+      secret: true,
+      generator: vlessEncryption,
+    }).description("none, or the server's half of VLESS's own encryption"),
+  }),
+  ...forClients('Encryption', {
+    encryption: optional(text().pattern(HALF, 'none or mlkem768x25519plus.…').allow('')).description(
+      "the clients' half",
+    ),
+  }),
 }).unknown(true);
 
 /** In links, the suffix tells client programs to carry UDP to port 443 too; the core knows the flow without it. */
@@ -44,6 +55,7 @@ export const vlessAccounts: ApiAccountType = {
 
 export const vless: Protocol = {
   name: 'vless',
+  title: 'VLESS',
   socket: true,
   settings: custom(settings),
 

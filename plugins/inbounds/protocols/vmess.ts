@@ -17,6 +17,7 @@ export const vmessAccounts: ApiAccountType = {
 
 export const vmess: Protocol = {
   name: 'vmess',
+  title: 'VMess',
   socket: true,
   settings: custom(shape({}).unknown(true)),
   coreSettings: ({ clients: _clients, ...rest }) => rest as JsonObject,

@@ -1,6 +1,20 @@
 // `streamSettings.finalmask`: what the core would accept and then fail on. Source: xtls.github.io, FinalMaskObject.
-import type { Issue } from '../../../kernel/index.js';
+import { type Issue, list, openObject, shape, word } from '../../../kernel/index.js';
+import { advanced, maybe } from '../form.js';
 import { objectOf, type Settings, textOf } from './transport.js';
+
+const mask = shape(
+  advanced('Mask', {
+    type: word().example('salamander').description('name of the mask'),
+    settings: maybe(openObject()).description('what the mask takes'),
+  }),
+).unknown(true);
+export const FinalMask = shape(
+  advanced('Masks', {
+    tcp: maybe(list(mask)).description('disguises of TCP, the first one at the wire'),
+    udp: maybe(list(mask)).description('disguises of UDP, the first one at the wire'),
+  }),
+).unknown(true);
 
 const PATH = 'streamSettings.finalmask.tcp';
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;

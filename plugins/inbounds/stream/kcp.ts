@@ -1,7 +1,8 @@
 // mKCP over UDP. Settings: xtls.github.io, mKCP transport. What disguises its packets stands in `finalmask.udp`: newer cores
 // refuse `header` and `seed` here.
-import { int, optional, shape } from '../../../kernel/index.js';
+import { annotate, int, optional, shape } from '../../../kernel/index.js';
 import type { KcpTransport } from '../entry/transport.js';
+import { advanced } from '../form.js';
 import { objectOf, type Settings, textOf, type Transport } from './transport.js';
 
 const positive = () => int().min(1);
@@ -34,16 +35,23 @@ function disguiseOf(masks: readonly unknown[]): Disguise {
 
 export const kcp: Transport = {
   name: 'kcp',
+  title: 'mKCP',
   alias: 'mkcp',
   keys: ['kcpSettings'],
-  settings: shape({
-    mtu: optional(int().min(576).max(1460)),
-    tti: optional(int().min(10).max(100)),
-    uplinkCapacity: optional(int().min(0)),
-    downlinkCapacity: optional(int().min(0)),
-    cwndMultiplier: optional(positive()),
-    maxSendingWindow: optional(positive()),
-  }).unknown(true),
+  settings: shape(
+    advanced('Transport', {
+      mtu: annotate(optional(int().min(576).max(1460)), { unit: 'bytes', initial: 1350 }).description(
+        'longest packet',
+      ),
+      tti: annotate(optional(int().min(10).max(100)), { unit: 'ms', initial: 50 }).description(
+        'between two looks at what is to be sent',
+      ),
+      uplinkCapacity: annotate(optional(int().min(0)), { unit: 'MiB/s', initial: 5 }),
+      downlinkCapacity: annotate(optional(int().min(0)), { unit: 'MiB/s', initial: 20 }),
+      cwndMultiplier: optional(positive()).description('of the congestion window'),
+      maxSendingWindow: annotate(optional(positive()), { unit: 'bytes' }),
+    }),
+  ).unknown(true),
   entry(settings: Settings, stream: Settings) {
     const masks = objectOf(stream['finalmask'])['udp'];
     const [mtu, tti] = [size(settings['mtu']), size(settings['tti'])];

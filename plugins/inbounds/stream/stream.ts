@@ -1,32 +1,68 @@
 // `streamSettings`: checked here, stored unchanged.
-import { inspect, type Issue, issuesAt, oneOf, optional } from '../../../kernel/index.js';
+import {
+  annotate,
+  inspect,
+  type Issue,
+  issuesAt,
+  oneOf,
+  optional,
+  type Schema,
+} from '../../../kernel/index.js';
 import type { JsonObject } from '../../engine/contract.js';
 import type { L4 } from '../contract.js';
 import type { EntryTemplate } from '../entry/entry.js';
-import { maskIssues } from './final-mask.js';
+import { advanced, maybe, section } from '../form.js';
+import { FinalMask, maskIssues } from './final-mask.js';
 import { grpc } from './grpc.js';
 import { hysteria } from './hysteria.js';
 import { kcp } from './kcp.js';
 import { realityEntry, RealitySettings } from './reality.js';
+import { Sockopt } from './sockopt.js';
 import { tcp } from './tcp.js';
 import { certificateIssues, type ReadFile, tlsEntry, TlsSettings } from './tls.js';
 import { objectOf, type Settings, type Transport } from './transport.js';
 import { httpupgrade, ws } from './ws.js';
 import { xhttp } from './xhttp.js';
 
-const TRANSPORTS = [tcp, ws, grpc, httpupgrade, xhttp, kcp, hysteria];
-const SECURITIES = ['none', 'tls', 'reality'] as const;
-export type Security = (typeof SECURITIES)[number];
-/** The core starts no other pair. */
-const UNDER_REALITY = ['tcp', 'grpc', 'xhttp'];
+export type Security = 'none' | 'tls' | 'reality';
+/** A security under a transport. */
+export interface SecurityKind {
+  readonly name: Security;
+  readonly title: string;
+  /** its key in `streamSettings`, and what stands there */
+  readonly own?: { readonly key: string; readonly settings: Schema };
+  /** networks under which the core starts it; without it, all */
+  readonly under?: readonly string[];
+}
+
+export const TRANSPORTS: readonly Transport[] = [tcp, ws, grpc, httpupgrade, xhttp, kcp, hysteria];
+export const SECURITIES: readonly SecurityKind[] = [
+  { name: 'none', title: 'None' },
+  { name: 'tls', title: 'TLS', own: { key: 'tlsSettings', settings: TlsSettings } },
+  {
+    name: 'reality',
+    title: 'REALITY',
+    own: { key: 'realitySettings', settings: RealitySettings },
+    under: ['tcp', 'grpc', 'xhttp'],
+  },
+];
 
 const byName = new Map(
   TRANSPORTS.flatMap((transport) =>
     [transport.name, ...(transport.alias ? [transport.alias] : [])].map((name) => [name, transport] as const),
   ),
 );
-const network = optional(oneOf(...byName.keys()));
-const security = optional(oneOf(...SECURITIES));
+/** What a stream has beside the settings of its transport and its security. */
+export const STREAM: Readonly<Record<'network' | 'security' | 'finalmask' | 'sockopt', Schema>> = {
+  ...section('Transport', {
+    network: annotate(optional(oneOf(...byName.keys())), { initial: tcp.name }),
+    security: annotate(optional(oneOf(...SECURITIES.map(({ name }) => name))), { initial: 'none' }),
+  }),
+  ...advanced('Transport', { finalmask: maybe(FinalMask), sockopt: maybe(Sockopt) }),
+};
+const COMMON = Object.entries(STREAM);
+/** Where these are wrong, it is unclear which other checks hold. */
+const UNCLEAR = ['streamSettings.network', 'streamSettings.security'];
 
 const transportOf = (stream: Settings): Transport =>
   byName.get((stream['network'] as string | undefined) ?? tcp.name) ?? tcp;
@@ -36,13 +72,12 @@ const transportSettings = (stream: Settings): Settings =>
 
 /** Problems, with paths below `streamSettings`. Without `readFile`, files are not opened: another machine has them. */
 export async function streamIssues(stream: Settings, readFile: ReadFile | undefined): Promise<Issue[]> {
-  const kind = [
-    ...issuesAt('streamSettings.network', inspect(network, stream['network'])),
-    ...issuesAt('streamSettings.security', inspect(security, stream['security'])),
-  ];
+  const common = COMMON.flatMap(([key, schema]) =>
+    issuesAt(`streamSettings.${key}`, inspect(schema, stream[key])),
+  );
   // Settings of other transports are checked too: they are stored, and may be chosen later.
   const issues = [
-    ...kind,
+    ...common,
     ...TRANSPORTS.flatMap(({ keys, settings }) =>
       keys.flatMap((key) =>
         key in stream ? issuesAt(`streamSettings.${key}`, inspect(settings, stream[key])) : [],
@@ -50,23 +85,18 @@ export async function streamIssues(stream: Settings, readFile: ReadFile | undefi
     ),
     ...maskIssues(stream),
   ];
-  if (kind.length > 0) return issues;
-  const { network: chosen, security: kindOfSecurity } = viewStream(stream);
-  if (kindOfSecurity === 'none') return issues;
-  const key = `${kindOfSecurity}Settings`;
-  issues.push(
-    ...issuesAt(
-      `streamSettings.${key}`,
-      inspect(kindOfSecurity === 'tls' ? TlsSettings : RealitySettings, stream[key] ?? {}),
-    ),
-  );
-  if (kindOfSecurity === 'reality' && !UNDER_REALITY.includes(chosen))
+  if (common.some(({ path }) => UNCLEAR.includes(path))) return issues;
+  const view = viewStream(stream);
+  const { own, under } = SECURITIES.find(({ name }) => name === view.security) ?? {};
+  if (!own) return issues;
+  issues.push(...issuesAt(`streamSettings.${own.key}`, inspect(own.settings, stream[own.key] ?? {})));
+  if (under && !under.includes(view.network))
     issues.push({
       path: 'streamSettings.security',
-      message: `streamSettings.security: reality works over ${UNDER_REALITY.join(', ')}, not over ${chosen}`,
+      message: `streamSettings.security: ${view.security} works over ${under.join(', ')}, not over ${view.network}`,
     });
-  if (issues.length === 0 && kindOfSecurity === 'tls')
-    issues.push(...(await certificateIssues(objectOf(stream[key]), readFile)));
+  if (issues.length === 0 && view.security === 'tls')
+    issues.push(...(await certificateIssues(objectOf(stream[own.key]), readFile)));
   return issues;
 }
 

@@ -1,7 +1,17 @@
 // Plain TCP (the core's `raw`), bare or behind the pretence of an HTTP exchange. Settings: xtls.github.io, RAW transport.
-import { oneOf, openObject, optional, shape } from '../../../kernel/index.js';
+import { annotate, oneOf, openObject, optional, shape } from '../../../kernel/index.js';
 import type { TcpHttpHeader } from '../entry/transport.js';
-import { headerHost, objectOf, type Settings, textOf, textsOf, type Transport, words } from './transport.js';
+import { advanced } from '../form.js';
+import {
+  behindProxy,
+  headerHost,
+  objectOf,
+  type Settings,
+  textOf,
+  textsOf,
+  type Transport,
+  words,
+} from './transport.js';
 
 /** Undefined without the pretence. */
 function httpHeader({ header }: Settings): TcpHttpHeader | undefined {
@@ -20,18 +30,35 @@ function httpHeader({ header }: Settings): TcpHttpHeader | undefined {
   };
 }
 
+const asHttp = { when: { field: 'type', is: ['http'] } };
+const header = shape(
+  advanced('HTTP header', {
+    type: annotate(optional(oneOf('none', 'http')), { initial: 'none' }).description(
+      'http: connections begin like an exchange of HTTP',
+    ),
+    request: annotate(
+      optional(
+        shape(
+          advanced('HTTP header', {
+            path: optional(words()).description('paths, of which each connection takes one'),
+            headers: optional(openObject()).description('lists of values by name, such as Host'),
+          }),
+        ).unknown(true),
+      ),
+      asHttp,
+    ),
+    response: annotate(optional(openObject()), asHttp),
+  }),
+).unknown(true);
+
 export const tcp: Transport = {
   name: 'tcp',
+  title: 'TCP',
   alias: 'raw',
   keys: ['tcpSettings', 'rawSettings'],
   settings: shape({
-    header: optional(
-      shape({
-        type: optional(oneOf('none', 'http')),
-        request: optional(shape({ path: optional(words()), headers: optional(openObject()) }).unknown(true)),
-        response: optional(openObject()),
-      }).unknown(true),
-    ),
+    ...behindProxy,
+    ...advanced('Transport', { header: optional(header) }),
   }).unknown(true),
   entry(settings) {
     const http = httpHeader(settings);

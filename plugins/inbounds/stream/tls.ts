@@ -1,37 +1,88 @@
 // TLS under a transport. Settings: xtls.github.io, TLSObject. What the client's side needs beside it stands in `settings`,
 // which the core never sees.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Issue, list, messageOf, openObject, optional, shape, text } from '../../../kernel/index.js';
+import {
+  annotate,
+  bool,
+  int,
+  type Issue,
+  list,
+  messageOf,
+  optional,
+  shape,
+  text,
+} from '../../../kernel/index.js';
 import type { Tls } from '../entry/security.js';
+import { advanced, forClients, maybe, section, words as wordsOrText } from '../form.js';
+import { echKeys } from '../generators.js';
 import { objectOf, oneWord, type Settings, textOf, textsOf, words } from './transport.js';
 
 const pem = () => list(text());
-export const TlsSettings = shape({
-  serverName: optional(oneWord('serverName')),
-  alpn: optional(words()),
-  certificates: list(
-    shape({
-      certificateFile: optional(text()),
-      keyFile: optional(text()),
-      certificate: optional(pem()),
-      key: optional(pem()),
-    }).unknown(true),
-  )
-    .min(1)
-    .messages({
-      'any.required':
-        '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
-      'array.min':
-        '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key',
-    }),
-  settings: optional(openObject()),
+const certificate = shape({
+  ...section('Certificate', {
+    certificateFile: optional(text()).description('path of the certificate with its chain (PEM)'),
+    keyFile: optional(text()).description('path of its key (PEM)'),
+    certificate: optional(pem()).description('the certificate itself, line by line, in place of a file'),
+    key: annotate(optional(pem()), { secret: true }).description('its key, line by line, in place of a file'),
+  }),
+  ...advanced('Certificate', {
+    usage: maybe(text().example('encipherment').example('verify').example('issue')),
+    ocspStapling: annotate(maybe(int().min(0)), { unit: 'seconds' }).description(
+      'between two looks whether the certificate is revoked; 0: never',
+    ),
+    oneTimeLoading: maybe(bool()).description('files are read once, not again each hour'),
+    buildChain: maybe(bool()).description('a certificate that issues others sends its own as well'),
+  }),
 }).unknown(true);
+/** What the core never sees. */
+const client = shape(
+  forClients('Clients', {
+    fingerprint: annotate(maybe(text().example('chrome').example('firefox').example('randomized')), {
+      initial: 'chrome',
+    }).description('program whose greeting clients imitate'),
+    echConfigList: maybe(text()).description('configs of Encrypted Client Hello, base64'),
+    pinnedPeerCertSha256: maybe(wordsOrText()).description('SHA-256 of certificates that clients accept'),
+    verifyPeerCertByName: maybe(text()).description('name that the certificate must have'),
+  }),
+).unknown(true);
+
+const NO_CERTIFICATE =
+  '{{#label}}: TLS needs a certificate: give certificateFile and keyFile, or certificate and key';
+const certificates = list(certificate)
+  .min(1)
+  .messages({ 'any.required': NO_CERTIFICATE, 'array.min': NO_CERTIFICATE });
+
+export const TlsSettings = shape({
+  ...section('TLS', {
+    serverName: optional(oneWord('serverName')).description('name of the server in the certificate'),
+    alpn: optional(words()).description('protocols that are offered, such as h2 and http/1.1'),
+    certificates,
+  }),
+  ...advanced('TLS', {
+    minVersion: maybe(text().example('1.2').example('1.3')),
+    maxVersion: maybe(text().example('1.3')),
+    cipherSuites: maybe(text()).description('names with colons between them, for TLS 1.2'),
+    curvePreferences: maybe(wordsOrText()).description('key exchanges, the preferred one first'),
+    rejectUnknownSni: maybe(bool()).description('refuses clients that name a server without a certificate'),
+    disableSystemRoot: maybe(bool()).description('trusts only certificates that are given here'),
+    enableSessionResumption: maybe(bool()),
+    echServerKeys: annotate(maybe(text()), { secret: true, generator: echKeys }).description(
+      'keys of Encrypted Client Hello, base64',
+    ),
+    echForceQuery: maybe(text().example('none').example('half').example('full')),
+  }),
+  ...forClients('TLS', { settings: optional(client).description('for clients; the core never sees it') }),
+}).unknown(true);
+
+/** A list, or one text with commas. */
+const pinsIn = (value: unknown): string[] =>
+  textsOf(typeof value === 'string' ? value.split(',').map((pin) => pin.trim()) : value);
 
 /** What the client's side must know: of the core's own settings, and of those in `settings`. */
 export function tlsEntry(tls: Settings): Tls {
   const client = objectOf(tls['settings']);
   const alpn = textsOf(tls['alpn']);
-  const pins = textsOf(client['pinnedPeerCertSha256']);
+  const pins = pinsIn(client['pinnedPeerCertSha256']);
   const names = textOf(client['verifyPeerCertByName']).trim();
   const ech = textOf(client['echConfigList']);
   return {

@@ -1,12 +1,14 @@
 // Declares a transport: the check of its settings, and what a client's side must know. One file per transport.
-import { list, openObject, optional, type Schema, text } from '../../../kernel/index.js';
+import { annotate, bool, list, openObject, optional, type Schema, text } from '../../../kernel/index.js';
 import type { HttpHeaders, NumberRange, Transport as EntryTransport } from '../entry/transport.js';
+import { advanced, maybe, section } from '../form.js';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
 export interface Transport {
   /** as replies call it, and entries where client programs can have it without its protocol */
   readonly name: EntryTransport['kind'] | 'hysteria';
+  readonly title: string;
   /** what the core takes as well */
   readonly alias: string | undefined;
   /** its key in `streamSettings`, and its other one */
@@ -30,10 +32,20 @@ export const rangeOf = (value: unknown): NumberRange | undefined =>
 export const oneWord = (name: string) => text().pattern(/^[^\s\p{Cc}\p{Cs}]*$/u, `${name} without spaces`);
 export const words = () => list(oneWord('text'));
 export const pathAndHost = {
-  path: optional(oneWord('path')),
-  host: optional(oneWord('host')),
-  headers: optional(openObject()),
+  ...section('Transport', {
+    path: annotate(optional(oneWord('path')), { initial: '/' }).description('path of the request'),
+    host: optional(oneWord('host')).description('host that clients name; empty for any'),
+  }),
+  ...advanced('Transport', {
+    headers: optional(openObject()).description('further headers by name'),
+  }),
 };
+/** Behind a proxy that tells the address of the client (PROXY protocol). */
+export const behindProxy = advanced('Transport', {
+  acceptProxyProtocol: maybe(bool()).description(
+    'a proxy in front tells the address of the client by the PROXY protocol',
+  ),
+});
 
 /** Returns the Host header that a client must send: the setting of its own, or the one among the headers (a text, or the first of a list). */
 export function hostOf(settings: Settings): string {

@@ -3,20 +3,14 @@
 import type { Reality, Security, Tls } from '../entry/security.js';
 import type { XhttpDownload } from '../entry/transport.js';
 import { tlsEntry } from './tls.js';
-import { objectOf, type Settings, textOf, textsOf } from './transport.js';
+import { objectOf, type Settings, textOf } from './transport.js';
 import { wayOf } from './xhttp-way.js';
 
-/** A client's own TLS settings have on one level what an inbound has on two; pins are one text there. */
-function tlsOf(tls: Settings): Tls {
-  const pins = tls['pinnedPeerCertSha256'];
-  return {
-    ...tlsEntry({
-      ...tls,
-      settings: { ...tls, pinnedPeerCertSha256: typeof pins === 'string' ? pins.split(',') : textsOf(pins) },
-    }),
-    ...(tls['allowInsecure'] === true && { allowInsecure: true }),
-  };
-}
+/** A client's own TLS settings have on one level what an inbound has on two. */
+const tlsOf = (tls: Settings): Tls => ({
+  ...tlsEntry({ ...tls, settings: tls }),
+  ...(tls['allowInsecure'] === true && { allowInsecure: true }),
+});
 
 function realityOf(reality: Settings): Reality {
   const mldsa65Verify = textOf(reality['mldsa65Verify']);

@@ -2,9 +2,11 @@
 import { randomInt } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import Joi from 'joi';
-import { bool, custom, int, optional, shape, text } from '../../../../kernel/index.js';
+import { annotate, bool, custom, describedAs, int, optional, shape, text } from '../../../../kernel/index.js';
+import { advanced, section } from '../../form.js';
+import { wireguardKey } from '../../generators.js';
 import { objectOf, type Settings, textOf } from '../../stream/transport.js';
-import { keyOf, newKeyPair, publicKeyOf } from './keys.js';
+import { KEY_PATTERN, keyOf, newKeyPair, publicKeyOf } from './keys.js';
 
 const MOST = 2 ** 31 - 1;
 const HANDSHAKE = 56;
@@ -29,29 +31,46 @@ function endsOf(value: unknown): readonly [number, number] | undefined {
 }
 const range = (most = MOST) =>
   optional(
-    custom<number | string>(
-      Joi.alternatives(int(), line(32)).custom((value: number | string, state) => {
-        if (value === '') return value;
-        const ends = endsOf(value);
-        return ends && ends[1] <= most ? value : fail(state, `a number or from-to, at most ${most}`);
-      }),
+    describedAs(
+      custom<number | string>(
+        Joi.alternatives(int(), line(32)).custom((value: number | string, state) => {
+          if (value === '') return value;
+          const ends = endsOf(value);
+          return ends && ends[1] <= most ? value : fail(state, `a number or from-to, at most ${most}`);
+        }),
+      ),
+      {
+        anyOf: [
+          { type: 'string', pattern: '^(?:\\d{1,10}(?:-\\d{1,10})?)?$' },
+          { type: 'integer', minimum: 0, maximum: most },
+        ],
+      },
     ),
   );
-const address = (isIt: (text: string) => boolean, name: string) =>
+type Described = { readonly format: 'ipv4' | 'ipv6' } | { readonly pattern: string };
+const address = (isIt: (text: string) => boolean, name: string, forms: readonly Described[]) =>
   optional(
+    describedAs(
+      custom<string>(
+        line(64).custom((value: string, state) =>
+          value === '' || isIt(value) ? value : fail(state, `it must be ${name}`),
+        ),
+      ),
+      { anyOf: [{ const: '' }, ...forms.map((form) => ({ type: 'string', ...form }))] },
+    ),
+  );
+const [V4, V6] = [{ format: 'ipv4' }, { format: 'ipv6' }] as const;
+const dns = () => address((value) => isIPv4(value) || isIPv6(value), 'an IP address', [V4, V6]);
+const key = (description: object = { anyOf: [{ const: '' }, { type: 'string', pattern: KEY_PATTERN }] }) =>
+  describedAs(
     custom<string>(
-      line(64).custom((value: string, state) =>
-        value === '' || isIt(value) ? value : fail(state, `it must be ${name}`),
+      line().custom((value: string, state) =>
+        value === '' || keyOf(value) !== undefined
+          ? value
+          : fail(state, 'it must be a key of 32 bytes in base64'),
       ),
     ),
-  );
-const key = () =>
-  custom<string>(
-    line().custom((value: string, state) =>
-      value === '' || keyOf(value) !== undefined
-        ? value
-        : fail(state, 'it must be a key of 32 bytes in base64'),
-    ),
+    { ...description },
   );
 const isPrefixV6 = (value: string): boolean => {
   const [, prefix = '', length = ''] = /^([^/]+)\/(\d{1,3})$/.exec(value) ?? [];
@@ -60,39 +79,71 @@ const isPrefixV6 = (value: string): boolean => {
 const interfaceName = () =>
   optional(line(15).pattern(/^(?:[A-Za-z0-9_.@:-]{1,15})?$/, 'name of a network interface'));
 
+const withV6 = { when: { field: 'ipv6Enabled' } };
+const bytes = (most: number) => annotate(optional(int().min(0).max(most)), { unit: 'bytes' });
+const seconds = () => annotate(range(), { unit: 'seconds' });
+const made = <S extends Joi.Schema>(schema: S) => annotate(schema, { generated: true });
 const fields = shape({
-  privateKey: key(),
-  publicKey: key(),
-  subnetIp: address(isIPv4, 'an IPv4 address'),
-  subnetCidr: optional(int().min(8).max(30)),
-  mtu: optional(int().min(0).max(65_535)),
-  primaryDns: address((value) => isIPv4(value) || isIPv6(value), 'an IP address'),
-  secondaryDns: address((value) => isIPv4(value) || isIPv6(value), 'an IP address'),
-  externalInterface: interfaceName(),
-  ipv6Enabled: optional(bool()),
-  ipv6Subnet: address(isPrefixV6, 'an IPv6 prefix such as fd00:8::/64'),
-  ipv6ExternalInterface: interfaceName(),
-  jc: optional(int().min(0).max(128)),
-  jmin: optional(int().min(0).max(1280)),
-  jmax: optional(int().min(0).max(1280)),
-  s1: optional(int().min(0).max(1132)),
-  s2: optional(int().min(0).max(1188)),
-  s3: optional(int().min(0).max(64)),
-  s4: optional(int().min(0).max(32)),
-  h1: range(2 ** 32 - 1),
-  h2: range(2 ** 32 - 1),
-  h3: range(2 ** 32 - 1),
-  h4: range(2 ** 32 - 1),
-  ...Object.fromEntries(['i1', 'i2', 'i3', 'i4', 'i5'].map((name) => [name, optional(line(8192))])),
-  headerProtectionKey: optional(key()),
-  contentPaddingAddition: range(),
-  rekeyAfterTime: range(),
-  rekeyTimeout: range(),
-  rejectAfterTime: range(),
-  keepaliveTimeout: range(),
-  maxHandshakeAttempts: range(),
-  randomTrailers: optional(bool()),
-  disableCookies: optional(bool()),
+  ...section('Keys', {
+    privateKey: annotate(made(key()), { secret: true, generator: wireguardKey('privateKey') }),
+    // Whatever is sent is replaced before it is checked.
+    publicKey: annotate(made(key({})), { readOnly: true, level: 'advanced' }).description(
+      'of the private key',
+    ),
+  }),
+  ...section('Network', {
+    subnetIp: address(isIPv4, 'an IPv4 address', [V4]).description('network of the clients'),
+    subnetCidr: optional(int().min(8).max(30)).description('length of its prefix'),
+    primaryDns: dns().description('name server that clients use'),
+    secondaryDns: dns().description('name server that clients use if the first one is silent'),
+    ipv6Enabled: optional(bool()).description('clients get an IPv6 address as well'),
+    ipv6Subnet: annotate(
+      address(isPrefixV6, 'an IPv6 prefix such as fd00:8::/64', [
+        { pattern: '^[0-9A-Fa-f:.]{2,45}(?:%[^/]*)?/\\d{1,3}$' },
+      ]),
+      withV6,
+    ).description('IPv6 network of the clients, such as fd00:8::/64'),
+  }),
+  ...advanced('Network', {
+    mtu: annotate(optional(int().min(0).max(65_535)), { unit: 'bytes' }).description('0: computed'),
+    externalInterface: interfaceName().description('interface to the internet; empty: that of the system'),
+    ipv6ExternalInterface: annotate(interfaceName(), withV6).description('the same for IPv6'),
+  }),
+  ...advanced('Disguise', {
+    jc: optional(int().min(0).max(128)).description('packets of junk before a handshake'),
+    jmin: bytes(1280).description('of the shortest packet of junk'),
+    jmax: bytes(1280).description('of the longest packet of junk'),
+    s1: bytes(1132).description('of junk before the first message of a handshake'),
+    s2: bytes(1188).description('of junk before the reply to it'),
+    s3: bytes(64).description('of junk before a cookie'),
+    s4: bytes(32).description('of junk before data'),
+    ...Object.fromEntries(
+      ['h1', 'h2', 'h3', 'h4'].map((name) => [
+        name,
+        range(2 ** 32 - 1).description('type of a kind of packet'),
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['i1', 'i2', 'i3', 'i4', 'i5'].map((name) => [
+        name,
+        optional(line(8192)).description('packet before a handshake, as tags like <r 100>'),
+      ]),
+    ),
+    headerProtectionKey: annotate(optional(key()), {
+      secret: true,
+      generator: wireguardKey('headerProtectionKey'),
+    }),
+    contentPaddingAddition: annotate(range(), { unit: 'bytes' }),
+    randomTrailers: optional(bool()),
+    disableCookies: optional(bool()),
+  }),
+  ...advanced('Times', {
+    rekeyAfterTime: seconds(),
+    rekeyTimeout: seconds(),
+    rejectAfterTime: seconds(),
+    keepaliveTimeout: seconds(),
+    maxHandshakeAttempts: range(),
+  }),
 }).unknown(true);
 
 const number = (server: Settings, name: string): number => Number(server[name] ?? 0);

@@ -1,7 +1,8 @@
 // AmneziaWG, which a program of its own runs: WireGuard whose packets look like something else.
-import { custom, optional, shape, text } from '../../../../kernel/index.js';
+import { annotate, custom, optional, shape, text } from '../../../../kernel/index.js';
 import type { AccountValue, Inbound, Protocol } from '../../contract.js';
 import type { TakenKeys } from '../../credential.js';
+import { section } from '../../form.js';
 import { objectOf, type Settings, textOf } from '../../stream/transport.js';
 import { freeAddress, poolOf } from './address-pool.js';
 import { clashingLength, completeServer, mtuOf, ServerBlock } from './amneziawg-server.js';
@@ -57,7 +58,10 @@ const disguiseOf = (server: Settings): Record<string, AccountValue> =>
 
 export const amneziawg: Protocol = {
   name: 'amneziawg',
-  settings: custom(shape({ server: ServerBlock }).unknown(true)),
+  title: 'AmneziaWG',
+  settings: custom(
+    shape(section('Server', { server: annotate(ServerBlock, { generated: true }) })).unknown(true),
+  ),
   complete: (sent, before) => ({ ...sent, server: completeServer(sent['server'], before?.['server']) }),
   runBy: 'program',
   stream: false,
@@ -71,7 +75,12 @@ export const amneziawg: Protocol = {
       `with this ${field} and s4, amneziawg-go drops data packets of ${bytes + Number(server[field] ?? 0)} bytes, and some connections stall; change ${field} by one`
     );
   },
-  credential: tunnelCredential({ others: () => NO_PEERS, assign, more: { forwardedPorts } }),
+  credential: tunnelCredential({
+    others: () => NO_PEERS,
+    assign,
+    change: 'none',
+    more: { forwardedPorts },
+  }),
   account: (client, inbound) => ({
     protocol: 'amneziawg',
     ...peerAccount(client, inbound),

@@ -1,7 +1,10 @@
 // Keys and addresses of a client of WireGuard, and of programs that work like it.
 import Joi from 'joi';
 import {
+  type Annotation,
+  annotate,
   custom,
+  inSection,
   int,
   kernelErrors,
   list,
@@ -11,6 +14,7 @@ import {
   text,
 } from '../../../../kernel/index.js';
 import type { Credential, CredentialContext, ProtocolCredential, TakenKeys } from '../../credential.js';
+import { wireguardPeer } from '../../generators.js';
 import type { Inbound } from '../../schema.js';
 import { textOf, textsOf } from '../../stream/transport.js';
 import { keyOf, newKeyPair, publicKeyOf } from './keys.js';
@@ -23,13 +27,24 @@ type Invalid = (field: string, message: string) => PanelError;
 
 /** Fields of a credential that callers may send. */
 const credentialFields = {
-  privateKey: optional(text().max(255)),
-  publicKey: optional(text().max(255)),
-  allowedIPs: optional(
-    custom<string | string[]>(Joi.alternatives(text().max(4096), list(text().max(255)).max(MOST_ADDRESSES))),
+  privateKey: annotate(optional(text().max(255)), {
+    secret: true,
+    generated: true,
+    generator: wireguardPeer,
+  }),
+  publicKey: annotate(optional(text().max(255)), { generated: true }).description(
+    'for a client whose private key only it knows',
   ),
-  preSharedKey: optional(text().max(255)),
-  keepAlive: optional(int().min(0).max(65_535)),
+  allowedIPs: annotate(
+    optional(
+      custom<string | string[]>(
+        Joi.alternatives(text().max(4096), list(text().max(255)).max(MOST_ADDRESSES)),
+      ),
+    ),
+    { generated: true },
+  ).description('addresses of the client, with commas between them'),
+  preSharedKey: annotate(optional(text().max(255)), { secret: true }),
+  keepAlive: annotate(optional(int().min(0).max(65_535)), { unit: 'seconds' }),
 };
 const FLAT = Object.keys(credentialFields);
 
@@ -90,14 +105,16 @@ function prefixesFrom(value: unknown, invalid: Invalid): readonly Prefix[] {
 const networksOf = (credential: Credential): string[] =>
   textsOf(credential['allowedIPs']).map((one) => prefixOf(one)?.network ?? one);
 
-/** `assign` returns a free address of the inbound's pool. `more` are fields of the protocol's own. */
+/** `assign` returns a free address of the inbound's pool. `more` are fields of the protocol's own. `change` says what a change of them costs. */
 export function tunnelCredential({
   others,
   assign,
+  change,
   more = {},
 }: {
   readonly others: (inbound: Inbound) => OtherPeers;
   readonly assign: (inbound: Inbound, taken: TakenKeys, fieldPrefix: string) => string;
+  readonly change: NonNullable<Annotation['change']>;
   readonly more?: Readonly<Record<string, Joi.Schema>>;
 }): ProtocolCredential {
   const extra = (sent: Readonly<Record<string, unknown>>, before: Credential | undefined) =>
@@ -109,7 +126,7 @@ export function tunnelCredential({
     );
   return {
     flat: [...FLAT, ...Object.keys(more)],
-    schema: shape({ ...credentialFields, ...more }),
+    schema: shape(inSection('Credentials', { ...credentialFields, ...more }, { level: 'advanced', change })),
     sample: { publicKey: `${'A'.repeat(43)}=`, allowedIPs: ['192.0.2.1/32'] },
     create(sent, { inbound, before, taken, fieldPrefix }: CredentialContext) {
       const invalid: Invalid = (field, message) =>

@@ -5,11 +5,15 @@ import { newX25519, x25519PublicKey } from '../../../keygen/contract.js';
 
 const BYTES = 32;
 
+const [HEX, BASE64] = [/^[\da-f]{64}$/i, /^[\w+/-]{43}=?$/];
+/** What `keyOf` takes, for the description of schemas. */
+export const KEY_PATTERN = '^(?:[0-9A-Fa-f]{64}|[0-9A-Za-z_+/-]{43}=?)$';
+
 /** Returns the key as base64 with its padding; undefined for a text that is not a key. */
 export function keyOf(text: string): string | undefined {
-  if (/^[\da-f]{64}$/i.test(text)) return Buffer.from(text, 'hex').toString('base64');
+  if (HEX.test(text)) return Buffer.from(text, 'hex').toString('base64');
   // Node reads both alphabets of base64.
-  if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
+  if (!BASE64.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === BYTES ? bytes.toString('base64') : undefined;
 }

@@ -1,14 +1,27 @@
 // WireGuard. Settings: xtls.github.io, WireGuard inbound.
-import { bool, custom, int, list, oneOf, optional, shape, text } from '../../../../kernel/index.js';
+import {
+  annotate,
+  bool,
+  custom,
+  describedAs,
+  int,
+  list,
+  oneOf,
+  optional,
+  shape,
+  text,
+} from '../../../../kernel/index.js';
 import type { ConfigAccountType, JsonObject } from '../../../engine/contract.js';
 import type { Inbound, Protocol } from '../../contract.js';
 import type { TakenKeys } from '../../credential.js';
+import { advanced, forClients, section } from '../../form.js';
+import { wireguardKey, wireguardPeer } from '../../generators.js';
 import { objectOf, textOf, textsOf } from '../../stream/transport.js';
 import { freeAddress, poolsAround } from './address-pool.js';
 import { firstNumber, prefixOf } from './prefixes.js';
 import { type OtherPeers, tunnelCredential } from './credential.js';
 import { numberOf, peerAccount, peerFields } from './peer.js';
-import { keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './keys.js';
+import { KEY_PATTERN, keyOf, newKeyPair, publicKeyOf, unusedPublicKey } from './keys.js';
 
 /** Xray-core 26.3.27, proxy/wireguard/config.proto. It is no UserManager, and its peers have no name: it counts nobody. */
 export const wireguardAccounts: ConfigAccountType = {
@@ -40,30 +53,46 @@ const line = () =>
     .max(1000)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 const key = (name: string) =>
-  custom<string>(
-    text()
-      .max(255)
-      .custom((value: string, state) =>
-        keyOf(value) === undefined
-          ? state.error('any.custom', { error: new Error(`${name} must be a key of 32 bytes in base64`) })
-          : value,
-      ),
+  describedAs(
+    custom<string>(
+      text()
+        .max(255)
+        .custom((value: string, state) =>
+          keyOf(value) === undefined
+            ? state.error('any.custom', { error: new Error(`${name} must be a key of 32 bytes in base64`) })
+            : value,
+        ),
+    ),
+    { type: 'string', pattern: KEY_PATTERN },
   );
-const peer = shape({
-  publicKey: key('publicKey'),
-  privateKey: optional(text().max(255)),
-  preSharedKey: optional(text().max(255)),
-  allowedIPs: optional(list(text().max(255)).max(64)),
-  keepAlive: optional(int().min(0).max(65_535)),
-}).unknown(true);
+const peer = shape(
+  section('Peer', {
+    publicKey: annotate(key('publicKey'), { generator: wireguardPeer }),
+    privateKey: annotate(optional(text().max(255)), { secret: true, change: 'none' }).description(
+      "the peer's own, for its config file",
+    ),
+    preSharedKey: annotate(optional(text().max(255)), { secret: true, level: 'advanced' }),
+    allowedIPs: optional(list(text().max(255)).max(64)).description('networks of the peer, like 10.0.0.2/32'),
+    keepAlive: annotate(optional(int().min(0).max(65_535)), { level: 'advanced', unit: 'seconds' }),
+  }),
+).unknown(true);
 const settings = shape({
-  secretKey: key('secretKey'),
-  mtu: optional(int().min(1).max(65_535)),
-  dns: optional(line()),
-  noKernelTun: optional(bool()),
-  domainStrategy: optional(oneOf('', 'ForceIP', 'ForceIPv4', 'ForceIPv4v6', 'ForceIPv6', 'ForceIPv6v4')),
-  /** peers that are no clients */
-  peers: optional(list(peer).max(1000)),
+  ...section('Keys', {
+    secretKey: annotate(key('secretKey'), {
+      secret: true,
+      generated: true,
+      generator: wireguardKey('secretKey'),
+    }).description('private key of the server'),
+  }),
+  ...forClients('Clients', { dns: optional(line()).description('name servers that clients use') }),
+  ...advanced('Tunnel', {
+    mtu: annotate(optional(int().min(1).max(65_535)), { unit: 'bytes', initial: 1420 }),
+    noKernelTun: optional(bool()).description('the core does not use an interface of the system'),
+    domainStrategy: optional(oneOf('', 'ForceIP', 'ForceIPv4', 'ForceIPv4v6', 'ForceIPv6', 'ForceIPv6v4')),
+  }),
+  ...advanced('Peers', {
+    peers: optional(list(peer).max(1000)).description('peers that are no clients'),
+  }),
 }).unknown(true);
 
 const NO_PEERS: OtherPeers = { publicKeys: new Set(), networks: new Set() };
@@ -105,13 +134,14 @@ function assign(inbound: Inbound, taken: TakenKeys, fieldPrefix: string): string
   );
 }
 
-const credential = tunnelCredential({ others: othersOf, assign });
+const credential = tunnelCredential({ others: othersOf, assign, change: 'replace' });
 
 const serverKeyOf = ({ settings: { secretKey } }: Pick<Inbound, 'settings'>): string =>
   publicKeyOf(keyOf(textOf(secretKey)) ?? '');
 
 export const wireguard: Protocol = {
   name: 'wireguard',
+  title: 'WireGuard',
   settings: custom(settings),
   /** A blank key is generated once: one that was left out of an update stays, or no client could connect any more. */
   complete: (sent, before) => ({
