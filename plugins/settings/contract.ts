@@ -163,6 +163,23 @@ export interface SettingsEditsApi {
 }
 export const SettingsEdits = token<SettingsEditsApi>('settings', 'SettingsEdits');
 
+/** A setting as its plugin declares it, in the form of `setting/update`. */
+export interface DeclaredSetting {
+  readonly name: string;
+  readonly plugin: string;
+  /** with its description and annotations; of a secret, it takes a blank text, which means unchanged */
+  readonly schema: Schema;
+  /** value of a fresh panel; undefined for a generated one, and for a secret */
+  readonly initial: unknown;
+  /** of a secret: the names that say whether it is set, in what is shown, and that clear it, in what is sent */
+  readonly secret?: { readonly flag: string; readonly clear: string };
+}
+/** The settings of all plugins, for forms. Read it when all plugins are built. */
+export interface DeclaredSettingsApi {
+  list(): readonly DeclaredSetting[];
+}
+export const DeclaredSettings = token<DeclaredSettingsApi>('settings', 'DeclaredSettings');
+
 /** Who this panel is to other panels. */
 export interface PanelIdentityApi {
   /** A UUID, generated at the first start; it stays over restarts and upgrades. Read it from the start of your plugin on. */

@@ -11,6 +11,7 @@ import { type SettingGroupEntry, SettingGroups } from './contract.js';
 import { groupProblem } from './group-problem.js';
 
 export interface Definition extends Setting {
+  readonly plugin: string;
   readonly group: SettingGroup;
   /** the environment variable that holds it */
   readonly variable: string | undefined;
@@ -53,19 +54,20 @@ export class Definitions {
   /** Collects the groups of all plugins; call it when all are built. */
   collect(): void {
     if (this.areComplete) return;
-    for (const { value } of this.#declared) this.#add(value);
-    for (const { value, fault } of this.#contributions(SettingGroups)) {
+    for (const { value, plugin } of this.#declared) this.#add(value, plugin);
+    for (const { value, plugin, fault } of this.#contributions(SettingGroups)) {
       const twice = Object.keys(value.group).find((name) => this.#byName.has(name));
-      if (twice === undefined) this.#add(value);
+      if (twice === undefined) this.#add(value, plugin);
       else fault('settings', new Error(`the setting ${twice} already exists; choose another name`));
     }
   }
 
-  #add({ group, pinned = {}, defaults = {} }: SettingGroupEntry): void {
+  #add({ group, pinned = {}, defaults = {} }: SettingGroupEntry, plugin: string): void {
     this.#groups.add(group);
     for (const [name, setting] of Object.entries(group))
       this.#byName.set(name, {
         ...setting,
+        plugin,
         group,
         variable: pinned[name]?.variable,
         pinned: pinned[name]?.value,

@@ -11,27 +11,45 @@ import {
   word,
   text,
 } from '../../kernel/index.js';
+import type { DeclaredSetting } from './contract.js';
 import { clearOf, flagOf } from './secret-flags.js';
 import type { SettingsStore } from './store.js';
 
+/** Each setting as `update` takes it. */
+export const declaredSettings = (
+  store: Pick<SettingsStore, 'known' | 'names' | 'isGenerated'>,
+): DeclaredSetting[] =>
+  store.names().flatMap((name) => {
+    const known = store.known(name);
+    if (!known) return [];
+    const { plugin, about, secret, initial } = known;
+    const schema = known.schema.description(about);
+    return {
+      name,
+      plugin,
+      schema: secret ? schema.allow('') : schema,
+      initial: secret || store.isGenerated(name) ? undefined : initial,
+      ...(secret && { secret: { flag: flagOf(name), clear: clearOf(name) } }),
+    };
+  });
+
 /** The reply of `all`, and a body of `update`. */
 export function describeSettings(
-  store: Pick<SettingsStore, 'known' | 'names'>,
+  store: Pick<SettingsStore, 'known' | 'names' | 'isGenerated'>,
   keysBeside: readonly Readonly<Record<string, Schema>>[],
 ) {
   const all: Record<string, Schema> = {};
   const beside: Record<string, Schema> = Object.assign({}, ...keysBeside);
   const update: Record<string, Schema> = { ...beside };
-  for (const name of store.names()) {
-    const known = store.known(name);
-    if (!known) continue;
-    const { about, secret } = known;
-    const schema = known.schema.description(about);
-    all[name] = secret ? text().valid('').description(`${about}; never shown`) : schema;
-    update[name] = optional(secret ? schema.allow('') : schema);
+  for (const { name, schema, secret } of declaredSettings(store)) {
+    all[name] = schema;
+    update[name] = optional(schema);
     if (!secret) continue;
-    all[flagOf(name)] = bool().description(`whether ${name} is set`);
-    update[clearOf(name)] = optional(bool()).description(`true clears ${name}`);
+    all[name] = text()
+      .valid('')
+      .description(`${store.known(name)?.about}; never shown`);
+    all[secret.flag] = bool().description(`whether ${name} is set`);
+    update[secret.clear] = optional(bool()).description(`true clears ${name}`);
   }
   all['pinned'] = mapOf(word()).description('settings that the environment sets, each with its variable');
   // The service checks the settings of a body itself, because a blank secret means "unchanged".

@@ -37,6 +37,7 @@ import {
   beforeSettingsSave,
   composeDefaultSettings,
   composeSettingsReply,
+  DeclaredSettings,
   duringSettingsSave,
   ListenerPlaces,
   ListenerPorts,
@@ -50,7 +51,7 @@ import {
   UpdateKeys,
 } from './contract.js';
 import { Definitions } from './definitions.js';
-import { describeSettings } from './describe.js';
+import { declaredSettings, describeSettings } from './describe.js';
 import { errors } from './errors.js';
 import { hostList } from './host-list.js';
 import { PanelIdentity } from './identity.js';
@@ -137,6 +138,7 @@ export default definePlugin({
       plan: (values, who) => service.plan(values, who),
       update: async (values, who) => (await service.update(values, who)).changed,
     }),
+    provide(DeclaredSettings, { list: () => declaredSettings(store) }),
     provide(SettingsSource, store),
     provide(Identity, identity),
     provide(ListenerPlaces, listenerPorts),
