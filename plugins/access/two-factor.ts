@@ -9,6 +9,7 @@ import {
   setting,
   text,
   type Tx,
+  inSection,
 } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { RecoveryCodes } from './recovery-codes.js';
@@ -31,12 +32,13 @@ const secretText = () =>
     )
     .custom(plainSecret);
 
-export const twoFactorSettings = {
+export const twoFactorSettings = inSection('Second factor', {
   twoFactorEnable: setting(bool(), false, 'a login needs a code of an authenticator as well'),
   twoFactorToken: setting(secretText(), '', 'secret that the authenticator shares, in base32', {
+    when: { field: 'twoFactorEnable' },
     secret: true,
   }),
-} as const;
+});
 
 export class TwoFactor {
   readonly #settings: LiveSettings<typeof twoFactorSettings>;

@@ -1,5 +1,16 @@
 import { createPublicKey } from 'node:crypto';
-import { bool, definePlugin, int, payload, route, setting, shape, tap, text } from '../../kernel/index.js';
+import {
+  bool,
+  definePlugin,
+  int,
+  payload,
+  route,
+  setting,
+  shape,
+  tap,
+  text,
+  inSection,
+} from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { composeDefaultSettings } from '../settings/contract.js';
 import { Subscription } from '../subscription/contract.js';
@@ -11,9 +22,17 @@ import { checkSource } from './source.js';
 const STANDARD = 'links';
 const key = createPublicKey(APP_KEY);
 
-export const appLinkSettings = {
-  appLinkEnable: setting(bool(), false, 'make encrypted links to subscriptions, which only the app can read'),
-} as const;
+export const appLinkSettings = inSection(
+  'Links for an app',
+  {
+    appLinkEnable: setting(
+      bool(),
+      false,
+      'make encrypted links to subscriptions, which only the app can read',
+    ),
+  },
+  { level: 'advanced' },
+);
 
 export default definePlugin({
   name: 'app-link',

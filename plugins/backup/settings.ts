@@ -1,11 +1,11 @@
-import { bool, int, list, setting, text } from '../../kernel/index.js';
+import { bool, int, list, setting, text, inSection } from '../../kernel/index.js';
 import { scheduleProblem } from './schedule/timetable.js';
 
 const MOST_RECIPIENTS = 20;
 const LEAST_PASSPHRASE = 12;
 const kept = (most: number) => int().min(0).max(most);
 
-export const backupSettings = {
+export const backupSettings = inSection('Backups', {
   backupSchedule: setting(
     text()
       .max(32)
@@ -17,14 +17,29 @@ export const backupSettings = {
     '',
     'when backups are made: a time like 04:30, a time and a weekday like 04:30 sunday, or an interval of 1h to 31d; blank for never',
   ),
-  backupKeepLast: setting(int().min(1).max(1_000), 7, 'newest backups that are kept'),
-  backupKeepDays: setting(kept(1_000), 7, 'days of which the newest backup is kept'),
-  backupKeepWeeks: setting(kept(520), 4, 'weeks of which the newest backup is kept'),
-  backupKeepMonths: setting(kept(240), 6, 'months of which the newest backup is kept'),
+  backupKeepLast: setting(int().min(1).max(1_000), 7, 'newest backups that are kept', {
+    when: { field: 'backupSchedule' },
+  }),
+  backupKeepDays: setting(kept(1_000), 7, 'days of which the newest backup is kept', {
+    when: { field: 'backupSchedule' },
+    level: 'advanced',
+    unit: 'days',
+  }),
+  backupKeepWeeks: setting(kept(520), 4, 'weeks of which the newest backup is kept', {
+    when: { field: 'backupSchedule' },
+    level: 'advanced',
+    unit: 'weeks',
+  }),
+  backupKeepMonths: setting(kept(240), 6, 'months of which the newest backup is kept', {
+    when: { field: 'backupSchedule' },
+    level: 'advanced',
+    unit: 'months',
+  }),
   backupRecipients: setting(
     list(text().max(4_096)).max(MOST_RECIPIENTS).unique(),
     [],
     'public keys of age, like age1…, that backups are encrypted for; only their secret keys open them',
+    { section: 'Encryption', level: 'advanced' },
   ),
   backupPassphrase: setting(
     text()
@@ -40,7 +55,7 @@ export const backupSettings = {
       }),
     '',
     'passphrase that backups are encrypted with, instead of public keys',
-    { secret: true },
+    { section: 'Encryption', secret: true },
   ),
   backupFolder: setting(
     text()
@@ -53,10 +68,12 @@ export const backupSettings = {
       }),
     '',
     'absolute path of a folder, on another disk or machine, to which backups are copied; blank for none',
+    { section: 'Copies in a folder', level: 'advanced' },
   ),
   backupFolderRequired: setting(
     bool(),
     true,
     'whether that folder must already exist: a disk that is not mounted is then an error, and not a copy on the wrong disk',
+    { section: 'Copies in a folder', level: 'advanced', when: { field: 'backupFolder' } },
   ),
-} as const;
+});

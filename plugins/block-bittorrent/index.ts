@@ -1,13 +1,13 @@
-import { bool, definePlugin, setting, tap } from '../../kernel/index.js';
+import { bool, definePlugin, setting, tap, inSection } from '../../kernel/index.js';
 import { composeCoreConfig, Engine } from '../engine/contract.js';
 
-export const blockSettings = {
+export const blockSettings = inSection('Core', {
   blockBitTorrent: setting(
     bool(),
     true,
     'refuse BitTorrent connections of users, where the sniffing of their inbound is enabled',
   ),
-} as const;
+});
 
 export default definePlugin({
   name: 'block-bittorrent',

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { bool, custom, describedAs, port, setting, text, word } from '../../kernel/index.js';
+import { bool, custom, describedAs, port, setting, text, word, inSection } from '../../kernel/index.js';
 import { LETS_ENCRYPT, directoryProblem } from './names.js';
 import { pairFile } from './pair-settings.js';
 
@@ -49,55 +49,65 @@ const Directory = describedAs(
 const EMAIL = /^(?:[^\s@,?&<>]{1,64}@[^\s@,?&<>/]{1,255})?$/;
 
 /** The environment may set them. */
-export const panelFileSettings = {
-  webCertFile: setting(
-    pairFile(),
-    '',
-    'certificate of the panel, in PEM with its chain; from HTTP to HTTPS and back at the next start of the panel',
-  ),
-  webKeyFile: setting(pairFile(), '', 'private key of that certificate, in PEM'),
-} as const;
+export const panelFileSettings = inSection(
+  'Certificate of the panel',
+  {
+    webCertFile: setting(
+      pairFile(),
+      '',
+      'certificate of the panel, in PEM with its chain; from HTTP to HTTPS and back at the next start of the panel',
+    ),
+    webKeyFile: setting(pairFile(), '', 'private key of that certificate, in PEM'),
+  },
+  { change: 'panel' },
+);
 
-export const certificateSettings = {
-  acmeDirectory: setting(
-    Directory,
-    LETS_ENCRYPT,
-    'directory of the certificate authority for new certificates',
-  ),
-  acmeEmail: setting(
-    text().max(320).pattern(EMAIL, 'one address, or blank'),
-    '',
-    'address to which the authority writes; blank for none',
-  ),
-  acmeHttpPort: setting(
-    port(),
-    80,
-    'port on which HTTP-01 challenges are answered; the authority itself always asks port 80',
-  ),
-  acmeTlsPort: setting(
-    port(),
-    443,
-    'port on which TLS-ALPN-01 challenges are answered; the authority itself always asks port 443',
-  ),
-  acmeAuthorities: setting(
-    Authorities,
-    '',
-    'certificates in PEM of private authorities whose directory servers are trusted',
-  ),
-  acmeAllowPrivate: setting(bool(), false, 'a directory may be at an address that is not public'),
-  acmeKeyId: setting(
-    text()
-      .max(512)
-      .pattern(/^[\x21-\x7e]*$/, 'printable characters without spaces'),
-    '',
-    'key id of the external account, for authorities that ask for one; for new accounts',
-  ),
-  acmeHmacKey: setting(
-    text()
-      .max(1024)
-      .pattern(/^[\w-]*=*$/, 'base64url'),
-    '',
-    'key of the external account, in base64url',
-    { secret: true },
-  ),
-} as const;
+export const certificateSettings = inSection(
+  'Certificate authority',
+  {
+    acmeDirectory: setting(
+      Directory,
+      LETS_ENCRYPT,
+      'directory of the certificate authority for new certificates',
+    ),
+    acmeEmail: setting(
+      text().max(320).pattern(EMAIL, 'one address, or blank'),
+      '',
+      'address to which the authority writes; blank for none',
+      { level: 'basic' },
+    ),
+    acmeHttpPort: setting(
+      port(),
+      80,
+      'port on which HTTP-01 challenges are answered; the authority itself always asks port 80',
+    ),
+    acmeTlsPort: setting(
+      port(),
+      443,
+      'port on which TLS-ALPN-01 challenges are answered; the authority itself always asks port 443',
+    ),
+    acmeAuthorities: setting(
+      Authorities,
+      '',
+      'certificates in PEM of private authorities whose directory servers are trusted',
+    ),
+    acmeAllowPrivate: setting(bool(), false, 'a directory may be at an address that is not public'),
+    acmeKeyId: setting(
+      text()
+        .max(512)
+        .pattern(/^[\x21-\x7e]*$/, 'printable characters without spaces'),
+      '',
+      'key id of the external account, for authorities that ask for one; for new accounts',
+      { section: 'External account' },
+    ),
+    acmeHmacKey: setting(
+      text()
+        .max(1024)
+        .pattern(/^[\w-]*=*$/, 'base64url'),
+      '',
+      'key of the external account, in base64url',
+      { section: 'External account', secret: true },
+    ),
+  },
+  { level: 'advanced' },
+);

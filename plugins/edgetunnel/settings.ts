@@ -1,4 +1,4 @@
-import { custom, describedAs, int, setting, text } from '../../kernel/index.js';
+import { custom, describedAs, int, setting, text, inSection } from '../../kernel/index.js';
 import { readAccount } from './account.js';
 
 /** Days; 0 is off. */
@@ -23,16 +23,25 @@ const StoredAccount = describedAs(
   { type: 'string' },
 );
 
-export const tunnelSettings = {
-  edgetunnelSecret: setting(StoredAccount, '', 'the registered device, as JSON text', { secret: true }),
-  edgetunnelUpdateInterval: setting(
-    Interval(),
-    0,
-    'days until the device is replaced by a new one; 0: never',
-  ),
-  edgetunnelLastUpdate: setting(
-    int().min(0),
-    0,
-    'when the present device was registered, in Unix seconds; 0: unknown',
-  ),
-} as const;
+export const tunnelSettings = inSection(
+  'Tunnel service',
+  {
+    edgetunnelSecret: setting(StoredAccount, '', 'the registered device, as JSON text', {
+      readOnly: true,
+      secret: true,
+    }),
+    edgetunnelUpdateInterval: setting(
+      Interval(),
+      0,
+      'days until the device is replaced by a new one; 0: never',
+      { unit: 'days' },
+    ),
+    edgetunnelLastUpdate: setting(
+      int().min(0),
+      0,
+      'when the present device was registered, in Unix seconds; 0: unknown',
+      { readOnly: true },
+    ),
+  },
+  { level: 'advanced' },
+);

@@ -1,4 +1,4 @@
-import { int, setting } from '../../kernel/index.js';
+import { int, setting, inSection } from '../../kernel/index.js';
 
 /** A core without users has 30 MiB: a lower limit would always be exceeded. */
 const LEAST_MIB = 64;
@@ -13,15 +13,21 @@ const mebibytes = (least: number) =>
       return value;
     });
 
-export const engineSettings = {
-  engineMemoryAlert: setting(
-    mebibytes(-1),
-    -1,
-    'memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never',
-  ),
-  engineMemoryRestart: setting(
-    mebibytes(0),
-    0,
-    'memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never',
-  ),
-} as const;
+export const engineSettings = inSection(
+  'Memory of the core',
+  {
+    engineMemoryAlert: setting(
+      mebibytes(-1),
+      -1,
+      'memory of the core, in MiB, above which the panel warns; -1: 60 % of the machine, or of the limit of its container; 0: never',
+      { unit: 'MiB' },
+    ),
+    engineMemoryRestart: setting(
+      mebibytes(0),
+      0,
+      'memory of the core, in MiB, above which the panel restarts it, after a last poll and at most every ten minutes; that closes all connections; 0: never',
+      { unit: 'MiB' },
+    ),
+  },
+  { level: 'advanced' },
+);

@@ -1,4 +1,4 @@
-import { mapOf, setting, word } from '../../kernel/index.js';
+import { mapOf, setting, word, inSection } from '../../kernel/index.js';
 import { FILE_NAME } from './asset-files.js';
 
 const MOST_SOURCES = 50;
@@ -18,17 +18,21 @@ const sources = mapOf(
     return value;
   });
 
-export const geodataSettings = {
-  geodataSources: setting(
-    sources,
-    {
-      'geoip.dat': latest('Loyalsoldier/v2ray-rules-dat', 'geoip.dat'),
-      'geosite.dat': latest('Loyalsoldier/v2ray-rules-dat', 'geosite.dat'),
-      'geoip_IR.dat': latest('chocolate4u/Iran-v2ray-rules', 'geoip.dat'),
-      'geosite_IR.dat': latest('chocolate4u/Iran-v2ray-rules', 'geosite.dat'),
-      'geoip_RU.dat': latest('runetfreedom/russia-v2ray-rules-dat', 'geoip.dat'),
-      'geosite_RU.dat': latest('runetfreedom/russia-v2ray-rules-dat', 'geosite.dat'),
-    },
-    'addresses of geodata files by their names; <address>.sha256sum is used where it exists',
-  ),
-} as const;
+export const geodataSettings = inSection(
+  'Geodata',
+  {
+    geodataSources: setting(
+      sources,
+      {
+        'geoip.dat': latest('Loyalsoldier/v2ray-rules-dat', 'geoip.dat'),
+        'geosite.dat': latest('Loyalsoldier/v2ray-rules-dat', 'geosite.dat'),
+        'geoip_IR.dat': latest('chocolate4u/Iran-v2ray-rules', 'geoip.dat'),
+        'geosite_IR.dat': latest('chocolate4u/Iran-v2ray-rules', 'geosite.dat'),
+        'geoip_RU.dat': latest('runetfreedom/russia-v2ray-rules-dat', 'geoip.dat'),
+        'geosite_RU.dat': latest('runetfreedom/russia-v2ray-rules-dat', 'geosite.dat'),
+      },
+      'addresses of geodata files by their names; <address>.sha256sum is used where it exists',
+    ),
+  },
+  { level: 'advanced' },
+);

@@ -1,4 +1,15 @@
-import { bool, custom, describedAs, int, list, oneOf, setting, text, word } from '../../kernel/index.js';
+import {
+  bool,
+  custom,
+  describedAs,
+  int,
+  list,
+  oneOf,
+  setting,
+  text,
+  word,
+  inSection,
+} from '../../kernel/index.js';
 
 /** As in RFC 5321, 4.5.3.1. */
 const LONGEST_ADDRESS = 320;
@@ -55,7 +66,7 @@ const line = (longest: number) =>
     .max(longest)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters');
 
-export const mailSettings = {
+export const mailSettings = inSection('Mail', {
   smtpEnable: setting(bool(), false, 'send notifications by mail'),
   smtpHost: setting(
     text()
@@ -63,29 +74,50 @@ export const mailSettings = {
       .pattern(/^[A-Za-z0-9.:_-]*$/, 'host name or address'),
     '',
     'mail server',
+    { when: { field: 'smtpEnable' } },
   ),
-  smtpPort: setting(int().min(1).max(65_535), 587, 'port of the mail server'),
+  smtpPort: setting(int().min(1).max(65_535), 587, 'port of the mail server', {
+    when: { field: 'smtpEnable' },
+  }),
   smtpEncryptionType: setting(
     oneOf('none', 'starttls', 'tls'),
     'starttls',
     'starttls: the connection must be encrypted before anything is sent; tls: encrypted from its start (port 465); none: not encrypted, and then a password is only sent to this machine',
+    { when: { field: 'smtpEnable' } },
   ),
-  smtpSkipVerify: setting(bool(), false, 'take any certificate of the mail server'),
-  smtpUsername: setting(line(255), '', 'account at the mail server; empty for none'),
-  smtpPassword: setting(line(1024), '', 'password of that account', { secret: true }),
-  smtpFrom: setting(Sender, '', 'address of the sender; empty for smtpUsername'),
-  smtpFromName: setting(line(200), '', 'name of the sender'),
-  smtpTo: setting(Recipients, '', 'addresses that get the mails, comma-separated'),
+  smtpSkipVerify: setting(bool(), false, 'take any certificate of the mail server', {
+    when: { field: 'smtpEnable' },
+    level: 'advanced',
+  }),
+  smtpUsername: setting(line(255), '', 'account at the mail server; empty for none', {
+    when: { field: 'smtpEnable' },
+  }),
+  smtpPassword: setting(line(1024), '', 'password of that account', {
+    when: { field: 'smtpEnable' },
+    secret: true,
+  }),
+  smtpFrom: setting(Sender, '', 'address of the sender; empty for smtpUsername', {
+    when: { field: 'smtpEnable' },
+  }),
+  smtpFromName: setting(line(200), '', 'name of the sender', {
+    when: { field: 'smtpEnable' },
+    level: 'advanced',
+  }),
+  smtpTo: setting(Recipients, '', 'addresses that get the mails, comma-separated', {
+    when: { field: 'smtpEnable' },
+  }),
   smtpLang: setting(
     word()
       .max(35)
       .pattern(/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}$/, 'language tag, such as en or fa'),
     'en',
     'language of the mails',
+    { when: { field: 'smtpEnable' }, level: 'advanced' },
   ),
   smtpEnabledEvents: setting(
     list(word().max(64)).unique().max(200),
     ['default'],
     'events to send mails about, by name; `default` stands for those that matter to most',
+    { when: { field: 'smtpEnable' }, level: 'advanced' },
   ),
-} as const;
+});

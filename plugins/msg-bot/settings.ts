@@ -1,4 +1,4 @@
-import { bool, setting, text } from '../../kernel/index.js';
+import { bool, setting, text, inSection } from '../../kernel/index.js';
 import { adminIdsProblem } from './admins.js';
 import { runTimeProblem } from './report/run-time.js';
 
@@ -41,7 +41,7 @@ const eventsProblem = (value: string): string | undefined => {
   return value.split(',').length > MOST_EVENTS ? `it may have ${MOST_EVENTS} names` : undefined;
 };
 
-export const botSettings = {
+export const botSettings = inSection('Messenger bot', {
   msgBotEnable: setting(bool(), false, 'whether the bot runs'),
   msgBotToken: setting(
     checked(256, (value) =>
@@ -49,44 +49,53 @@ export const botSettings = {
     ),
     '',
     'token of the bot',
-    { secret: true },
+    { when: { field: 'msgBotEnable' }, secret: true },
   ),
   msgBotProxy: setting(
     checked(1_024, proxyProblem),
     '',
     'proxy for the calls of the bot, which may hold a password; blank: that of WEIR_OUTGOING_PROXY, or none',
-    { secret: true },
+    { when: { field: 'msgBotEnable' }, level: 'advanced', secret: true },
   ),
   msgBotApiServer: setting(
     checked(1_024, (value) => addressProblem(value, ['https:', 'http:'])),
     '',
     'address of a Bot API server of your own; blank for the public one',
+    { when: { field: 'msgBotEnable' }, level: 'advanced' },
   ),
   msgBotChatId: setting(
     checked(4_096, adminIdsProblem),
     '',
     'ids of the users who are admins of the bot, comma-separated; ids of groups (negative) get notifications and reports only',
+    { when: { field: 'msgBotEnable' } },
   ),
   msgBotRunTime: setting(
     checked(128, runTimeProblem),
     '@daily',
     'when the report is sent: @hourly, @daily, @weekly, @monthly, @every 8h, or a cron expression of five or six fields; blank for never',
+    { when: { field: 'msgBotEnable' }, section: 'Reports' },
   ),
-  msgBotBackup: setting(bool(), false, 'whether a backup is sent with the report'),
+  msgBotBackup: setting(bool(), false, 'whether a backup is sent with the report', {
+    when: { field: 'msgBotEnable' },
+    section: 'Reports',
+  }),
   msgBotLang: setting(
     text().max(35).pattern(LANGUAGE, 'language tag like en-US').example('fa-IR'),
     'en-US',
     'language of the bot: en, fa, ru or zh; English for any other',
+    { when: { field: 'msgBotEnable' }, level: 'advanced' },
   ),
   msgBotEnabledEvents: setting(
     checked(2_048, eventsProblem).example('outbound.down'),
     'login.attempt,cpu.high',
     'events of which the bot notifies, comma-separated; blank for none',
+    { when: { field: 'msgBotEnable' }, level: 'advanced' },
   ),
   msgBotWebhook: setting(
     checked(1_024, (value) => addressProblem(value, ['https:'])),
     '',
     'address of this panel, with its base path, at which the Bot API delivers updates; blank: the bot fetches them',
+    { when: { field: 'msgBotEnable' }, level: 'advanced' },
   ),
-} as const;
+});
 export type BotSettings = typeof botSettings;

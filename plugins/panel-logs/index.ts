@@ -17,6 +17,7 @@ import {
   text,
   TimeSlice,
   withDefault,
+  inSection,
 } from '../../kernel/index.js';
 import {
   afterSettingsSave,
@@ -33,13 +34,17 @@ import { lineWriter } from './line.js';
 
 const MOST_LINES = 10_000;
 
-const logSettings = {
-  logLevel: setting(
-    oneOf('debug', 'info', 'warn', 'error'),
-    'info',
-    'least severe level that the panel logs; in force at once',
-  ),
-} as const;
+const logSettings = inSection(
+  'Log of the panel',
+  {
+    logLevel: setting(
+      oneOf('debug', 'info', 'warn', 'error'),
+      'info',
+      'least severe level that the panel logs; in force at once',
+    ),
+  },
+  { level: 'advanced' },
+);
 
 export default definePlugin({
   name: 'panel-logs',

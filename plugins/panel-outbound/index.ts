@@ -1,4 +1,13 @@
-import { contribute, definePlugin, job, setting, singleton, tap, text } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  job,
+  setting,
+  singleton,
+  tap,
+  text,
+  inSection,
+} from '../../kernel/index.js';
 import { composeCoreConfig, CoreOutbounds, Engine } from '../engine/contract.js';
 import { WaysOut } from '../outgoing/contract.js';
 import { beforeSettingsSave } from '../settings/contract.js';
@@ -6,13 +15,17 @@ import { errors } from './errors.js';
 import { WayThroughCore } from './way-through-core.js';
 import { WaysByTag } from './ways-by-tag.js';
 
-export const panelOutboundSettings = {
-  panelOutbound: setting(
-    text().max(255),
-    '',
-    'tag of the outbound through which the panel itself calls other machines; empty for directly',
-  ),
-} as const;
+export const panelOutboundSettings = inSection(
+  'Way out of the panel',
+  {
+    panelOutbound: setting(
+      text().max(255),
+      '',
+      'tag of the outbound through which the panel itself calls other machines; empty for directly',
+    ),
+  },
+  { level: 'advanced' },
+);
 
 export default definePlugin({
   name: 'panel-outbound',

@@ -1,4 +1,4 @@
-import { setting, text } from '../../kernel/index.js';
+import { setting, text, inSection } from '../../kernel/index.js';
 import { checkedEntries } from './task-list.js';
 
 /** Well-known servers with TLS 1.3, h2 and X25519, spread over several networks. */
@@ -15,10 +15,14 @@ export const BUILT_IN = [
   'dl.google.com:443',
 ].join(',');
 
-export const scannerSettings = {
-  realityScanCandidates: setting(
-    text().max(16_384).custom(checkedEntries),
-    BUILT_IN,
-    'servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list',
-  ),
-} as const;
+export const scannerSettings = inSection(
+  'Targets of REALITY',
+  {
+    realityScanCandidates: setting(
+      text().max(16_384).custom(checkedEntries),
+      BUILT_IN,
+      'servers that scanRealityTargets looks at if the call names none: host:port, addresses and networks, comma-separated; blank: a built-in list',
+    ),
+  },
+  { level: 'advanced' },
+);

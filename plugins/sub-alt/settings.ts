@@ -1,4 +1,4 @@
-import { bool, setting, urlPath } from '../../kernel/index.js';
+import { bool, setting, urlPath, inSection } from '../../kernel/index.js';
 import { orRemote } from '../remote-texts/contract.js';
 import { checkedText, publicUrl, randomPath } from '../subscription/contract.js';
 import { readTemplate } from './template/template.js';
@@ -21,25 +21,33 @@ function check(given: string): void {
   if (problem !== undefined) throw new Error(problem);
 }
 
-export const altSettings = {
+export const altSettings = inSection('YAML of mihomo', {
   subAltEnable: setting(bool(), false, 'serve subscriptions as YAML of mihomo, too'),
   altFormatPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of the YAML of mihomo', {
+    when: { field: 'subAltEnable' },
+    level: 'advanced',
     alias: 'subAltPath',
   }),
   subAltFixedPaths: setting(
     bool(),
     false,
     'serve the YAML below /mihomo/ as well, and below /clash-legacy/ what the first Clash can read; everybody knows these paths, so the subId is the only secret',
+    { when: { field: 'subAltEnable' }, level: 'advanced' },
   ),
   subAltURI: setting(
     publicUrl('https://sub.example.com/alt/'),
     '',
     'URL of the YAML as users reach it, before the id; empty: it follows from subURI',
+    { when: { field: 'subAltEnable' }, level: 'advanced' },
   ),
-  subAltEnableRouting: setting(bool(), false, 'use subAltRules'),
+  subAltEnableRouting: setting(bool(), false, 'use subAltRules', {
+    when: { field: 'subAltEnable' },
+    level: 'advanced',
+  }),
   subAltRules: setting(
     checkedText(orRemote(check), LONGEST_TEMPLATE),
     '',
     'rules of the YAML, one a line or as a list; or a mapping with groups, rules and all else that mihomo reads; or the https URL of rules, groups and rule-providers',
+    { level: 'advanced', when: { field: 'subAltEnableRouting' } },
   ),
-} as const;
+});

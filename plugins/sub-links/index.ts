@@ -13,6 +13,7 @@ import {
   word,
   setting,
   type SettingValues,
+  inSection,
 } from '../../kernel/index.js';
 import { clientErrors, Clients } from '../clients/contract.js';
 import { cannotLink, compileLink } from './link.js';
@@ -38,16 +39,21 @@ const routing = () =>
       throw new Error('it must be one line that begins with incy:// or https://, without spaces');
   }, 8192);
 
-export const linkSettings = {
-  subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
-  subIncyEnableRouting: setting(bool(), false, 'end the list with the routing of app I'),
-  subIncyRoutingRules: setting(
-    routing(),
-    '',
-    'that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself',
-  ),
-  subEncrypt: setting(bool(), true, 'send the list as one base64 text, as most client programs expect'),
-} as const;
+export const linkSettings = inSection(
+  'Share links',
+  {
+    subPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of share links'),
+    subIncyEnableRouting: setting(bool(), false, 'end the list with the routing of app I'),
+    subIncyRoutingRules: setting(
+      routing(),
+      '',
+      'that routing: a link of the app (incy://…), or the https URL of a profile, which the app fetches by itself',
+      { when: { field: 'subIncyEnableRouting' } },
+    ),
+    subEncrypt: setting(bool(), true, 'send the list as one base64 text, as most client programs expect'),
+  },
+  { level: 'advanced' },
+);
 
 /** The last line of the list; other programs skip what is no server. */
 function routingLine({

@@ -1,19 +1,23 @@
 // A page of the admin's own in place of ours: a file with the values of the subscription in it. It is read at the start,
 // when its setting changes and once a minute, never for a request.
-import { type LiveSettings, type Log, messageOf, setting, text } from '../../kernel/index.js';
+import { type LiveSettings, type Log, messageOf, setting, text, inSection } from '../../kernel/index.js';
 import type { PageReply, PageView } from '../subscription/contract.js';
 import { html } from './html.js';
 import { readTheme } from './theme-file.js';
 
-export const pageSettings = {
-  subThemeDir: setting(
-    text()
-      .max(4096)
-      .pattern(/^(?:\/[^\p{Cc}]*)?$/u, 'an absolute path'),
-    '',
-    'folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel',
-  ),
-} as const;
+export const pageSettings = inSection(
+  'Page for users',
+  {
+    subThemeDir: setting(
+      text()
+        .max(4096)
+        .pattern(/^(?:\/[^\p{Cc}]*)?$/u, 'an absolute path'),
+      '',
+      'folder with a page of your own for browsers, sub.html or index.html; empty: the page of the panel',
+    ),
+  },
+  { level: 'advanced' },
+);
 
 /** The page is one file: nothing is loaded, and nothing goes to another site. */
 const HEADERS: PageReply['headers'] = Object.freeze([

@@ -1,5 +1,5 @@
 // Subscriptions as documents of sing-box.
-import { bool, contribute, definePlugin, maybe, setting, urlPath } from '../../kernel/index.js';
+import { bool, contribute, definePlugin, maybe, setting, urlPath, inSection } from '../../kernel/index.js';
 import { orRemote, RemoteTexts, RemoteTextSources, textOf } from '../remote-texts/contract.js';
 import { Formats, checkedText, type ListFormat, randomPath } from '../subscription/contract.js';
 import { defaultTemplate } from './default-template.js';
@@ -12,9 +12,12 @@ import { type Minor, minorOf } from './version.js';
 const FORMAT = 'sing-box';
 const LONGEST_TEMPLATE = 65_536;
 
-export const singBoxSettings = {
+export const singBoxSettings = inSection('sing-box', {
   subSingBoxEnable: setting(bool(), false, 'serve subscriptions as documents of sing-box'),
-  subSingBoxPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of documents of sing-box'),
+  subSingBoxPath: setting(urlPath().min(2).max(255), randomPath, 'path prefix of documents of sing-box', {
+    when: { field: 'subSingBoxEnable' },
+    level: 'advanced',
+  }),
   subSingBoxTemplate: setting(
     checkedText(
       orRemote((value) => value !== '' && readTemplate(value)),
@@ -22,8 +25,9 @@ export const singBoxSettings = {
     ),
     '',
     'the document around the entries, as JSON or as the https URL of it; a group with "{all}" in its outbounds gets all entries; empty for the own one',
+    { when: { field: 'subSingBoxEnable' }, level: 'advanced' },
   ),
-} as const;
+});
 
 /** With the first one at the end. */
 const firstLast = <T>([first, ...others]: readonly T[]): T[] => [...others, first as T];

@@ -11,6 +11,7 @@ import {
   withDefault,
   word,
   setting,
+  inSection,
 } from '../../kernel/index.js';
 import { pairFile } from '../certificates/contract.js';
 import { orRemote } from '../remote-texts/contract.js';
@@ -72,7 +73,7 @@ const template = () =>
     .max(1024)
     .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\r\n])*$/u, 'text without control characters');
 /** Settings that the environment may set. */
-export const listenerSettings = {
+export const listenerSettings = inSection('Subscription server', {
   subEnable: setting(bool(), true, 'serve subscriptions; otherwise every fetch is answered with 404'),
   subListen: setting(
     text().custom((value: string, state) =>
@@ -82,91 +83,125 @@ export const listenerSettings = {
     ),
     '',
     'address of the subscription server, from the next start of the panel on; empty for all addresses',
+    { level: 'advanced', change: 'panel' },
   ),
   subPort: setting(
     int().min(0).max(65_535),
     2096,
     'port of the subscription server, from the next start of the panel on; 0 takes a free one at each start',
+    { change: 'panel' },
   ),
-} as const;
+});
 
-export const subscriptionSettings = {
-  subURI: setting(
-    publicUrl('https://sub.example.com/s/'),
-    '',
-    'URL of subscriptions as users reach it, before the id; empty for the host and port of this panel',
-  ),
-  subUpdates: setting(int().min(0).max(525_600), 12, 'hours until a client program fetches again'),
-  subTitle: setting(headerText(), '', 'name of the subscription in client programs'),
-  subSupportUrl: setting(link(), '', 'support page or contact for users'),
-  subProfileUrl: setting(link(), '', 'web page of the subscription'),
-  subProfileMode: setting(
-    oneOf('', 'none', 'builtin', 'custom'),
-    '',
-    'web page that programs are told: none, that of this panel (builtin), or subProfileUrl (custom); empty: subProfileUrl if it is set',
-  ),
-  subAnnounce: setting(headerText(), '', 'message that client programs display'),
-  subDomain: setting(
-    host(),
-    '',
-    'the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one',
-  ),
-  subCertFile: setting(pairFile(), '', 'PEM certificate of the subscription server, which then serves HTTPS'),
-  subKeyFile: setting(pairFile(), '', 'PEM key of that certificate'),
-  subMissLimit: setting(
-    int().min(0).max(1_000_000),
-    100,
-    'requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit',
-  ),
-  subCalendarExpireInclusive: setting(
-    bool(),
-    false,
-    'of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before',
-  ),
-  subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
-  subRoutingRules: setting(
-    headerText(8192).custom((value: string) => {
-      checkUrl(value);
-      return value;
+export const subscriptionSettings = inSection(
+  'Subscription',
+  {
+    subURI: setting(
+      publicUrl('https://sub.example.com/s/'),
+      '',
+      'URL of subscriptions as users reach it, before the id; empty for the host and port of this panel',
+      { level: 'basic' },
+    ),
+    subUpdates: setting(int().min(0).max(525_600), 12, 'hours until a client program fetches again', {
+      level: 'basic',
+      unit: 'hours',
     }),
-    '',
-    'value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON',
-  ),
-  subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
-  subInfoNodeEnable: setting(
-    bool(),
-    false,
-    'send one entry whose name tells the user why there is no working link, instead of an empty list',
-  ),
-  subStatusTemplate: setting(
-    template(),
-    '',
-    'with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none',
-  ),
-  subExpiredTemplate: setting(template(), '⏳ {{EMAIL}}: Expired', 'that name when the time is over'),
-  subTrafficDepletedTemplate: setting(
-    template(),
-    '🚫 {{EMAIL}}: Traffic Depleted',
-    'that name when the traffic is used up',
-  ),
-  subDisabledTemplate: setting(template(), '🚫 {{EMAIL}}: Disabled', 'that name when an admin disabled it'),
-  subDeviceLimitTemplate: setting(
-    template(),
-    '📵 {{EMAIL}}: Too many devices',
-    'that name for a device beyond the limit; empty: 404, which some programs explain themselves',
-  ),
-  remarkTemplate: setting(
-    template(),
-    '{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D',
-    'name of each link',
-  ),
-  subShowIdentityOnAllLinks: setting(
-    bool(),
-    false,
-    'show the name of the client on every link, not only on the first',
-  ),
-  ...agentSettings,
-} as const;
+    subTitle: setting(headerText(), '', 'name of the subscription in client programs', { level: 'basic' }),
+    subSupportUrl: setting(link(), '', 'support page or contact for users', { level: 'basic' }),
+    subProfileUrl: setting(link(), '', 'web page of the subscription', {
+      when: { field: 'subProfileMode', is: ['', 'custom'] },
+    }),
+    subProfileMode: setting(
+      oneOf('', 'none', 'builtin', 'custom'),
+      '',
+      'web page that programs are told: none, that of this panel (builtin), or subProfileUrl (custom); empty: subProfileUrl if it is set',
+    ),
+    subAnnounce: setting(headerText(), '', 'message that client programs display'),
+    subDomain: setting(
+      host(),
+      '',
+      'the only host, beside loopback, under which subscriptions are served; and the host of links if neither inbound nor request has one',
+      { section: 'Subscription server' },
+    ),
+    subCertFile: setting(
+      pairFile(),
+      '',
+      'PEM certificate of the subscription server, which then serves HTTPS',
+      { section: 'Subscription server' },
+    ),
+    subKeyFile: setting(pairFile(), '', 'PEM key of that certificate', { section: 'Subscription server' }),
+    subMissLimit: setting(
+      int().min(0).max(1_000_000),
+      100,
+      'requests for what is not there that an address may send in 10 minutes; then it gets 429 until they are over. 0: no limit',
+      { section: 'Subscription server' },
+    ),
+    subCalendarExpireInclusive: setting(
+      bool(),
+      false,
+      'of a client that renews on the first of the month and ends at midnight, tell programs the last second of the day before',
+    ),
+    subEnableRouting: setting(bool(), false, 'tell programs that the routing of the subscription is on'),
+    subRoutingRules: setting(
+      headerText(8192).custom((value: string) => {
+        checkUrl(value);
+        return value;
+      }),
+      '',
+      'value of the header Routing, such as a link of app H; or the https URL of such a link or of a profile in JSON',
+      { when: { field: 'subEnableRouting' } },
+    ),
+    subHideSettings: setting(bool(), false, 'ask programs to hide the settings of servers'),
+    subInfoNodeEnable: setting(
+      bool(),
+      false,
+      'send one entry whose name tells the user why there is no working link, instead of an empty list',
+      { section: 'Names of links' },
+    ),
+    subStatusTemplate: setting(
+      template(),
+      '',
+      'with subInfoNodeEnable, name of an entry before all others of a client whose links work, such as {{TRAFFIC_LEFT}}; it connects nowhere. Empty: none',
+      { section: 'Names of links', when: { field: 'subInfoNodeEnable' } },
+    ),
+    subExpiredTemplate: setting(template(), '⏳ {{EMAIL}}: Expired', 'that name when the time is over', {
+      section: 'Names of links',
+      when: { field: 'subInfoNodeEnable' },
+    }),
+    subTrafficDepletedTemplate: setting(
+      template(),
+      '🚫 {{EMAIL}}: Traffic Depleted',
+      'that name when the traffic is used up',
+      { section: 'Names of links', when: { field: 'subInfoNodeEnable' } },
+    ),
+    subDisabledTemplate: setting(
+      template(),
+      '🚫 {{EMAIL}}: Disabled',
+      'that name when an admin disabled it',
+      { section: 'Names of links', when: { field: 'subInfoNodeEnable' } },
+    ),
+    subDeviceLimitTemplate: setting(
+      template(),
+      '📵 {{EMAIL}}: Too many devices',
+      'that name for a device beyond the limit; empty: 404, which some programs explain themselves',
+      { section: 'Names of links', when: { field: 'subInfoNodeEnable' } },
+    ),
+    remarkTemplate: setting(
+      template(),
+      '{{INBOUND}}-{{EMAIL}}|📊{{TRAFFIC_LEFT}}|⏳{{DAYS_LEFT}}D',
+      'name of each link',
+      { section: 'Names of links', level: 'basic' },
+    ),
+    subShowIdentityOnAllLinks: setting(
+      bool(),
+      false,
+      'show the name of the client on every link, not only on the first',
+      { section: 'Names of links' },
+    ),
+    ...agentSettings,
+  },
+  { level: 'advanced' },
+);
 
 const port = () => int().min(0).max(65_535);
 export const subscriptionVariables = {

@@ -1,4 +1,4 @@
-import { bool, int, setting, text } from '../../kernel/index.js';
+import { bool, int, setting, text, inSection } from '../../kernel/index.js';
 import { readPublicKeys } from './minisign.js';
 
 const source = () =>
@@ -21,21 +21,26 @@ export const keys = () =>
       return value;
     });
 
-export const updateSettings = {
-  updateSource: setting(
-    source(),
-    '',
-    'address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none',
-  ),
-  updateKey: setting(
-    keys(),
-    '',
-    'public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package',
-  ),
-  updateCheckHours: setting(
-    int().min(0).max(720),
-    24,
-    'hours between two looks for a new release, where updateSource is set; 0: never',
-  ),
-  devChannelEnable: setting(bool(), false, 'whether releases of the channel dev are offered too'),
-} as const;
+export const updateSettings = inSection(
+  'Updates',
+  {
+    updateSource: setting(
+      source(),
+      '',
+      'address of the signed index of releases of the panel; its signature is at the same address with .minisig; blank: none',
+    ),
+    updateKey: setting(
+      keys(),
+      '',
+      'public key of minisign with which the index is signed; several with commas; blank: that of WEIR_UPDATE_KEY, or of the package',
+    ),
+    updateCheckHours: setting(
+      int().min(0).max(720),
+      24,
+      'hours between two looks for a new release, where updateSource is set; 0: never',
+      { unit: 'hours', when: { field: 'updateSource' } },
+    ),
+    devChannelEnable: setting(bool(), false, 'whether releases of the channel dev are offered too'),
+  },
+  { level: 'advanced' },
+);

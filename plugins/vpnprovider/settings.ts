@@ -1,4 +1,4 @@
-import { custom, describedAs, inspect, setting, shape, text, word } from '../../kernel/index.js';
+import { custom, describedAs, inspect, setting, shape, text, word, inSection } from '../../kernel/index.js';
 import { wireguardKey } from '../core-template/contract.js';
 
 /** What the panel stores, in the form that other panels store, too. `token` is blank for a key that was set by hand. */
@@ -41,8 +41,13 @@ const StoredText = describedAs(
   { type: 'string' },
 );
 
-export const providerSettings = {
-  vpnproviderSecret: setting(StoredText, '', 'private key and token at the VPN provider, as JSON text', {
-    secret: true,
-  }),
-} as const;
+export const providerSettings = inSection(
+  'VPN provider',
+  {
+    vpnproviderSecret: setting(StoredText, '', 'private key and token at the VPN provider, as JSON text', {
+      readOnly: true,
+      secret: true,
+    }),
+  },
+  { level: 'advanced' },
+);

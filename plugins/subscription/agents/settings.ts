@@ -10,6 +10,7 @@ import {
   shape,
   text,
   word,
+  inSection,
 } from '../../../kernel/index.js';
 import { headersProblem } from '../shapes.js';
 import { APP_I, type AppHeaders, appHeadersProblem } from './app-headers.js';
@@ -58,12 +59,20 @@ export interface ResponseRule {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 const ruleShape = () =>
-  shape({
-    agent: pattern(),
-    format: optional(word().max(64)),
-    block: optional(bool()),
-    headers: optional(checked<Readonly<Record<string, string>>>(mapOf(line()), extraHeadersProblem)),
-  });
+  shape(
+    inSection(
+      'Rule',
+      {
+        agent: pattern().description('pattern of user agents'),
+        format: optional(word().max(64)).description('format that they get at the standard path'),
+        block: optional(bool()).description('they get what is sent for unknown ids'),
+        headers: optional(
+          checked<Readonly<Record<string, string>>>(mapOf(line()), extraHeadersProblem),
+        ).description('further headers by name'),
+      },
+      { level: 'advanced', change: 'none' },
+    ),
+  );
 
 /** Steps of all patterns together: a fetch of an agent that was not seen before takes up to 256 times as many. */
 const MOST_STEPS = 8000;
@@ -96,20 +105,26 @@ export const DETECTED = [
   },
 ] as const;
 
-export const agentSettings = {
-  subResponseRules: setting(
-    checked<readonly ResponseRule[]>(list(ruleShape()).max(50), rulesProblem),
-    [],
-    'rules by user agent, the first that matches counts: format at the standard path, block, further headers',
-  ),
-  subAltAutoDetect: detect('alt'),
-  subAltUserAgentRegex: agents(DETECTED[0].otherwise),
-  subJsonAutoDetect: detect('json'),
-  subJsonUserAgentRegex: agents(DETECTED[1].otherwise),
-  subSingBoxAutoDetect: detect('sing-box'),
-  subSingBoxUserAgentRegex: agents(DETECTED[2].otherwise),
-  subAppAutoDetect: setting(bool(), false, 'send headers of app H to its user agents'),
-  ...appHSettings,
-  subAppIAutoDetect: setting(bool(), false, 'send headers of app I to its user agents'),
-  subAppIHeaders: setting(appIHeaders(), {}, 'headers of app I by name, such as Banner-Text'),
-} as const;
+export const agentSettings = inSection(
+  'Programs of users',
+  {
+    subResponseRules: setting(
+      checked<readonly ResponseRule[]>(list(ruleShape()).max(50), rulesProblem),
+      [],
+      'rules by user agent, the first that matches counts: format at the standard path, block, further headers',
+    ),
+    subAltAutoDetect: detect('alt'),
+    subAltUserAgentRegex: agents(DETECTED[0].otherwise),
+    subJsonAutoDetect: detect('json'),
+    subJsonUserAgentRegex: agents(DETECTED[1].otherwise),
+    subSingBoxAutoDetect: detect('sing-box'),
+    subSingBoxUserAgentRegex: agents(DETECTED[2].otherwise),
+    subAppAutoDetect: setting(bool(), false, 'send headers of app H to its user agents'),
+    ...appHSettings,
+    subAppIAutoDetect: setting(bool(), false, 'send headers of app I to its user agents'),
+    subAppIHeaders: setting(appIHeaders(), {}, 'headers of app I by name, such as Banner-Text', {
+      when: { field: 'subAppIAutoDetect' },
+    }),
+  },
+  { level: 'advanced' },
+);
