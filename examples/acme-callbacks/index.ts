@@ -1,9 +1,9 @@
-import { definePlugin, contribute, text, setting } from '@weir-panel/weir/kernel';
+import { definePlugin, contribute, text, setting, inSection } from '@weir-panel/weir/kernel';
 import { Channels } from '@weir-panel/weir/plugins/notifications';
 import { Outgoing, type OutgoingAccess, OutgoingHosts } from '@weir-panel/weir/plugins/outgoing';
 import { post } from './post.js';
 
-const settings = {
+const settings = inSection('Callbacks', {
   'acme-callbacks.url': setting(
     text().pattern(/^(?:https?:\/\/[^\s/]+\S*)?$/, 'address that begins with http:// or https://'),
     '',
@@ -15,7 +15,7 @@ const settings = {
     'key that signs the notifications',
     { secret: true },
   ),
-} as const;
+});
 
 export default definePlugin({
   name: 'acme-callbacks',

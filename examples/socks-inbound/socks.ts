@@ -1,6 +1,6 @@
 // SOCKS 5 (RFC 1928) with name and password (RFC 1929). Settings: xtls.github.io, SOCKS inbound.
 import { randomUUID } from 'node:crypto';
-import { bool, custom, oneOf, shape, withDefault } from '@weir-panel/weir/kernel';
+import { annotate, bool, custom, inSection, oneOf, shape, withDefault } from '@weir-panel/weir/kernel';
 import { type ConfigAccountType, userName } from '@weir-panel/weir/plugins/engine';
 import { type Protocol, valueFor } from '@weir-panel/weir/plugins/inbounds';
 import { encodeFragment, type Renderer } from '@weir-panel/weir/plugins/subscription';
@@ -23,11 +23,19 @@ export const accounts: ConfigAccountType = {
   nobody: () => ({ password: randomUUID() }),
 };
 
-const settings = shape({
-  auth: withDefault(oneOf('password'), 'password'),
-  // The core counts no packets of an account.
-  udp: withDefault(bool().valid(false), false),
-});
+const settings = shape(
+  inSection(
+    'Logins',
+    {
+      auth: annotate(withDefault(oneOf('password'), 'password'), { title: 'Who may use it' }),
+      // The core counts no packets of an account.
+      udp: annotate(withDefault(bool().valid(false), false), { level: 'advanced' }).description(
+        'UDP is not possible',
+      ),
+    },
+    { change: 'replace' },
+  ),
+);
 
 export const socks: Protocol = {
   name: 'socks',

@@ -1,11 +1,14 @@
-import { bool, definePlugin, contribute, urlPath, setting } from '@weir-panel/weir/kernel';
+import { bool, definePlugin, contribute, urlPath, setting, inSection } from '@weir-panel/weir/kernel';
 import { Formats, randomPath } from '@weir-panel/weir/plugins/subscription';
 import { lineOf, listOf, surgeCannot } from './surge.js';
 
-const settings = {
+const settings = inSection('Subscriptions for Surge', {
   'surge-list.enable': setting(bool(), true, 'serve subscriptions as a list for Surge, too'),
-  'surge-list.path': setting(urlPath().min(2).max(255), randomPath, 'path prefix of these lists'),
-} as const;
+  'surge-list.path': setting(urlPath().min(2).max(255), randomPath, 'path prefix of these lists', {
+    level: 'advanced',
+    when: { field: 'surge-list.enable' },
+  }),
+});
 
 export default definePlugin({
   name: 'surge-list',
