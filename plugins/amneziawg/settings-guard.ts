@@ -4,7 +4,7 @@ import { type Inbound, type InboundsApi, isSamePlace } from '../inbounds/contrac
 import { isInterfaceOfOurs } from './interface.js';
 import { machineRoutes } from './machine-routes.js';
 import { machineNetworks, ownNetworks } from './networks.js';
-import { serverOf, textIn } from './server-block.js';
+import { serverOf } from './server-block.js';
 import { freeSubnet, type OtherInbound, settingsProblem, sharingNetwork } from './settings-check.js';
 
 const PROTOCOL = 'amneziawg';
@@ -53,7 +53,9 @@ export class SettingsGuard {
     const { server = {} } = settings as { server?: unknown };
     if (typeof server !== 'object' || server === null || Array.isArray(server)) return undefined;
     const block = server as Record<string, unknown>;
-    if (textIn(block, 'subnetIp') !== '') return undefined;
+    // What is not a text is for the schema to refuse.
+    const { subnetIp: sentIp = '' } = block;
+    if (sentIp !== '') return undefined;
     const taken = [
       ...this.#others({ nodeId: sent.nodeId ?? null, ...before }).flatMap((other) =>
         ownNetworks(other.server),
@@ -63,6 +65,6 @@ export class SettingsGuard {
     ];
     const subnetIp = freeSubnet(taken);
     if (subnetIp === undefined) return undefined;
-    return { ...settings, server: { ...block, subnetIp, subnetCidr: block['subnetCidr'] ?? 24 } };
+    return { ...settings, server: { subnetCidr: 24, ...block, subnetIp } };
   }
 }
