@@ -3623,9 +3623,13 @@ export type SettingsAllReply = {
   subShowIdentityOnAllLinks: boolean;
   /** rules by user agent, the first that matches counts: format at the standard path, block, further headers */
   subResponseRules: {
+    /** pattern of user agents */
     agent: string;
+    /** format that they get at the standard path */
     format?: string;
+    /** they get what is sent for unknown ids */
     block?: boolean;
+    /** further headers by name */
     headers?: Record<string, string>;
   }[];
   /** serve the format alt at the standard path to agents that match its pattern */
@@ -4215,9 +4219,13 @@ export type SettingsUpdateInput = {
     subShowIdentityOnAllLinks?: boolean;
     /** rules by user agent, the first that matches counts: format at the standard path, block, further headers */
     subResponseRules?: {
+      /** pattern of user agents */
       agent: string;
+      /** format that they get at the standard path */
       format?: string;
+      /** they get what is sent for unknown ids */
       block?: boolean;
+      /** further headers by name */
       headers?: Record<string, string>;
     }[];
     /** serve the format alt at the standard path to agents that match its pattern */
@@ -6141,6 +6149,16 @@ export type KeygenRealityReply = {
   spiderX: string;
 };
 
+export type KeygenShadowsocksInput = {
+  query: {
+    method: '2022-blake3-aes-128-gcm' | '2022-blake3-aes-256-gcm' | '2022-blake3-chacha20-poly1305';
+  };
+};
+
+export type KeygenShadowsocksReply = {
+  password: string;
+};
+
 export type KeygenWireguardReply = {
   privateKey: string;
   publicKey: string;
@@ -7836,6 +7854,9 @@ export class Weir extends Transport {
     /** Short ids of different lengths, and a path for the spider, for REALITY. — GET /panel/api/x/keygen/reality */
     reality: (input?: KeygenRealityInput, options?: CallOptions): Promise<KeygenRealityReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/reality', gives: 'obj' }, input, options),
+    /** A key for a method of Shadowsocks 2022, base64. — GET /panel/api/x/keygen/shadowsocks */
+    shadowsocks: (input: KeygenShadowsocksInput, options?: CallOptions): Promise<KeygenShadowsocksReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/keygen/shadowsocks', gives: 'obj' }, input, options),
     /** A pair of WireGuard keys and a preshared key, base64. — GET /panel/api/x/keygen/wireguard */
     wireguard: (options?: CallOptions): Promise<KeygenWireguardReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/keygen/wireguard', gives: 'obj' }, {}, options),
@@ -7930,6 +7951,18 @@ export class Weir extends Transport {
     /** Sets or removes some preferences of the admin who asks, all of them or none; returns all that he has. Names that are not sent stay. — POST /panel/api/x/preferences */
     set: (input: PreferencesSetInput, options?: KeyedCallOptions): Promise<PreferencesSetReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/preferences', gives: 'obj', keyed: true }, input, options),
+  } as const;
+
+  readonly schemas = {
+    /** The protocols of inbounds: the networks and securities of each, and JSON Schema 2020-12 of its settings, with what forms must know in `x-weir`. In the envelope, with an ETag. — GET /panel/api/x/schemas/protocols */
+    protocols: (options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/schemas/protocols', gives: 'response' }, {}, options),
+    /** The settings of all plugins as JSON Schema 2020-12, by plugin, as `setting/update` takes them. In the envelope, with an ETag. — GET /panel/api/x/schemas/settings */
+    settings: (options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/schemas/settings', gives: 'response' }, {}, options),
+    /** Stream settings and sniffing of inbounds as JSON Schema 2020-12: as a whole, and by network, security and part. In the envelope, with an ETag. — GET /panel/api/x/schemas/transports */
+    transports: (options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/schemas/transports', gives: 'response' }, {}, options),
   } as const;
 
   readonly sidecars = {

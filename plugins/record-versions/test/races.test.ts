@@ -88,53 +88,56 @@ for (const name of ['client', 'inbound', 'host', 'settings', 'subBalancer'] as c
     }
   });
 
-test.serial('an edit of the version before fails also where memory does not have the last write yet', async (t) => {
-  let open: () => void = () => undefined;
-  let gate: Promise<void> | undefined;
-  let waiting = 0;
-  const slow = definePlugin({
-    name: 'slow',
-    version: '1.0.0',
-    api: 1,
-    about: 'Holds up memory.',
-    taps: () => [
-      tap(afterClientSave, async () => {
-        waiting += 1;
-        await gate;
-      }),
-    ],
-  });
-  const panel = await boot(t, { plugins: [new FakeEngine().plugin, slow] });
-  const inbound = await panel.addInbound();
-  await panel.addClient('ada', [inbound]);
-  await panel.addClient('bob', [inbound]);
-  const { version } = await panel.get<{ version: string }>('/panel/api/clients/get/ada');
-  waiting = 0;
-  gate = new Promise((resolve) => (open = resolve));
-  const other = panel.call('/panel/api/clients/update/bob', { body: { comment: 'holds up' } });
-  await until(() => waiting === 1, 'the first write waits for its hook');
-  const first = panel.call('/panel/api/clients/update/ada', { body: { comment: 'first' } });
-  await until(
-    () =>
-      withDatabase(panel.dataDirectory, async (db) => {
-        const [rows] = await db.query("SELECT comment FROM clients WHERE email = 'ada'");
-        return (rows[0] as { readonly comment: string }).comment === 'first';
-      }),
-    'the second write is committed',
-  );
-  t.is(
-    (await panel.get<{ comment: string }>('/panel/api/clients/get/ada')).comment,
-    '',
-    'memory is behind; the test needs that',
-  );
-  const late = edit(panel, '/panel/api/clients/update/ada', { comment: 'second' }, version);
-  const answer = await late;
-  open();
-  t.is(answer.status, 409, answer.text);
-  t.not(answer.body.obj.version, version);
-  t.deepEqual(statuses(await Promise.all([other, first])), [200, 200]);
-  t.is((await panel.get<{ comment: string }>('/panel/api/clients/get/ada')).comment, 'first');
-});
+test.serial(
+  'an edit of the version before fails also where memory does not have the last write yet',
+  async (t) => {
+    let open: () => void = () => undefined;
+    let gate: Promise<void> | undefined;
+    let waiting = 0;
+    const slow = definePlugin({
+      name: 'slow',
+      version: '1.0.0',
+      api: 1,
+      about: 'Holds up memory.',
+      taps: () => [
+        tap(afterClientSave, async () => {
+          waiting += 1;
+          await gate;
+        }),
+      ],
+    });
+    const panel = await boot(t, { plugins: [new FakeEngine().plugin, slow] });
+    const inbound = await panel.addInbound();
+    await panel.addClient('ada', [inbound]);
+    await panel.addClient('bob', [inbound]);
+    const { version } = await panel.get<{ version: string }>('/panel/api/clients/get/ada');
+    waiting = 0;
+    gate = new Promise((resolve) => (open = resolve));
+    const other = panel.call('/panel/api/clients/update/bob', { body: { comment: 'holds up' } });
+    await until(() => waiting === 1, 'the first write waits for its hook');
+    const first = panel.call('/panel/api/clients/update/ada', { body: { comment: 'first' } });
+    await until(
+      () =>
+        withDatabase(panel.dataDirectory, async (db) => {
+          const [rows] = await db.query("SELECT comment FROM clients WHERE email = 'ada'");
+          return (rows[0] as { readonly comment: string }).comment === 'first';
+        }),
+      'the second write is committed',
+    );
+    t.is(
+      (await panel.get<{ comment: string }>('/panel/api/clients/get/ada')).comment,
+      '',
+      'memory is behind; the test needs that',
+    );
+    const late = edit(panel, '/panel/api/clients/update/ada', { comment: 'second' }, version);
+    const answer = await late;
+    open();
+    t.is(answer.status, 409, answer.text);
+    t.not(answer.body.obj.version, version);
+    t.deepEqual(statuses(await Promise.all([other, first])), [200, 200]);
+    t.is((await panel.get<{ comment: string }>('/panel/api/clients/get/ada')).comment, 'first');
+  },
+);
 
 test.serial('what is counted changes no version, and a restart does not either', async (t) => {
   const engine = new FakeEngine();
@@ -173,39 +176,42 @@ const HOSTILE = [
   '"0123456789abcdef",',
   '**',
 ];
-test.serial('an If-Match that is no version is refused by name, and so is one that nothing keeps to', async (t) => {
-  const panel = await boot(t);
-  await panel.addClient('ada', [await panel.addInbound()]);
-  const update = (header: string, path = '/panel/api/clients/update/ada') =>
-    panel.call<{ issues: { path: string }[] }>(path, {
-      body: { comment: 'x' },
-      headers: { 'if-match': header },
-    });
-  for (const header of HOSTILE) {
-    const { status, body } = await update(header);
-    t.deepEqual(
-      [status, body.code, body.obj?.issues?.[0]?.path],
-      [400, 'RECORD_VERSIONS_IF_MATCH', 'If-Match'],
-      JSON.stringify(header),
-    );
-  }
-  const { version } = await panel.get<{ version: string }>('/panel/api/clients/get/ada');
-  t.is((await update(`"0123456789abcdef" , "${version}"`)).status, 200);
-  t.is((await update('*')).status, 200);
-  t.is((await update('*', '/panel/api/clients/update/nobody')).status, 404);
-  t.is((await update(`"${version}"`, '/panel/api/clients/update/nobody')).status, 404);
+test.serial(
+  'an If-Match that is no version is refused by name, and so is one that nothing keeps to',
+  async (t) => {
+    const panel = await boot(t);
+    await panel.addClient('ada', [await panel.addInbound()]);
+    const update = (header: string, path = '/panel/api/clients/update/ada') =>
+      panel.call<{ issues: { path: string }[] }>(path, {
+        body: { comment: 'x' },
+        headers: { 'if-match': header },
+      });
+    for (const header of HOSTILE) {
+      const { status, body } = await update(header);
+      t.deepEqual(
+        [status, body.code, body.obj?.issues?.[0]?.path],
+        [400, 'RECORD_VERSIONS_IF_MATCH', 'If-Match'],
+        JSON.stringify(header),
+      );
+    }
+    const { version } = await panel.get<{ version: string }>('/panel/api/clients/get/ada');
+    t.is((await update(`"0123456789abcdef" , "${version}"`)).status, 200);
+    t.is((await update('*')).status, 200);
+    t.is((await update('*', '/panel/api/clients/update/nobody')).status, 404);
+    t.is((await update(`"${version}"`, '/panel/api/clients/update/nobody')).status, 404);
 
-  const bulk = await panel.call<{ issues: { path: string }[] }>('/panel/api/clients/bulkEnable', {
-    body: { emails: ['ada'] },
-    headers: { 'if-match': `"${version}"` },
-  });
-  t.deepEqual(
-    [bulk.status, bulk.body.code, bulk.body.obj.issues[0]?.path],
-    [400, 'RECORD_VERSIONS_NO_VERSIONS', 'If-Match'],
-  );
-  t.is((await panel.call('/panel/api/clients/list', { headers: { 'if-match': '"x"' } })).status, 400);
-  t.is((await panel.call('/panel/api/clients/list', { headers: { 'if-match': '*' } })).status, 200);
-});
+    const bulk = await panel.call<{ issues: { path: string }[] }>('/panel/api/clients/bulkEnable', {
+      body: { emails: ['ada'] },
+      headers: { 'if-match': `"${version}"` },
+    });
+    t.deepEqual(
+      [bulk.status, bulk.body.code, bulk.body.obj.issues[0]?.path],
+      [400, 'RECORD_VERSIONS_NO_VERSIONS', 'If-Match'],
+    );
+    t.is((await panel.call('/panel/api/clients/list', { headers: { 'if-match': '"x"' } })).status, 400);
+    t.is((await panel.call('/panel/api/clients/list', { headers: { 'if-match': '*' } })).status, 200);
+  },
+);
 
 test.serial('an edit that changes nothing is refused as well when the version is another', async (t) => {
   const panel = await boot(t);
