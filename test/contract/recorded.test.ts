@@ -32,6 +32,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     ...['setting/testMsgBot', 'setting/testSmtp', 'setting/testWebhook'],
     'x/event-callbacks/endpoints/{id}/ping',
   ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
+  [`POST ${API}x/preferences`, 'how a page looks for its own admin'],
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],

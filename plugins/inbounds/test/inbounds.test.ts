@@ -153,6 +153,9 @@ test('a form does as well as JSON', async (t) => {
   });
 });
 
+/** It changes with what is edited. */
+const versionOf = (record: object) => ({ version: (record as { readonly version?: string }).version });
+
 test('an update changes what is sent and keeps the rest', async (t) => {
   await using panel = await boot();
   const id = await panel.addInbound({
@@ -165,9 +168,11 @@ test('an update changes what is sent and keeps the rest', async (t) => {
   });
   const before = await get(panel, id);
   await update(panel, id, { remark: 'after' });
-  t.deepEqual(await get(panel, id), { ...before, remark: 'after' });
+  const after = await get(panel, id);
+  t.deepEqual(after, { ...before, remark: 'after', ...versionOf(after) });
+  t.notDeepEqual(versionOf(after), versionOf(before));
   await update(panel, id, {});
-  t.deepEqual(await get(panel, id), { ...before, remark: 'after' });
+  t.deepEqual(await get(panel, id), after);
 });
 
 test('what get returns can be sent back, clients included, and changes nothing', async (t) => {

@@ -42,7 +42,8 @@ test('a balancer is created, changed, listed in order, and deleted by either end
   const [a = 0, b = 0] = inbounds;
   t.deepEqual(await list(), []);
   const { body } = await create({ remark: '  Auto ', inboundIds: [a, b, a] });
-  const { id, createdAt, updatedAt, ...rest } = body.obj;
+  const { id, createdAt, updatedAt, version, ...rest } = body.obj as Balancer & { version: string };
+  t.regex(version, /^[0-9a-f]{16}$/);
   t.deepEqual(rest, {
     remark: 'Auto',
     strategy: 'random',
