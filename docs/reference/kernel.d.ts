@@ -2913,8 +2913,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     check(sent: readonly unknown[]): readonly unknown[];
     /** What clients/get shows; without it nothing. */
     show?(clientId: number): unknown;
-    /** What an export contains, in the form that `check` takes, by client id. Clients that have nothing are left out. */
-    export(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>>;
+    /** What an export contains, in the form that `check` takes, by client id. Clients that have nothing are left out. `isInWrite`: a write is open, in which no other one may be opened. */
+    export(clientIds: readonly number[], isInWrite: boolean): Promise<ReadonlyMap<number, readonly unknown[]>>;
   }
   /** Parts of clients; one plugin for each name. */
   export const ClientParts: ExtensionPoint<ClientPart>;

@@ -41,7 +41,7 @@ export const devicePart = (store: DeviceStore): ClientPart => ({
       });
     return [...devices.values()];
   },
-  export: (clientIds) => store.exported(clientIds),
+  export: (clientIds, isInWrite) => store.exported(clientIds, isInWrite),
 });
 
 /** The devices that were sent with new clients. */

@@ -229,8 +229,12 @@ export class DeviceStore {
     tx.apply(this.projection, { deletedClients: ids });
   }
 
-  async exported(clientIds: readonly number[]): Promise<ReadonlyMap<number, readonly unknown[]>> {
-    await this.flush();
+  /** Within a write it lacks the devices of the last seconds, which are not written yet. */
+  async exported(
+    clientIds: readonly number[],
+    isInWrite: boolean,
+  ): Promise<ReadonlyMap<number, readonly unknown[]>> {
+    if (!isInWrite) await this.flush();
     if (clientIds.length === 0) return new Map();
     const rows = await this.#db.query<StoredDevice>(
       `SELECT client_id AS "clientId", hash, ${SHOWN}

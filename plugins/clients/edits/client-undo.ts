@@ -77,6 +77,7 @@ export class ClientUndo {
     await this.#needs.parts.addTo(
       records,
       deleted.map(({ id }) => id),
+      true,
     );
     const recordOf = new Map(deleted.map(({ id }, i) => [id, records[i]]));
     const known = changes.flatMap(({ before, after }) => (before ? [{ before, after }] : []));

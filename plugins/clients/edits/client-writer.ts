@@ -54,18 +54,12 @@ import {
 import { constraintError } from './uniqueness.js';
 import {
   type Changes,
+  type Inserted,
   NO_CHANGES,
   type PlannedWrite,
   type WriteRequest,
   type Written,
 } from './write-request.js';
-
-interface Inserted {
-  readonly inserted: readonly ClientRow[];
-  /** of the inserted rows, in the same order */
-  readonly sources: readonly ClientRow[];
-  readonly refused: Written['refused'];
-}
 
 const NOT_SENT: ReadonlyMap<ClientRow, SentCredentials> = new Map();
 

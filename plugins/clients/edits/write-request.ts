@@ -66,3 +66,10 @@ export interface Written {
 export type Changes = Omit<Written, 'applied'> & { readonly changed: ChangedCredentials };
 /** Of a write that never ran. */
 export const NO_CHANGES: Changes = { added: [], refused: [], deleted: new Set(), changed: new Map() };
+
+export interface Inserted {
+  readonly inserted: readonly ClientRow[];
+  /** of the inserted rows, in the same order */
+  readonly sources: readonly ClientRow[];
+  readonly refused: Written['refused'];
+}

@@ -49,9 +49,9 @@ export class PartsOfClients {
   }
 
   /** Adds the parts to exported items; `ids` are those of their clients, some thousands at most. An export that lacks a part would look whole, so a failure fails it. */
-  async addTo(items: readonly object[], ids: readonly number[]): Promise<void> {
+  async addTo(items: readonly object[], ids: readonly number[], isInWrite = false): Promise<void> {
     for (const { value: part } of this.#parts) {
-      const values = await part.export(ids);
+      const values = await part.export(ids, isInWrite);
       for (const [i, id] of ids.entries()) {
         const value = values.get(id);
         if (value !== undefined) Object.assign(items[i] as object, { [part.name]: value });

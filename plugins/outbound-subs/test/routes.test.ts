@@ -16,7 +16,8 @@ test('a caller is not cut off while its change waits for lists that the core tes
   for (const route of waiting) {
     let progressed = 0;
     const reply = { progressed: () => void progressed++ };
-    const answer = route.handle({ params: { id: 1 }, body: {}, reply } as never);
+    const answer = route.handle({ params: { id: 1 }, body: {}, headers: {}, reply } as never);
+    await new Promise(setImmediate);
     mock.timers.tick(35_000);
     t.is(progressed, 3, route.name);
     finish(route.name === 'engine.refreshOutboundSub' ? { message: '', outbounds: [] } : []);

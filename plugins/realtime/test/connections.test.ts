@@ -234,6 +234,7 @@ test('without the plugin the rest works, and without server-status the stream do
   t.teardown(() => blind[Symbol.asyncDispose]());
   const { payload } = await Listener.plain(blind).first('snapshot');
   t.deepEqual(Object.keys(payload).sort(), [
+    'client_jobs',
     'client_stats',
     'engine_install',
     'engine_state',

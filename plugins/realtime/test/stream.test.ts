@@ -189,6 +189,7 @@ for (const [endpoint, listen] of ENDPOINTS) {
     t.deepEqual(
       Object.keys(snapshot.payload).sort(),
       [
+        'client_jobs',
         'client_stats',
         'engine_install',
         'engine_state',

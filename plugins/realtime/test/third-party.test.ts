@@ -26,6 +26,7 @@ test('a snapshot that never comes, and a start that throws, keep nobody from the
   t.teardown(() => listener.close());
   const { payload } = await listener.first('snapshot');
   t.deepEqual(Object.keys(payload).sort(), [
+    'client_jobs',
     'client_stats',
     'engine_install',
     'engine_state',
