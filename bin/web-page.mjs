@@ -110,7 +110,10 @@ async function pack(folder) {
       await put(
         'br',
         await promisify(brotliCompress)(content, {
-          params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+          params: {
+            [constants.BROTLI_PARAM_QUALITY]: 11,
+            [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+          },
         }),
       );
       await rename(join(folder, 'assets', name), join(folder, 'identity', 'assets', name));

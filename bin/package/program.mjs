@@ -7,7 +7,8 @@ import { buildWebPage } from '../web-page.mjs';
 import { run } from './target.mjs';
 
 /** What runs needs neither types nor maps nor tests; of the page's sources tests compile some. */
-const LEFT_OUT = /^plugins\/web-ui\/page(?:\/|$)|(?:^|\/)(?:test|examples)(?:\/|$)|\.d\.ts$|\.map$|\.tsbuildinfo$/;
+const LEFT_OUT =
+  /^plugins\/web-ui\/page(?:\/|$)|(?:^|\/)(?:test|examples)(?:\/|$)|\.d\.ts$|\.map$|\.tsbuildinfo$/;
 /** Of the checkout, by their paths in the package. */
 const COPIED = {
   'bin/weir.mjs': 'app/bin/weir.mjs',

@@ -69,11 +69,7 @@ export const clientQuery = (email: string) =>
     queryKey: ['client', email],
     queryFn: ({ signal }) => weir.clients.get({ email }, { signal }),
   });
-export const clientPartQuery = <T>(
-  email: string,
-  part: string,
-  call: (signal: AbortSignal) => Promise<T>,
-) =>
+export const clientPartQuery = <T>(email: string, part: string, call: (signal: AbortSignal) => Promise<T>) =>
   queryOptions({
     queryKey: ['client', email, part],
     queryFn: ({ signal }) => orNull(call(signal)),

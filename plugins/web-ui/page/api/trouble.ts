@@ -1,6 +1,6 @@
 // Why a call failed, as a person needs it: what happened, what to do, and a code to copy.
 import { PanelFailure, PanelUnreachable } from '../../../../sdk/failure.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 
 export interface Trouble {
   /** what happened, and what to do */

@@ -5,7 +5,7 @@ import { LayoutDashboard, SlidersHorizontal, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { pluginsQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
 import { Notices } from '../parts/notices.js';
@@ -87,7 +87,12 @@ function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isHere = path === to || (also as readonly string[]).includes(path);
   return (
-    <Link to={to} className="page-link" data-here={isHere || undefined} aria-current={isHere ? 'page' : undefined}>
+    <Link
+      to={to}
+      className="page-link"
+      data-here={isHere || undefined}
+      aria-current={isHere ? 'page' : undefined}
+    >
       <Icon size={20} aria-hidden />
       <span>{say(text as MessageKey)}</span>
     </Link>
@@ -109,6 +114,12 @@ function StreamState({ isOffered }: { isOffered: boolean }) {
 
 const Mark = () => (
   <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
-    <path d="M3 6c3 0 3 3 6 3s3-3 6-3 3 3 6 3M3 13c3 0 3 3 6 3s3-3 6-3 3 3 6 3" fill="none" stroke="currentColor" strokeWidth="2.4" strokeLinecap="round" />
+    <path
+      d="M3 6c3 0 3 3 6 3s3-3 6-3 3 3 6 3M3 13c3 0 3 3 6 3s3-3 6-3 3 3 6 3"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2.4"
+      strokeLinecap="round"
+    />
   </svg>
 );

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { usePreferences, useReader } from '../language/context.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 import { Sheet } from '../parts/sheet.js';
 
 const KEYS: readonly (readonly [string, MessageKey])[] = [
@@ -17,7 +17,8 @@ const KEYS: readonly (readonly [string, MessageKey])[] = [
 
 /** Whether a key is typed into something, or belongs to a dialog. */
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('input, textarea, select, [contenteditable], [role=dialog], [role=menu]') !== null;
+  target instanceof Element &&
+  target.closest('input, textarea, select, [contenteditable], [role=dialog], [role=menu]') !== null;
 
 /** Calls `act` for a single key without modifiers, unless the reader has switched them off; `act` returns whether it did something. */
 export function useSingleKeys(act: (key: string) => boolean): void {

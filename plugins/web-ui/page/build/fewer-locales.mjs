@@ -1,5 +1,6 @@
 // Leaves out the texts of React Aria in languages that the page does not have.
-const TEXTS = /[/\\](?:@?react-(?:aria|stately)[^/\\]*|@react-(?:aria|stately|spectrum)[/\\][^/\\]+)[/\\].*[/\\]?([a-z]{2}-[A-Z]{2})\.(?:mjs|js|json)$/;
+const TEXTS =
+  /[/\\](?:@?react-(?:aria|stately)[^/\\]*|@react-(?:aria|stately|spectrum)[/\\][^/\\]+)[/\\].*[/\\]?([a-z]{2}-[A-Z]{2})\.(?:mjs|js|json)$/;
 const LANGUAGES = new Set(['en', 'ru', 'zh', 'ar']);
 
 export const fewerLocales = () => ({

@@ -67,7 +67,11 @@ export function ClientPage() {
         <>
           <VerdictLine client={client.data} />
           {isEditing ? (
-            <EditClient key={client.data.id} client={client.data} close={(email) => setEditing(false, email)} />
+            <EditClient
+              key={client.data.id}
+              client={client.data}
+              close={(email) => setEditing(false, email)}
+            />
           ) : (
             <div className="columns">
               <div className="stack">

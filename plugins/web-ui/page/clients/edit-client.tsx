@@ -91,10 +91,28 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
           isPlain
           {...bind('reset')}
         />
-        <Field label={say('field.limitHwid')} hint={say('field.blankNoLimit')} inputMode="numeric" isPlain {...bind('limitHwid')} />
-        <Field label={say('field.limitIp')} hint={say('field.blankNoLimit')} inputMode="numeric" isPlain {...bind('limitIp')} />
+        <Field
+          label={say('field.limitHwid')}
+          hint={say('field.blankNoLimit')}
+          inputMode="numeric"
+          isPlain
+          {...bind('limitHwid')}
+        />
+        <Field
+          label={say('field.limitIp')}
+          hint={say('field.blankNoLimit')}
+          inputMode="numeric"
+          isPlain
+          {...bind('limitIp')}
+        />
         <Field label={say('field.group')} maxLength={255} {...bind('group')} />
-        <Field label={say('field.tgId')} hint={say('field.tgIdHint')} inputMode="numeric" isPlain {...bind('tgId')} />
+        <Field
+          label={say('field.tgId')}
+          hint={say('field.tgIdHint')}
+          inputMode="numeric"
+          isPlain
+          {...bind('tgId')}
+        />
         <Field label={say('field.comment')} isLong {...bind('comment')} />
         <div className="field">
           <span className="label">{say('field.inbounds')}</span>

@@ -54,7 +54,9 @@ export function Filters({ view, show, groups }: FiltersProps) {
             { value: '', text: say('filter.unsorted') },
             ...SORTS.map((value) => ({ value, text: say(`sort.${value}`) })),
           ]}
-          choose={(sort) => show({ ...view, sort: (sort || undefined) as Sort | undefined, order: undefined })}
+          choose={(sort) =>
+            show({ ...view, sort: (sort || undefined) as Sort | undefined, order: undefined })
+          }
         />
       </div>
     </div>

@@ -4,7 +4,7 @@ import { weir } from '../api/panel.js';
 import { clientPartQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 import { Problem } from '../parts/problem.js';
 
 const MOST = 20;

@@ -19,7 +19,9 @@ interface Given {
 export function Links({ client }: { client: ClientsGetReply }) {
   const { say } = useReader();
   const { email, subId } = client;
-  const links = useQuery(clientPartQuery(email, 'links', (signal) => weir.clients.links({ email }, { signal })));
+  const links = useQuery(
+    clientPartQuery(email, 'links', (signal) => weir.clients.links({ email }, { signal })),
+  );
   const subscriptions = useQuery({
     ...clientPartQuery(email, `subscription ${subId}`, (signal) =>
       weir.clients.subLinks({ subId }, { signal }),
@@ -49,12 +51,7 @@ export function Links({ client }: { client: ClientsGetReply }) {
       {current && (
         <>
           {given.length > 1 && (
-            <Choice
-              label={say('links.which')}
-              value={current.value}
-              options={given}
-              choose={setChosen}
-            />
+            <Choice label={say('links.which')} value={current.value} options={given} choose={setChosen} />
           )}
           <div className="link">
             <QrCode text={current.value} label={say('links.qrOf', { name: current.text })} />

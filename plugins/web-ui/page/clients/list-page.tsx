@@ -45,9 +45,7 @@ export function ClientsPage() {
       <Filters view={view} show={show} groups={pages.groups} />
       <div className="list-head">
         <p className="muted" role="status">
-          {count === undefined
-            ? say('loading')
-            : say('clients.count', { shown: count, all: total ?? count })}
+          {count === undefined ? say('loading') : say('clients.count', { shown: count, all: total ?? count })}
         </p>
         {pages.isMoved && (
           <Button className="button small" onPress={pages.resort}>
@@ -55,7 +53,9 @@ export function ClientsPage() {
           </Button>
         )}
       </div>
-      {pages.error !== null && pages.error !== undefined && <Problem error={pages.error} retry={pages.retry} />}
+      {pages.error !== null && pages.error !== undefined && (
+        <Problem error={pages.error} retry={pages.retry} />
+      )}
       {count === 0 ? (
         <Empty isFiltered={isFiltered(view)} clear={() => show(viewOf({}))} add={() => setAdding(true)} />
       ) : (
@@ -76,7 +76,15 @@ export function ClientsPage() {
   );
 }
 
-function Empty({ isFiltered: filtered, clear, add }: { isFiltered: boolean; clear: () => void; add: () => void }) {
+function Empty({
+  isFiltered: filtered,
+  clear,
+  add,
+}: {
+  isFiltered: boolean;
+  clear: () => void;
+  add: () => void;
+}) {
   const { say } = useReader();
   return (
     <div className="empty">

@@ -106,7 +106,9 @@ function NewClientForm({ close }: { close: () => void }) {
       />
       {inbounds.error && <Problem error={inbounds.error} retry={() => void inbounds.refetch()} />}
       <details className="fold">
-        <summary>{say('new.inbounds', { count: inboundIds.length, all: inbounds.data?.length ?? 0 })}</summary>
+        <summary>
+          {say('new.inbounds', { count: inboundIds.length, all: inbounds.data?.length ?? 0 })}
+        </summary>
         <InboundChoice options={inbounds.data ?? []} chosen={inboundIds} choose={setPicked} />
       </details>
       {inbounds.data?.length === 0 && <p className="hint">{say('new.noInbound')}</p>}

@@ -13,7 +13,8 @@ const REST_MS = 80;
 const MOST_KEPT = 10;
 const REFETCH_MS = 2_000;
 
-const pageKey = (view: View, round: number, index: number) => ['clients', 'page', view, round, index] as const;
+const pageKey = (view: View, round: number, index: number) =>
+  ['clients', 'page', view, round, index] as const;
 const pageOptions = (view: View, round: number, index: number) => ({
   queryKey: pageKey(view, round, index),
   queryFn: ({ signal }: { signal: AbortSignal }): Promise<ClientPage> =>

@@ -93,10 +93,7 @@ export const Row = memo(function Row({ client, place }: { client: ClientRow; pla
 }, isSameRow);
 
 /** A row is drawn again when its client or its place has changed; relative times follow with the next figures. */
-function isSameRow(
-  a: { client: ClientRow; place: Place },
-  b: { client: ClientRow; place: Place },
-): boolean {
+function isSameRow(a: { client: ClientRow; place: Place }, b: { client: ClientRow; place: Place }): boolean {
   return (
     a.client === b.client &&
     a.place.start === b.place.start &&

@@ -1,6 +1,6 @@
 // How a client is: whether it can connect, and why not.
 import type { ClientsGetReply } from '../../../../sdk/index.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 
 export type Client = Pick<
   ClientsGetReply,
@@ -27,8 +27,7 @@ export function stateOf(client: Client, now: number): State {
   if (expiryTime > 0 && expiryTime <= now) return 'expired';
   if (!enable) return 'off';
   if (inboundIds.length === 0) return 'unattached';
-  const isSoon =
-    (expiryTime > 0 && expiryTime - now < SOON_MS) || (usedShare(client) ?? 0) >= SOON_SHARE;
+  const isSoon = (expiryTime > 0 && expiryTime - now < SOON_MS) || (usedShare(client) ?? 0) >= SOON_SHARE;
   if (isSoon) return 'soon';
   return expiryTime < 0 && usedBytes(client) === 0 ? 'waiting' : 'on';
 }
@@ -48,7 +47,10 @@ export interface Verdict {
 export function verdictOf(
   client: Client,
   now: number,
-  { isCoreUp, enabledInbounds }: { isCoreUp?: boolean | undefined; enabledInbounds?: ReadonlySet<number> | undefined },
+  {
+    isCoreUp,
+    enabledInbounds,
+  }: { isCoreUp?: boolean | undefined; enabledInbounds?: ReadonlySet<number> | undefined },
 ): Verdict {
   const state = stateOf(client, now);
   if (state === 'quota' || state === 'expired' || state === 'off' || state === 'unattached')

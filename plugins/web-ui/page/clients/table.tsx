@@ -58,7 +58,9 @@ export function ClientTable({ view, count, row, sort, show, label }: ClientTable
       // The row may be made only now.
       requestAnimationFrame(() =>
         requestAnimationFrame(() =>
-          scroller.current?.querySelector<HTMLElement>(`[data-index="${target}"]`)?.focus({ preventScroll: true }),
+          scroller.current
+            ?.querySelector<HTMLElement>(`[data-index="${target}"]`)
+            ?.focus({ preventScroll: true }),
         ),
       );
     },
@@ -69,7 +71,8 @@ export function ClientTable({ view, count, row, sort, show, label }: ClientTable
       const chosen = row(current);
       if (key === 'j') go(current + 1);
       else if (key === 'k') go(current - 1);
-      else if (key === 'e' && chosen) void navigate({ to: '/client', search: { name: chosen.email, edit: '1' } });
+      else if (key === 'e' && chosen)
+        void navigate({ to: '/client', search: { name: chosen.email, edit: '1' } });
       else return false;
       return true;
     },
@@ -105,7 +108,8 @@ export function ClientTable({ view, count, row, sort, show, label }: ClientTable
               {by ? (
                 <button type="button" className="sort" onClick={() => sort(sortedBy(view, by))}>
                   {say(`column.${key}`)}
-                  {view.sort === by && (view.order ? <ArrowDown size={16} aria-hidden /> : <ArrowUp size={16} aria-hidden />)}
+                  {view.sort === by &&
+                    (view.order ? <ArrowDown size={16} aria-hidden /> : <ArrowUp size={16} aria-hidden />)}
                 </button>
               ) : (
                 say(`column.${key}`)

@@ -34,7 +34,11 @@ export function CoreDialog({ act, isBusy, error, run, close }: CoreDialogProps) 
             <Button className="button" onPress={close} isDisabled={isBusy}>
               {say('cancel')}
             </Button>
-            <Button className={act === 'start' ? 'button main' : 'button risky'} isPending={isBusy} onPress={() => run(act)}>
+            <Button
+              className={act === 'start' ? 'button main' : 'button risky'}
+              isPending={isBusy}
+              onPress={() => run(act)}
+            >
               {say(`core.act.${act}`)}
             </Button>
           </div>

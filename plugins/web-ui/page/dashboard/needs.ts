@@ -1,6 +1,11 @@
 // What needs the admin, from what the API says: the most urgent first.
-import type { AlarmsListReply, BackupStatusReply, ServerStatusReply, SystemPluginsListReply } from '../../../../sdk/index.js';
-import type { MessageKey } from '../language/languages.js';
+import type {
+  AlarmsListReply,
+  BackupStatusReply,
+  ServerStatusReply,
+  SystemPluginsListReply,
+} from '../../../../sdk/index.js';
+import type { MessageKey } from '../language/message-key.js';
 
 export interface Need {
   /** unique among them */
@@ -83,7 +88,5 @@ function backupNeeds(backup: BackupStatusReply | null | undefined, now: number):
   if (doneAt === 0 && schedule !== '') return [];
   if (doneAt === 0) return [{ key: 'backup', level: 'warn', text: 'needs.noBackup', values: {} }];
   const days = Math.floor((now - doneAt) / DAY);
-  return days > OLD_DAYS
-    ? [{ key: 'backup', level: 'warn', text: 'needs.backupOld', values: { days } }]
-    : [];
+  return days > OLD_DAYS ? [{ key: 'backup', level: 'warn', text: 'needs.backupOld', values: { days } }] : [];
 }

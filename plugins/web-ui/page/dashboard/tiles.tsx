@@ -40,13 +40,18 @@ export function Tiles() {
           <Tile
             label={say('tiles.memory')}
             value={memory && format.percent(shareOf(memory))}
-            note={memory && say('tiles.of', { used: format.bytes(memory.current), all: format.bytes(memory.total) })}
+            note={
+              memory &&
+              say('tiles.of', { used: format.bytes(memory.current), all: format.bytes(memory.total) })
+            }
             share={memory && shareOf(memory)}
           />
           <Tile
             label={say('tiles.disk')}
             value={disk && format.percent(shareOf(disk))}
-            note={disk && say('tiles.of', { used: format.bytes(disk.current), all: format.bytes(disk.total) })}
+            note={
+              disk && say('tiles.of', { used: format.bytes(disk.current), all: format.bytes(disk.total) })
+            }
             share={disk && shareOf(disk)}
           />
           <Tile

@@ -1,10 +1,19 @@
 // The language, the formatter and the choices of the reader, for all parts of the page.
-import { createContext, type ReactNode, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  use,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { Formatter } from '../format/formatter.js';
 import { type Preferences, browserStore } from '../preferences/preferences.js';
-import { chooseLanguage, type Language, type Texts } from './languages.js';
-import { type Say, sayIn } from './messages.js';
+import { chooseLanguage, type Language } from './languages.js';
+import { loadTexts } from './load-texts.js';
+import { type Say, sayIn, type Texts } from './messages.js';
 
 export const preferencesStore = browserStore(() => localStorage);
 export const usePreferences = (): Preferences =>
@@ -31,7 +40,7 @@ export function useReader(): Reader {
 
 export async function loadLanguage({ language }: Preferences): Promise<Spoken> {
   const chosen = chooseLanguage([language, ...navigator.languages]);
-  return { language: chosen, texts: (await chosen.load()).default as Texts };
+  return { language: chosen, texts: await loadTexts(chosen.key) };
 }
 
 export function LanguageProvider({ first, children }: { first: Spoken; children: ReactNode }) {

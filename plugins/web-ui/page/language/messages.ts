@@ -1,6 +1,9 @@
 // Texts of one language, filled with values.
 import { IntlMessageFormat } from 'intl-messageformat';
-import type { MessageKey, Texts } from './languages.js';
+import type { MessageKey } from './message-key.js';
+
+/** A plain text, or a parsed message (see build/messages.mjs). */
+export type Texts = Readonly<Record<string, string | readonly object[]>>;
 
 export type Values = Readonly<Record<string, string | number>>;
 export type Say = (key: MessageKey, values?: Values) => string;

@@ -3,7 +3,15 @@ import type { ServerStatusReply } from '../../../../sdk/index.js';
 import { panelUrl, session } from '../api/panel.js';
 import { queries, statusQuery, summaryQuery } from '../api/queries.js';
 import { ENDED, GAP, LiveStream, type Socket } from './live-stream.js';
-import { type ClientPage, type CoreState, newest, pageWithUsage, type TrafficNow, usageOf, withUsage } from './patches.js';
+import {
+  type ClientPage,
+  type CoreState,
+  newest,
+  pageWithUsage,
+  type TrafficNow,
+  usageOf,
+  withUsage,
+} from './patches.js';
 
 const REFETCH_MS = 2_000;
 
@@ -54,7 +62,9 @@ live.on('traffic', (messages) => {
   const traffic = newest<TrafficNow>(messages);
   if (traffic)
     queries.setQueryData(summaryQuery.queryKey, (known) =>
-      known ? { ...known, onlineCount: traffic.onlineCount, online: [...(traffic.onlineClients ?? [])] } : known,
+      known
+        ? { ...known, onlineCount: traffic.onlineCount, online: [...(traffic.onlineClients ?? [])] }
+        : known,
     );
 });
 live.on('client_stats', (messages) => {
@@ -62,8 +72,10 @@ live.on('client_stats', (messages) => {
   if (usage.size === 0) return;
   queries.setQueriesData<ClientPage>({ queryKey: ['clients', 'page'] }, (page) => pageWithUsage(page, usage));
   for (const email of usage.keys())
-    queries.setQueryData(['client', email], (known: { email: string; enable: boolean; traffic: null } | undefined) =>
-      known ? withUsage(known, usage as never) : known,
+    queries.setQueryData(
+      ['client', email],
+      (known: { email: string; enable: boolean; traffic: null } | undefined) =>
+        known ? withUsage(known, usage as never) : known,
     );
 });
 live.on('invalidate', (messages) => {

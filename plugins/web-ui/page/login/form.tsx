@@ -1,7 +1,7 @@
 // Name, password and, where the panel asks for it, the code of the second factor.
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { type Login, type Session } from '../api/session.js';
+import type { Login, Session } from '../api/session.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
 import { type LoginTrouble, loginTroubleOf } from './trouble.js';
@@ -67,7 +67,14 @@ export function LoginForm({ session, name, done }: LoginFormProps) {
       {name ? (
         <input type="hidden" name="username" value={name} autoComplete="username" />
       ) : (
-        <Field label={say('login.name')} name="username" autoComplete="username" maxLength={255} isRequired autoFocus />
+        <Field
+          label={say('login.name')}
+          name="username"
+          autoComplete="username"
+          maxLength={255}
+          isRequired
+          autoFocus
+        />
       )}
       <Field
         label={say('login.password')}

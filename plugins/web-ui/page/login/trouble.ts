@@ -1,6 +1,6 @@
 // Why a login failed, and what to do.
 import { PanelFailure, PanelUnreachable } from '../../../../sdk/failure.js';
-import type { MessageKey } from '../language/languages.js';
+import type { MessageKey } from '../language/message-key.js';
 
 export interface LoginTrouble {
   readonly text: MessageKey;
@@ -13,7 +13,8 @@ export interface LoginTrouble {
 export function loginTroubleOf(error: unknown, hadCode: boolean): LoginTrouble {
   if (error instanceof PanelUnreachable)
     return { text: 'trouble.unreachable', code: error.reason, waitMs: undefined };
-  if (!(error instanceof PanelFailure)) return { text: 'trouble.page', code: String(error), waitMs: undefined };
+  if (!(error instanceof PanelFailure))
+    return { text: 'trouble.page', code: String(error), waitMs: undefined };
   const { code, status, retryAfterMs: waitMs, requestId } = error;
   if (code === 'ACCESS_WRONG_LOGIN')
     return { text: hadCode ? 'login.wrongWithCode' : 'login.wrong', code: '', waitMs };

@@ -5,7 +5,13 @@ import { shownName } from '../format/names.js';
 export function ClientName({ email, tabIndex }: { email: string; tabIndex?: number }) {
   const shown = shownName(email);
   return (
-    <Link to="/client" search={{ name: email, edit: undefined }} className="client-name" title={shown} tabIndex={tabIndex}>
+    <Link
+      to="/client"
+      search={{ name: email, edit: undefined }}
+      className="client-name"
+      title={shown}
+      tabIndex={tabIndex}
+    >
       <bdi>{shown}</bdi>
     </Link>
   );

@@ -33,8 +33,7 @@ export interface Draft<T> {
 export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
   const [{ value, isRestored }, setState] = useState(() => {
     const stored = read<T>(key);
-    const fits =
-      stored !== undefined && Object.keys(initial).every((name) => Object.hasOwn(stored, name));
+    const fits = stored !== undefined && Object.keys(initial).every((name) => Object.hasOwn(stored, name));
     return fits ? { value: stored, isRestored: true } : { value: initial, isRestored: false };
   });
   const isDiscarded = useRef(false);

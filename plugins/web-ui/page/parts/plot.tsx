@@ -64,7 +64,10 @@ export function Plot({ label, times, lines, shown, shownTime, kind, isByDay, chi
     };
   }, [looks]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the data are new in each render; these tell whether they changed
-  useEffect(() => plot.current?.setData(latest.current.data), [times.at(-1), times.length, JSON.stringify(lines)]);
+  useEffect(
+    () => plot.current?.setData(latest.current.data),
+    [times.at(-1), times.length, JSON.stringify(lines)],
+  );
 
   return (
     <figure className="plot">

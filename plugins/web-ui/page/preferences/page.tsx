@@ -3,7 +3,7 @@ import { Switch } from 'react-aria-components';
 import { preferencesStore, usePreferences, useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { LanguageChoice } from './language-choice.js';
-import { type Preferences } from './preferences.js';
+import type { Preferences } from './preferences.js';
 
 const zones = (): readonly string[] =>
   typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : ['UTC'];
