@@ -28,9 +28,9 @@ export function Shell() {
   const keys = useShortcuts();
   return (
     <div className="shell">
-      <a className="skip" href="#main" onClick={(event) => toMain(event)}>
+      <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
         {say('nav.skip')}
-      </a>
+      </button>
       <header className="bar">
         <Link to="/" className="brand" aria-label={say('nav.home')}>
           <Mark />
@@ -58,12 +58,6 @@ export function Shell() {
       <ShortcutHelp {...keys} />
     </div>
   );
-}
-
-/** A click would otherwise go to the base address of the document. */
-function toMain(event: { preventDefault: () => void }): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }
 
 /** After a change of the page, a screen reader begins at its top. */

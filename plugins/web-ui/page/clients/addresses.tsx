@@ -33,16 +33,18 @@ export function Addresses({ email, limit }: { email: string; limit: number }) {
       </h2>
       {addresses.error && <Problem error={addresses.error} retry={() => void addresses.refetch()} />}
       {addresses.data?.length === 0 && <p className="muted">{say('addresses.none')}</p>}
-      <ul className="lines">
-        {found.slice(0, MOST_SHOWN).map(({ ip, node, lastSeen }) => (
-          <li key={`${ip} ${node}`}>
-            <div>
-              <bdi dir="ltr">{ip}</bdi>
-              <span className="muted">{format.distance(lastSeen * SECOND, now)}</span>
-            </div>
-          </li>
-        ))}
-      </ul>
+      {found.length > 0 && (
+        <ul className="lines">
+          {found.slice(0, MOST_SHOWN).map(({ ip, node, lastSeen }) => (
+            <li key={`${ip} ${node}`}>
+              <div>
+                <bdi dir="ltr">{ip}</bdi>
+                <span className="muted">{format.distance(lastSeen * SECOND, now)}</span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
       {found.length > 0 && (
         <Button className="button small" isDisabled={clear.isPending} onPress={() => clear.mutate()}>
           {say('addresses.clear')}

@@ -58,7 +58,7 @@ export function ClientPage() {
           <bdi>{shown}</bdi>
         </h1>
         {client.data && <ClientSwitch client={client.data} />}
-        {client.data && <Actions client={client.data} edit={() => setEditing(true)} />}
+        {client.data && !isEditing && <Actions client={client.data} edit={() => setEditing(true)} />}
       </div>
       {isGone && <p>{say('client.gone')}</p>}
       {client.error && !isGone && <Problem error={client.error} retry={() => void client.refetch()} />}

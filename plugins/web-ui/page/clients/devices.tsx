@@ -31,27 +31,29 @@ export function Devices({ email, limit }: { email: string; limit: number }) {
       </h2>
       {devices.error && <Problem error={devices.error} retry={() => void devices.refetch()} />}
       {devices.data?.length === 0 && <p className="muted">{say('devices.none')}</p>}
-      <ul className="lines">
-        {found.map(({ id, deviceModel, deviceOs, osVersion, userAgent, lastSeen, fingerprint }) => {
-          const name = shownName([deviceModel, deviceOs, osVersion].filter(Boolean).join(' ') || userAgent);
-          return (
-            <li key={id}>
-              <div>
-                <bdi>{name || fingerprint}</bdi>
-                <span className="muted">{format.distance(lastSeen * SECOND, now)}</span>
-              </div>
-              <Button
-                className="button small"
-                aria-label={say('devices.remove', { name: name || fingerprint })}
-                isDisabled={remove.isPending}
-                onPress={() => remove.mutate(id)}
-              >
-                {say('remove')}
-              </Button>
-            </li>
-          );
-        })}
-      </ul>
+      {found.length > 0 && (
+        <ul className="lines">
+          {found.map(({ id, deviceModel, deviceOs, osVersion, userAgent, lastSeen, fingerprint }) => {
+            const name = shownName([deviceModel, deviceOs, osVersion].filter(Boolean).join(' ') || userAgent);
+            return (
+              <li key={id}>
+                <div>
+                  <bdi>{name || fingerprint}</bdi>
+                  <span className="muted">{format.distance(lastSeen * SECOND, now)}</span>
+                </div>
+                <Button
+                  className="button small"
+                  aria-label={say('devices.remove', { name: name || fingerprint })}
+                  isDisabled={remove.isPending}
+                  onPress={() => remove.mutate(id)}
+                >
+                  {say('remove')}
+                </Button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
     </section>
   );
 }

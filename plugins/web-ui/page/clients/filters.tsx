@@ -21,7 +21,7 @@ export function Filters({ view, show, groups }: FiltersProps) {
   const inbounds = useQuery(inboundsQuery).data ?? [];
   const all = { value: '', text: say('filter.all') };
   return (
-    <div className="filters" role="search" aria-label={say('filter.label')}>
+    <search className="filters" aria-label={say('filter.label')}>
       <SearchField view={view} show={show} />
       <Choice
         label={say('filter.status')}
@@ -59,7 +59,7 @@ export function Filters({ view, show, groups }: FiltersProps) {
           }
         />
       </div>
-    </div>
+    </search>
   );
 }
 

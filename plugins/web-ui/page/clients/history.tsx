@@ -26,32 +26,34 @@ export function History({ email }: { email: string }) {
       <h2 id="history">{say('history.title')}</h2>
       {history.error && <Problem error={history.error} retry={() => void history.refetch()} />}
       {history.data?.length === 0 && <p className="muted">{say('history.none')}</p>}
-      <ol className="lines">
-        {history.data?.map(({ id, at, who, kind, fields }) => {
-          const names = Object.keys(fields);
-          return (
-            <li key={id}>
-              <div>
-                <span>
-                  {say(KINDS[kind] ?? 'history.updated')}
-                  {names.length > 0 && (
-                    <>
-                      {': '}
-                      <bdi dir="ltr">{names.slice(0, 6).map(shownName).join(', ')}</bdi>
-                    </>
-                  )}
-                </span>
-                <span className="muted">
-                  <bdi>{shownName(who)}</bdi> ·{' '}
-                  <time dateTime={new Date(at).toISOString()} title={format.exactly(at)}>
-                    {format.moment(at)}
-                  </time>
-                </span>
-              </div>
-            </li>
-          );
-        })}
-      </ol>
+      {(history.data?.length ?? 0) > 0 && (
+        <ol className="lines">
+          {history.data?.map(({ id, at, who, kind, fields }) => {
+            const names = Object.keys(fields);
+            return (
+              <li key={id}>
+                <div>
+                  <span>
+                    {say(KINDS[kind] ?? 'history.updated')}
+                    {names.length > 0 && (
+                      <>
+                        {': '}
+                        <bdi dir="ltr">{names.slice(0, 6).map(shownName).join(', ')}</bdi>
+                      </>
+                    )}
+                  </span>
+                  <span className="muted">
+                    <bdi>{shownName(who)}</bdi> ·{' '}
+                    <time dateTime={new Date(at).toISOString()} title={format.exactly(at)}>
+                      {format.moment(at)}
+                    </time>
+                  </span>
+                </div>
+              </li>
+            );
+          })}
+        </ol>
+      )}
     </section>
   );
 }

@@ -22,17 +22,16 @@ export function Links({ client }: { client: ClientsGetReply }) {
   const links = useQuery(
     clientPartQuery(email, 'links', (signal) => weir.clients.links({ email }, { signal })),
   );
-  const subscriptions = useQuery({
-    ...clientPartQuery(email, `subscription ${subId}`, (signal) =>
-      weir.clients.subLinks({ subId }, { signal }),
+  const subscriptions = useQuery(
+    clientPartQuery(email, `subscription ${subId}`, (signal) =>
+      weir.subscription.urls({ email }, { signal }),
     ),
-    enabled: subId !== '',
-  });
+  );
   const [chosen, setChosen] = useState('');
   const given: readonly Given[] = [
-    ...(subscriptions.data ?? []).map((value, index) => ({
-      value,
-      text: index === 0 ? say('links.subscription') : say('links.subscriptionNumber', { number: index + 1 }),
+    ...(subscriptions.data ?? []).map(({ url, format }, index) => ({
+      value: url,
+      text: index === 0 ? say('links.subscription') : say('links.subscriptionOf', { format }),
     })),
     ...(links.data ?? []).map((value, index) => ({
       value,

@@ -111,13 +111,18 @@ function NewClientForm({ close }: { close: () => void }) {
         </summary>
         <InboundChoice options={inbounds.data ?? []} chosen={inboundIds} choose={setPicked} />
       </details>
-      {inbounds.data?.length === 0 && <p className="hint">{say('new.noInbound')}</p>}
+      {inbounds.data && inboundIds.length === 0 && <p className="hint">{say('new.noInbound')}</p>}
       {create.error && nameProblem === undefined && <Problem error={create.error} />}
       <div className="actions end">
         <Button className="button" onPress={close}>
           {say('cancel')}
         </Button>
-        <Button type="submit" className="button main" isPending={create.isPending}>
+        <Button
+          type="submit"
+          className="button main"
+          isPending={create.isPending}
+          isDisabled={inboundIds.length === 0}
+        >
           {say('new.submit')}
         </Button>
       </div>

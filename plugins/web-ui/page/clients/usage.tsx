@@ -6,8 +6,15 @@ import { useReader } from '../language/context.js';
 import { Plot } from '../parts/plot.js';
 import { Problem } from '../parts/problem.js';
 
+const HALF_DAY = 12 * 3600;
 const dayTime = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Half a day on both sides, for the bars of the first and the last day. */
+const spanOf = (days: readonly { readonly day: string }[]): [number, number] => [
+  dayTime(days[0]?.day ?? '') / 1000 - HALF_DAY,
+  dayTime(days.at(-1)?.day ?? '') / 1000 + HALF_DAY,
+];
 
 export function Usage({ email }: { email: string }) {
   const { say, format } = useReader();
@@ -28,6 +35,7 @@ export function Usage({ email }: { email: string }) {
             label={say('usage.label', { total: format.bytes(total), days: days.length })}
             kind="bars"
             isByDay
+            span={spanOf(days)}
             times={days.map(({ day }) => dayTime(day) / 1000)}
             lines={[
               { name: say('usage.moved'), color: '--accent', values: days.map(({ up, down }) => up + down) },

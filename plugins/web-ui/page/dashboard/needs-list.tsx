@@ -25,13 +25,14 @@ export function NeedsList() {
     backup: backup.data,
     core: status.data?.engine,
   });
+  const retry = () => {
+    for (const one of all) if (one.error) void one.refetch();
+  };
   const isReady = all.every(({ isPending }) => !isPending);
   return (
     <section className="needs" aria-labelledby="needs">
       <h2 id="needs">{say('needs.title')}</h2>
-      {failed && (
-        <Problem error={failed.error} retry={() => all.forEach((one) => one.error && void one.refetch())} />
-      )}
+      {failed && <Problem error={failed.error} retry={retry} />}
       {needs.length > 0 && (
         <ul>
           {needs.map((need) => (

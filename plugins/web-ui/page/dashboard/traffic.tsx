@@ -12,6 +12,7 @@ import { alignedPoints } from './aligned.js';
 /** Seconds between two points; sixty of them are shown. */
 const BUCKETS = ['2', '30', '60', '180', '300'] as const;
 type Bucket = (typeof BUCKETS)[number];
+const POINTS = 60;
 const LEAST_MS = 4_000;
 
 export function TrafficPlot() {
@@ -55,6 +56,7 @@ export function TrafficPlot() {
           })}
           kind="line"
           times={times}
+          span={[(times.at(-1) ?? 0) - POINTS * step, times.at(-1) ?? 0]}
           lines={[
             { name: say('traffic.down'), color: '--accent', values: down },
             { name: say('traffic.up'), color: '--good', values: up },

@@ -34,13 +34,15 @@ const CONCERNED: Readonly<Record<string, readonly string[]>> = {
   inbounds: ['inbounds'],
 };
 const due = new Set<string>();
-let timer: ReturnType<typeof setTimeout> | undefined;
+let isPlanned = false;
 
 /** At most every two seconds, whatever happens on the panel. */
 function refetchSoon(keys: readonly string[]): void {
   for (const key of keys) due.add(key);
-  timer ??= setTimeout(() => {
-    timer = undefined;
+  if (isPlanned) return;
+  isPlanned = true;
+  setTimeout(() => {
+    isPlanned = false;
     for (const key of due) void queries.invalidateQueries({ queryKey: [key] });
     void queries.invalidateQueries({ queryKey: summaryQuery.queryKey });
     due.clear();

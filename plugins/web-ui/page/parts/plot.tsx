@@ -15,6 +15,8 @@ export interface PlotProps {
   readonly label: string;
   /** Unix seconds */
   readonly times: readonly number[];
+  /** Unix seconds of the first and the last time on the axis */
+  readonly span: readonly [number, number];
   readonly lines: readonly Line[];
   readonly shown: (value: number) => string;
   readonly shownTime: (ms: number) => string;
@@ -28,14 +30,14 @@ const HEIGHT = 220;
 const AXIS_WIDTH = 76;
 const LEAST_WIDTH = 240;
 
-export function Plot({ label, times, lines, shown, shownTime, kind, isByDay, children }: PlotProps) {
+export function Plot({ label, times, span, lines, shown, shownTime, kind, isByDay, children }: PlotProps) {
   const { format } = useReader();
   const scheme = useColorScheme(usePreferences().theme);
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  const latest = useRef({ data, shown, shownTime });
-  latest.current = { data, shown, shownTime };
+  const latest = useRef({ data, span, shown, shownTime });
+  latest.current = { data, span, shown, shownTime };
   const looks = `${scheme} ${kind} ${format.locale} ${format.timeZone} ${lines.map(({ name, color }) => name + color).join()}`;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `looks` stands for all that needs another plot
@@ -50,6 +52,7 @@ export function Plot({ label, times, lines, shown, shownTime, kind, isByDay, chi
         timeZone: isByDay ? 'UTC' : format.timeZone,
         shown: (value) => latest.current.shown(value),
         shownTime: (ms) => latest.current.shownTime(ms),
+        span: () => latest.current.span,
       }),
       latest.current.data,
       element,
@@ -66,7 +69,7 @@ export function Plot({ label, times, lines, shown, shownTime, kind, isByDay, chi
   // biome-ignore lint/correctness/useExhaustiveDependencies: the data are new in each render; these tell whether they changed
   useEffect(
     () => plot.current?.setData(latest.current.data),
-    [times.at(-1), times.length, JSON.stringify(lines)],
+    [span.join(), times.length, JSON.stringify(lines)],
   );
 
   return (
@@ -90,11 +93,12 @@ export function Plot({ label, times, lines, shown, shownTime, kind, isByDay, chi
 const widthOf = (element: HTMLElement): number => Math.max(LEAST_WIDTH, Math.floor(element.clientWidth));
 
 interface OptionParts extends Pick<PlotProps, 'kind' | 'lines' | 'shown' | 'shownTime'> {
+  readonly span: () => PlotProps['span'];
   readonly element: HTMLElement;
   readonly timeZone: string;
 }
 
-function optionsFor({ element, kind, lines, timeZone, shown, shownTime }: OptionParts): uPlot.Options {
+function optionsFor({ element, kind, lines, timeZone, shown, shownTime, span }: OptionParts): uPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis = {
@@ -110,7 +114,10 @@ function optionsFor({ element, kind, lines, timeZone, shown, shownTime }: Option
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timeZone),
     legend: { show: false },
     cursor: { drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: {
+      x: { range: () => [...span()] },
+      y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+    },
     axes: [
       { ...axis, space: 70, values: (_, ticks) => ticks.map((tick) => shownTime(tick * 1000)) },
       { ...axis, size: AXIS_WIDTH, values: (_, ticks) => ticks.map(shown) },
@@ -121,7 +128,8 @@ function optionsFor({ element, kind, lines, timeZone, shown, shownTime }: Option
         label: name,
         stroke: color(own),
         width: 2,
-        points: { show: false },
+        // A line of one point cannot be seen.
+        points: { show: (plot: uPlot) => plot.data[0].length < 2 },
         ...(bars ? { paths: bars, fill: color(own) } : { fill: `${color(own)}22` }),
       })),
     ],
