@@ -1,11 +1,13 @@
 // Search and filters of the list.
 import { useQuery } from '@tanstack/react-query';
-import { Search } from 'lucide-react';
+import { Search, SlidersHorizontal } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { Button } from 'react-aria-components';
 import { inboundsQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
+import { useIsNarrow } from '../parts/narrow.js';
 import { type Sort, SORTS, type Status, STATUSES, type View } from './view.js';
 
 const SEARCH_MS = 150;
@@ -18,11 +20,30 @@ export interface FiltersProps {
 
 export function Filters({ view, show, groups }: FiltersProps) {
   const { say } = useReader();
-  const inbounds = useQuery(inboundsQuery).data ?? [];
-  const all = { value: '', text: say('filter.all') };
+  const isNarrow = useIsNarrow();
+  const [isOpen, setOpen] = useState(false);
+  const chosen = [view.status, view.inbound, view.group].filter((value) => value !== undefined).length;
   return (
     <search className="filters" aria-label={say('filter.label')}>
       <SearchField view={view} show={show} />
+      {isNarrow && (
+        <Button className="button" aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+          <SlidersHorizontal size={16} aria-hidden />
+          {say('filter.chosen', { count: chosen })}
+        </Button>
+      )}
+      {(!isNarrow || isOpen) && <Choices view={view} show={show} groups={groups} hasOrder={isNarrow} />}
+    </search>
+  );
+}
+
+/** `hasOrder`: a narrow list has no heads of columns. */
+function Choices({ view, show, groups, hasOrder }: FiltersProps & { readonly hasOrder: boolean }) {
+  const { say } = useReader();
+  const inbounds = useQuery(inboundsQuery).data ?? [];
+  const all = { value: '', text: say('filter.all') };
+  return (
+    <>
       <Choice
         label={say('filter.status')}
         value={view.status ?? ''}
@@ -46,7 +67,7 @@ export function Filters({ view, show, groups }: FiltersProps) {
           choose={(group) => show({ ...view, group: group || undefined })}
         />
       )}
-      <div className="only-narrow">
+      {hasOrder && (
         <Choice
           label={say('filter.sort')}
           value={view.sort ?? ''}
@@ -58,8 +79,8 @@ export function Filters({ view, show, groups }: FiltersProps) {
             show({ ...view, sort: (sort || undefined) as Sort | undefined, order: undefined })
           }
         />
-      </div>
-    </search>
+      )}
+    </>
   );
 }
 
