@@ -133,17 +133,18 @@ export async function violations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
-/** Elements that reach beyond the sides of the screen, but for what is hidden on purpose. */
+/** Elements that reach beyond the sides of the screen, but for what is clipped or hidden on purpose. */
 export const outside = (page: Page): Promise<string[]> =>
-  page.evaluate(() =>
-    [...document.querySelectorAll('body *:not(.unseen):not(.skip)')]
-      .filter((element) => {
-        const { left, right, width, height } = element.getBoundingClientRect();
-        const isSeen =
-          width > 1 &&
-          height > 1 &&
-          !element.closest('.unseen, .table-head, [data-react-aria-prevent-focus]');
-        return isSeen && (left < -0.5 || right > innerWidth + 0.5);
-      })
-      .map((element) => element.outerHTML.slice(0, 100)),
-  );
+  page.evaluate(() => {
+    const isOut = (element: Element): boolean => {
+      const { left, right, width, height } = element.getBoundingClientRect();
+      return width > 1 && height > 1 && (left < -0.5 || right > innerWidth + 0.5);
+    };
+    const isClipped = (element: Element | null): boolean =>
+      element !== null &&
+      ((getComputedStyle(element).overflowX !== 'visible' && !isOut(element)) ||
+        isClipped(element.parentElement));
+    return [...document.querySelectorAll('body *:not(.skip)')]
+      .filter((element) => isOut(element) && !isClipped(element.parentElement))
+      .map((element) => element.outerHTML.slice(0, 100));
+  });
