@@ -312,6 +312,27 @@ test.serial(
   },
 );
 
+test.serial('a connection that breaks is said, and comes back by itself', async (t) => {
+  t.timeout(MINUTES);
+  const { page, show, logIn } = await openPage(t, browser, world);
+  let isBroken = false;
+  const open: { close: () => Promise<void> }[] = [];
+  await page.routeWebSocket('**/ws', (socket) => {
+    if (isBroken) return void socket.close();
+    socket.connectToServer();
+    open.push(socket);
+  });
+  await logIn();
+  await show('/');
+  await page.locator('.stream[data-live]').waitFor();
+  isBroken = true;
+  for (const socket of open) await socket.close();
+  await page.getByText('The connection to the panel is lost').waitFor();
+  isBroken = false;
+  await page.locator('.stream[data-live]').waitFor();
+  t.is(await page.getByText('The connection to the panel is lost').count(), 0);
+});
+
 test.serial('with a second factor a login needs a code, and a recovery code works once', async (t) => {
   t.timeout(MINUTES);
   const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';

@@ -51,6 +51,7 @@ export function Shell() {
         </div>
       </header>
       <Main>
+        <LostBanner />
         <Outlet />
       </Main>
       <Notices />
@@ -103,6 +104,17 @@ function StreamState({ isOffered }: { isOffered: boolean }) {
       <span className="dot" aria-hidden />
       {say(isLive ? 'live.on' : 'live.off')}
     </span>
+  );
+}
+
+/** While the panel restarts, or the line is cut: what is shown may be old, and the page connects again by itself. */
+function LostBanner() {
+  const { say } = useReader();
+  const isLost = useLiveState() === 'waiting';
+  return (
+    <div role="status" className="lost">
+      {isLost && <p>{say('live.lost')}</p>}
+    </div>
   );
 }
 

@@ -67,6 +67,12 @@ export const Row = memo(function Row({ client, place }: { client: ClientRow; pla
         )}
         <span className="number">
           {totalGB > 0 ? say('usage.of', { used, all: format.bytes(totalGB) }) : used}
+          {expiryTime !== 0 && (
+            <span className="only-narrow">
+              {' · '}
+              <Ends expiryTime={expiryTime} now={now} />
+            </span>
+          )}
         </span>
       </div>
       <div role="gridcell" className="cell ends">
