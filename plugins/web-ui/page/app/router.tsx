@@ -77,7 +77,10 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Goes to the login when the session is given up, and back after it. */
+/** Goes to the login when a session is given up; at the start, the router does that by itself. */
+let previous = session.state().kind;
 session.subscribe(() => {
-  if (session.state().kind === 'out') void router.invalidate();
+  const { kind } = session.state();
+  if (kind === 'out' && (previous === 'in' || previous === 'ended')) void router.invalidate();
+  previous = kind;
 });
