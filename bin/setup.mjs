@@ -6,7 +6,6 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { copyApiPage, PAGE } from './api-page.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -26,6 +25,9 @@ const SOURCES = [
   'test',
   'examples',
 ];
+
+/** Files of pages for browsers, whatever their type. */
+const PAGES = /^plugins[/\\][^/\\]+[/\\]page[/\\]/;
 
 // A closed output must not crash the set-up.
 process.stderr.on('error', () => {});
@@ -168,7 +170,7 @@ async function digestSources() {
     )) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await walk(path);
-      else if (entry.name.endsWith('.ts') || path.startsWith(join(root, PAGE))) {
+      else if (entry.name.endsWith('.ts') || PAGES.test(path.slice(root.length))) {
         const { mtimeMs, size } = await stat(path);
         hash.update(`${path.slice(root.length)} ${mtimeMs} ${size}\n`);
       }
@@ -196,12 +198,18 @@ export async function build() {
     throw new Error(`Weir cannot be built, its packages are missing; run npm ci in ${root} first`);
   say('building …');
   await rm(join(root, 'dist'), { recursive: true, force: true });
+  // Only a checkout has these programs.
+  const [{ copyApiPage }, { buildWebPage }] = await Promise.all([
+    import('./api-page.mjs'),
+    import('./web-page.mjs'),
+  ]);
   await copyApiPage(root, join(root, 'dist'));
   await run('the build', process.execPath, [
     join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
     '-p',
     'tsconfig.json',
   ]);
+  await buildWebPage(root, join(root, 'dist'));
   await writeFile(builtStamp, wanted);
 }
 

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { chromium } from './chromium.mjs';
+import { chromium, installedChromium } from './chromium.mjs';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { pythonWith } from './python.mjs';
@@ -28,7 +28,7 @@ const folders = process.argv
 const fast = process.argv.includes('--fast');
 const full = process.argv.includes('--full');
 const NEEDS_CORE = /\.core(?:\.full)?\.test\.js$/;
-const NEEDS_BROWSER = /\.browser\.full\.test\.js$/;
+const NEEDS_BROWSER = /\.browser(?:\.full)?\.test\.js$/;
 const FULL = '.full.test.js';
 const EVERY_DATABASE = /^\/\/ Runs on every database( in test:full)?\.\n/;
 /** How long each file took in the last run on this checkout: the longest start first, so that no core waits at the end. */
@@ -90,13 +90,20 @@ const all = (await testFiles(join(root, 'dist'))).filter(
 // A file that is named is run.
 const wanted = all.filter((file) => full || !file.endsWith(FULL) || folders.includes(file));
 const found = fast ? { missing: '--fast' } : await core();
-const files = 'binary' in found ? wanted : wanted.filter((file) => !NEEDS_CORE.test(file));
-const leftOut = wanted.length - files.length;
+const coreless = 'binary' in found ? wanted : wanted.filter((file) => !NEEDS_CORE.test(file));
+/** A short test uses a browser that is there; only long proofs are worth an installation. */
+const hasBrowser = installedChromium() !== undefined;
+const files = coreless.filter(
+  (file) => full || hasBrowser || !NEEDS_BROWSER.test(file) || folders.includes(file),
+);
+const leftOut = wanted.length - coreless.length;
+const withoutBrowser = coreless.length - files.length;
 const print = (line) => process.stdout.write(`${line}\n`);
 if (wanted.length === 0)
   print(`there is no test ${folders.length > 0 ? `under ${folders.join(', ')}` : 'in dist'}`);
 if (files.length === 1) print(files[0]);
 if (leftOut > 0) print(`left out, for they need a core (${found.missing}): ${leftOut} files`);
+if (withoutBrowser > 0) print(`left out, for they need a browser: ${withoutBrowser} files`);
 if (all.length > wanted.length)
   print(`${all.length - wanted.length} long proofs are left to npm run test:full`);
 

@@ -6779,6 +6779,15 @@ export type SidecarsListReply = {
   problem: string;
 }[];
 
+export type SubscriptionUrlsInput = {
+  email: string;
+};
+
+export type SubscriptionUrlsReply = {
+  format: string;
+  url: string;
+}[];
+
 export type TrafficPreviewInput = {
   query: {
     /** Unix ms */
@@ -7969,6 +7978,12 @@ export class Weir extends Transport {
     /** The programs that run inbounds in place of the core: one entry for each process. — GET /panel/api/x/sidecars */
     list: (options?: CallOptions): Promise<SidecarsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/sidecars', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly subscription = {
+    /** The URLs of the subscription of a client, one for each format that is served, the standard one first. Empty for a client without a subId. — GET /panel/api/x/subscription/urls/{email} */
+    urls: (input: SubscriptionUrlsInput, options?: CallOptions): Promise<SubscriptionUrlsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/subscription/urls/{email}', gives: 'obj' }, input, options),
   } as const;
 
   readonly traffic = {

@@ -3,10 +3,12 @@ import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path';
 import { copyApiPage } from '../api-page.mjs';
 import { root } from '../setup.mjs';
+import { buildWebPage } from '../web-page.mjs';
 import { run } from './target.mjs';
 
-/** What runs needs neither types nor maps nor tests. */
-const LEFT_OUT = /(?:^|\/)(?:test|examples)(?:\/|$)|\.d\.ts$|\.map$|\.tsbuildinfo$/;
+/** What runs needs neither types nor maps nor tests; of the page's sources tests compile some. */
+const LEFT_OUT =
+  /^plugins\/web-ui\/page(?:\/|$)|(?:^|\/)(?:test|examples)(?:\/|$)|\.d\.ts$|\.map$|\.tsbuildinfo$/;
 /** Of the checkout, by their paths in the package. */
 const COPIED = {
   'bin/weir.mjs': 'app/bin/weir.mjs',
@@ -65,5 +67,5 @@ export async function copyProgram(folder) {
   ]);
   for (const path of await readdir(dist, { recursive: true }))
     if (LEFT_OUT.test(path)) await rm(join(dist, path), { recursive: true, force: true });
-  return { parts: [await copyApiPage(root, dist)] };
+  return { parts: [await copyApiPage(root, dist), ...(await buildWebPage(root, dist))] };
 }

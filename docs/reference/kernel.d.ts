@@ -697,7 +697,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly headers?: Joi.Schema;
   } | {
     readonly kind: 'folder';
-    readonly folder: StaticFolder;
+    readonly folder: Pick<StaticFolder, 'send'>;
   };
   /** The value goes into `obj` of the envelope. A handler that returns `unwrapped(value)` sends the bare value, under this media type. */
   export const payload: <S extends Joi.Schema>(schema: S, options?: {

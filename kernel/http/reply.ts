@@ -14,7 +14,7 @@ export type ReplyKind =
   | { readonly kind: 'bare'; readonly schema: Joi.Schema }
   | { readonly kind: 'raw'; readonly mediaType: string }
   | { readonly kind: 'stream'; readonly mediaType: string; readonly headers?: Joi.Schema }
-  | { readonly kind: 'folder'; readonly folder: StaticFolder };
+  | { readonly kind: 'folder'; readonly folder: Pick<StaticFolder, 'send'> };
 
 /** The value goes into `obj` of the envelope. A handler that returns `unwrapped(value)` sends the bare value, under this media type. */
 export const payload = <S extends Joi.Schema>(

@@ -48,6 +48,7 @@ import { Info } from './info.js';
 import { IssuedCertificate } from './issued-certificate.js';
 import { Misses } from './misses.js';
 import { previewRoutes } from './preview.js';
+import { urlRoutes } from './urls.js';
 import { Pipelined } from './pipelined.js';
 import { PublicUrls } from './public-urls.js';
 import { RenderedEntries } from './rendered-entries.js';
@@ -182,7 +183,7 @@ export default definePlugin({
       add({ subUrl: `${scheme}://${host}:${listeners.port('subscription')}${prefix ?? '/'}` });
     }),
   ],
-  routes: (scope) => [...scope.slowFetch.routes(), ...previewRoutes(scope)],
+  routes: (scope) => [...scope.slowFetch.routes(), ...previewRoutes(scope), ...urlRoutes(scope)],
   jobs: ({ certificate, misses, clock }) => [
     job('certificate', '1m', () => certificate.follow()),
     job('misses', '1m', () => misses.sweep(clock.now())),

@@ -104,7 +104,7 @@ async function machine(t: ExecutionContext): Promise<() => Promise<Checkout>> {
     await checkout.write('kernel/a.ts', 'fine');
     await checkout.write('node_modules/typescript/bin/tsc', TSC);
     await mkdir(join(checkout.folder, 'bin'));
-    for (const name of ['setup.mjs', 'api-page.mjs'])
+    for (const name of ['setup.mjs', 'api-page.mjs', 'web-page.mjs'])
       await copyFile(new URL(`bin/${name}`, await sourceRoot()), join(checkout.folder, 'bin', name));
     // What the build copies beside the page of the API.
     await checkout.write('plugins/api-docs/page/index.html', '');

@@ -18,9 +18,9 @@ const TABLES = [
 const DESCRIBED = [...TABLES.flatMap((table) => Object.keys(table)), 'GET /ws', ...SUBSCRIPTION_SERVER];
 const COUNT = 186;
 
-/** Of ours alone, beside everything below /panel/api/x/ and /panel/x/, and what plugins call by their own name. */
+/** Of ours alone, beside everything below /panel/api/x/ and /panel/x/, the web page, and what plugins call by their own name. */
 const OWN =
-  /^\/panel\/api\/(?:(?:x|access|system|notifications)\/|engine\/plan$|backuptotgbot$|setting\/(?:remoteTexts|subscriptionPreview)$)|^\/panel\/x\/|^\/(?:healthz|metrics)$/;
+  /^\/panel\/api\/(?:(?:x|access|system|notifications)\/|engine\/plan$|backuptotgbot$|setting\/(?:remoteTexts|subscriptionPreview)$)|^\/panel\/x\/|^\/(?:healthz|metrics|panel|panel\/\{\})?$/;
 const AT = '/panel/api/server';
 const FORMS = [
   ...['updatePanel', 'setUpdateChannel', 'logs/{count}', 'enginelogs/{count}', 'amneziawglogs/{count}'],

@@ -1,0 +1,163 @@
+// The session of the admin: its token for calls that change something, its end, and the calls that wait for a new login.
+import { PanelFailure, Weir } from '../../../../sdk/index.js';
+
+/**
+ * unknown: not asked yet; out: no session when the page was opened; in: logged in; ended: it ended while the page was
+ * used, and calls wait for a login
+ */
+export type SessionState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'out' }
+  | { readonly kind: 'in'; readonly name: string }
+  | { readonly kind: 'ended'; readonly name: string };
+
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  readonly twoFactorCode?: string;
+}
+
+/** How long the panel may take for one reply. */
+const ATTEMPT_MS = 60_000;
+const CSRF_FAILED = 'KERNEL_CSRF';
+
+interface Waiting {
+  readonly proceed: () => void;
+  readonly fail: (reason: Error) => void;
+}
+export class SessionAbandoned extends Error {}
+
+export class Session {
+  #state: SessionState = { kind: 'unknown' };
+  #csrf: Promise<string> | undefined;
+  readonly #waiting = new Set<Waiting>();
+  readonly #listeners = new Set<() => void>();
+  readonly #send: typeof fetch;
+  /** calls of the login itself, which wait for nothing */
+  readonly #open: Weir;
+
+  constructor({ url, send }: { url: string; send: typeof fetch }) {
+    this.#send = send;
+    this.#open = new Weir({ url, fetch: (input, init) => this.#once(input, init), retries: { most: 0 } });
+  }
+
+  readonly state = (): SessionState => this.#state;
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  #enter(state: SessionState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Asks the panel whether this browser is logged in. Rejects if there is no answer. */
+  async check(): Promise<void> {
+    try {
+      const name = await this.#nameOf();
+      this.#enter({ kind: 'in', name });
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      if (this.#state.kind === 'in' || this.#state.kind === 'ended') this.#end();
+      else this.#enter({ kind: 'out' });
+    }
+  }
+
+  async #nameOf(): Promise<string> {
+    const sessions = await this.#open.access.sessions.list();
+    return sessions.find(({ current }) => current)?.username ?? '';
+  }
+
+  /** Whether a login needs a code of a second factor. */
+  needsCode(): Promise<boolean> {
+    return this.#open.access.twoFactorEnabled();
+  }
+
+  /** Logs in and sends the calls that waited for it again. */
+  async logIn(login: Login): Promise<void> {
+    this.#csrf = undefined;
+    await this.#open.access.login({ body: login });
+    this.#csrf = undefined;
+    this.#enter({ kind: 'in', name: login.username });
+    for (const { proceed } of this.#waiting) proceed();
+    this.#waiting.clear();
+  }
+
+  async logOut(): Promise<void> {
+    await this.#open.access.logout();
+    this.leave();
+  }
+
+  /** Gives up the calls that wait, and goes to the login. */
+  leave(): void {
+    this.#csrf = undefined;
+    this.#enter({ kind: 'out' });
+    for (const { fail } of this.#waiting) fail(new SessionAbandoned('the session ended'));
+    this.#waiting.clear();
+  }
+
+  /** As `fetch`, for calls of the page. Without a session it waits for a login and sends the call again. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    for (;;) {
+      const response = await this.#once(input, init);
+      if (response.status !== 401) return response;
+      await this.#login(init?.signal ?? undefined);
+    }
+  };
+
+  /** Sends a call with the token of the session, and once again with a new token if another login replaced it. */
+  async #once(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const isChange = !/^(?:get|head)$/i.test(init.method ?? 'GET');
+    for (let attempt = 1; ; attempt++) {
+      const headers = new Headers(init.headers);
+      if (isChange && !/\/(?:login|getTwoFactorEnable)$/.test(String(input)))
+        headers.set('x-csrf-token', await this.#token());
+      const limit = AbortSignal.timeout(ATTEMPT_MS);
+      const response = await this.#send(input, {
+        ...init,
+        headers,
+        credentials: 'same-origin',
+        signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit,
+      });
+      if (response.status !== 403 || attempt > 1 || !(await isCsrfFailure(response))) return response;
+      this.#csrf = undefined;
+    }
+  }
+
+  #token(): Promise<string> {
+    const token = (this.#csrf ??= this.#open.access.csrfToken());
+    token.catch(() => {
+      if (this.#csrf === token) this.#csrf = undefined;
+    });
+    return token;
+  }
+
+  #end(): void {
+    this.#csrf = undefined;
+    if (this.#state.kind === 'in') this.#enter({ kind: 'ended', name: this.#state.name });
+  }
+
+  #login(signal: AbortSignal | undefined): Promise<void> {
+    this.#end();
+    if (this.#state.kind === 'out') return Promise.reject(new SessionAbandoned('there is no session'));
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { proceed: resolve, fail: reject };
+      this.#waiting.add(waiting);
+      signal?.addEventListener('abort', () => {
+        this.#waiting.delete(waiting);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+}
+
+const isUnauthorized = (error: unknown): boolean => error instanceof PanelFailure && error.status === 401;
+
+async function isCsrfFailure(response: Response): Promise<boolean> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  return (body as { code?: unknown } | undefined)?.code === CSRF_FAILED;
+}

@@ -1,0 +1,86 @@
+// The pages with their addresses. What is behind the dashboard is loaded when somebody goes there.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { pageUrl, session } from '../api/panel.js';
+import { viewOf } from '../clients/view.js';
+import { DashboardPage } from '../dashboard/page.js';
+import { LoginPage } from '../login/page.js';
+import { NotFound } from './not-found.js';
+import { PageFailed } from './page-failed.js';
+import { parseSearch, returnPath, stringifySearch } from './search-params.js';
+import { Shell } from './shell.js';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailed });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: 'login',
+  validateSearch: (search: Record<string, unknown>) => ({
+    returnTo: search['returnTo'] === undefined ? undefined : returnPath(String(search['returnTo'])),
+  }),
+  component: LoginPage,
+});
+
+const admin = createRoute({
+  getParentRoute: () => root,
+  id: 'admin',
+  beforeLoad: ({ location }) => {
+    if (session.state().kind !== 'out') return;
+    const { pathname, searchStr } = location;
+    const returnTo = returnPath(`${pathname}${searchStr}`);
+    throw redirect({ to: '/login', search: { returnTo: returnTo === '/' ? undefined : returnTo } });
+  },
+  component: Shell,
+});
+
+const dashboard = createRoute({ getParentRoute: () => admin, path: '/', component: DashboardPage });
+const clients = createRoute({
+  getParentRoute: () => admin,
+  path: 'clients',
+  validateSearch: (search: Record<string, unknown>) => viewOf(search),
+  component: lazyRouteComponent(() => import('../clients/list-page.js'), 'ClientsPage'),
+});
+/** The name is no part of the path: `..` is a name, too. */
+const client = createRoute({
+  getParentRoute: () => admin,
+  path: 'client',
+  validateSearch: (search: Record<string, unknown>) => ({
+    name: String(search['name'] ?? ''),
+    edit: search['edit'] === undefined ? undefined : '1',
+  }),
+  component: lazyRouteComponent(() => import('../clients/client-page.js'), 'ClientPage'),
+});
+const preferences = createRoute({
+  getParentRoute: () => admin,
+  path: 'preferences',
+  component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences])]),
+  basepath: pageUrl.pathname.replace(/\/$/, ''),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+/** Goes to the login when a session is given up; at the start, the router does that by itself. */
+let previous = session.state().kind;
+session.subscribe(() => {
+  const { kind } = session.state();
+  if (kind === 'out' && (previous === 'in' || previous === 'ended')) void router.invalidate();
+  previous = kind;
+});

@@ -1,0 +1,131 @@
+// What is around each page for admins: the bar with the pages, the state of the stream, and the login sheet.
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { LayoutDashboard, SlidersHorizontal, Users } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { pluginsQuery } from '../api/queries.js';
+import { useReader } from '../language/context.js';
+import type { MessageKey } from '../language/message-key.js';
+import { useLive, useLiveState } from '../live/use-live.js';
+import { LoginSheet } from '../login/sheet.js';
+import { Notices } from '../parts/notices.js';
+import { AccountMenu } from './account-menu.js';
+import { ShortcutHelp, useShortcuts } from './shortcuts.js';
+import './shell.css';
+
+const PAGES = [
+  { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
+  { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
+  { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
+] as const;
+
+export function Shell() {
+  const { say } = useReader();
+  const plugins = useQuery(pluginsQuery);
+  const isRunning = (name: string) =>
+    plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
+  useLive(isRunning('realtime'));
+  const keys = useShortcuts();
+  return (
+    <div className="shell">
+      <button type="button" className="skip" onClick={() => document.getElementById('main')?.focus()}>
+        {say('nav.skip')}
+      </button>
+      <header className="bar">
+        <Link to="/" className="brand" aria-label={say('nav.home')}>
+          <Mark />
+          <span>Weir</span>
+        </Link>
+        <nav aria-label={say('nav.label')}>
+          <ul>
+            {PAGES.map((page) => (
+              <li key={page.to}>
+                <PageLink {...page} />
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="bar-end">
+          <StreamState isOffered={isRunning('realtime')} />
+          <AccountMenu hasApiPage={isRunning('api-docs')} showKeys={keys.show} />
+        </div>
+      </header>
+      <Main>
+        <LostBanner />
+        <Outlet />
+      </Main>
+      <Notices />
+      <LoginSheet />
+      <ShortcutHelp {...keys} />
+    </div>
+  );
+}
+
+/** After a change of the page, a screen reader begins at its top. */
+function Main({ children }: { children: ReactNode }) {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current !== path) main.current?.focus({ preventScroll: true });
+    shown.current = path;
+  }, [path]);
+  return (
+    <main id="main" ref={main} tabIndex={-1}>
+      {children}
+    </main>
+  );
+}
+
+function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
+  const { say } = useReader();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const isHere = path === to || (also as readonly string[]).includes(path);
+  return (
+    <Link
+      to={to}
+      className="page-link"
+      data-here={isHere || undefined}
+      aria-current={isHere ? 'page' : undefined}
+    >
+      <Icon size={20} aria-hidden />
+      <span>{say(text as MessageKey)}</span>
+    </Link>
+  );
+}
+
+function StreamState({ isOffered }: { isOffered: boolean }) {
+  const { say } = useReader();
+  const state = useLiveState();
+  if (!isOffered) return null;
+  const isLive = state === 'live';
+  return (
+    <span className="stream" data-live={isLive || undefined} role="status">
+      <span className="dot" aria-hidden />
+      {say(isLive ? 'live.on' : 'live.off')}
+    </span>
+  );
+}
+
+/** While the panel restarts, or the line is cut: what is shown may be old, and the page connects again by itself. */
+function LostBanner() {
+  const { say } = useReader();
+  const isLost = useLiveState() === 'waiting';
+  return (
+    <div role="status" className="lost">
+      {isLost && <p>{say('live.lost')}</p>}
+    </div>
+  );
+}
+
+const Mark = () => (
+  <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+    <path
+      d="M3 6c3 0 3 3 6 3s3-3 6-3 3 3 6 3M3 13c3 0 3 3 6 3s3-3 6-3 3 3 6 3"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2.4"
+      strokeLinecap="round"
+    />
+  </svg>
+);

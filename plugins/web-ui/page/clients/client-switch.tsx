@@ -1,0 +1,55 @@
+// Switches a client on or off. The switch moves at once, and back if the panel refuses.
+import { useMutation } from '@tanstack/react-query';
+import { Switch } from 'react-aria-components';
+import { weir } from '../api/panel.js';
+import { queries } from '../api/queries.js';
+import { shownName } from '../format/names.js';
+import { useReader } from '../language/context.js';
+import type { ClientPage } from '../live/patches.js';
+import { notifyTrouble } from '../parts/notices.js';
+
+interface Switched {
+  readonly email: string;
+  readonly enable: boolean;
+}
+
+export function ClientSwitch({ client }: { client: Switched }) {
+  const { say } = useReader();
+  const { email, enable } = client;
+  const change = useMutation({
+    mutationFn: (on: boolean) => weir.clients.update({ email, body: { enable: on } }),
+    onMutate: (on) => showEnabled(email, on),
+    onError: (error, on) => {
+      showEnabled(email, !on);
+      notifyTrouble(error);
+    },
+    // A client at a limit stays off, whatever was wished.
+    onSuccess: async () => {
+      const stored = await weir.clients.get({ email });
+      showEnabled(email, stored.enable);
+      void queries.invalidateQueries({ queryKey: ['client', email] });
+    },
+  });
+  return (
+    <Switch
+      className="switch"
+      data-pending={change.isPending || undefined}
+      aria-label={say('switch.label', { name: shownName(email) })}
+      isSelected={enable}
+      isDisabled={change.isPending}
+      onChange={(on) => change.mutate(on)}
+    >
+      <span className="switch-track" aria-hidden />
+    </Switch>
+  );
+}
+
+/** In the pages of the list and on the page of the client. */
+function showEnabled(email: string, enable: boolean): void {
+  queries.setQueriesData<ClientPage>({ queryKey: ['clients', 'page'] }, (page) =>
+    page?.items.some((row) => row.email === email && row.enable !== enable)
+      ? { ...page, items: page.items.map((row) => (row.email === email ? { ...row, enable } : row)) }
+      : page,
+  );
+  queries.setQueryData(['client', email], (known: Switched | undefined) => known && { ...known, enable });
+}

@@ -1,0 +1,97 @@
+// The list of clients: filters, how many there are, the rows.
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { useSingleKeys } from '../app/shortcuts.js';
+import { useReader } from '../language/context.js';
+import { Problem } from '../parts/problem.js';
+import { Filters } from './filters.js';
+import { NewClient } from './new-client.js';
+import { type Range, useClientPages } from './pages.js';
+import { ClientTable } from './table.js';
+import { isFiltered, type View, viewOf } from './view.js';
+import './clients.css';
+
+const route = getRouteApi('/admin/clients');
+
+export function ClientsPage() {
+  const { say, format } = useReader();
+  const view = route.useSearch();
+  const navigate = useNavigate();
+  const [range, setRange] = useState<Range>({ first: 0, last: 40 });
+  const pages = useClientPages(view, range);
+  const [isAdding, setAdding] = useState(false);
+  /** Typing replaces the entry of the history, a choice adds one. */
+  const show = useCallback(
+    (next: View, isTyping = false) => void navigate({ to: '/clients', search: next, replace: isTyping }),
+    [navigate],
+  );
+  const act = useCallback((key: string): boolean => {
+    if (key === 'n') setAdding(true);
+    return key === 'n';
+  }, []);
+  useSingleKeys(act);
+  const { count, total } = pages;
+  return (
+    <div className="page clients">
+      <div className="page-head">
+        <h1>{say('clients.title')}</h1>
+        <Button className="button main" onPress={() => setAdding(true)}>
+          <Plus size={20} aria-hidden />
+          {say('clients.new')}
+        </Button>
+      </div>
+      <Filters view={view} show={show} groups={pages.groups} />
+      <div className="list-head">
+        <p className="muted" role="status">
+          {count === undefined ? say('loading') : say('clients.count', { shown: count, all: total ?? count })}
+        </p>
+        {pages.isMoved && (
+          <Button className="button small" onPress={pages.resort}>
+            {say('clients.moved')}
+          </Button>
+        )}
+      </div>
+      {pages.error !== null && pages.error !== undefined && (
+        <Problem error={pages.error} retry={pages.retry} />
+      )}
+      {count === 0 ? (
+        <Empty isFiltered={isFiltered(view)} clear={() => show(viewOf({}))} add={() => setAdding(true)} />
+      ) : (
+        count !== undefined && (
+          <ClientTable
+            key={JSON.stringify(view)}
+            view={view}
+            count={count}
+            row={pages.row}
+            sort={show}
+            show={setRange}
+            label={say('clients.label', { count: format.number(count) })}
+          />
+        )
+      )}
+      <NewClient isOpen={isAdding} close={() => setAdding(false)} />
+    </div>
+  );
+}
+
+function Empty({
+  isFiltered: filtered,
+  clear,
+  add,
+}: {
+  isFiltered: boolean;
+  clear: () => void;
+  add: () => void;
+}) {
+  const { say } = useReader();
+  return (
+    <div className="empty">
+      <p>{say(filtered ? 'clients.noMatch' : 'clients.none')}</p>
+      <Button className="button" onPress={filtered ? clear : add}>
+        {say(filtered ? 'clients.clear' : 'clients.new')}
+      </Button>
+    </div>
+  );
+}

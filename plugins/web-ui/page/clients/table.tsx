@@ -1,0 +1,145 @@
+// The rows of the list: only those on the screen are there, whatever their number. Arrows, j and k go from row to row.
+import { useNavigate } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { useSingleKeys } from '../app/shortcuts.js';
+import { useReader } from '../language/context.js';
+import type { ClientRow } from '../live/patches.js';
+import { useIsNarrow } from '../parts/narrow.js';
+import { keyTarget } from './key-target.js';
+import type { Range } from './pages.js';
+import { Row, RowSkeleton } from './row.js';
+import { type Sort, sortedBy, type View } from './view.js';
+
+const ROW = { wide: 44, narrow: 84 } as const;
+const COLUMNS = [
+  { key: 'email', sort: 'email' },
+  { key: 'state', sort: undefined },
+  { key: 'usage', sort: 'traffic' },
+  { key: 'ends', sort: 'expiryTime' },
+  { key: 'seen', sort: 'lastOnline' },
+] as const satisfies readonly { key: string; sort: Sort | undefined }[];
+
+export interface ClientTableProps {
+  readonly view: View;
+  readonly count: number;
+  readonly row: (index: number) => ClientRow | undefined;
+  readonly sort: (view: View) => void;
+  readonly show: (range: Range) => void;
+  readonly label: string;
+}
+
+export function ClientTable({ view, count, row, sort, show, label }: ClientTableProps) {
+  const { say } = useReader();
+  const navigate = useNavigate();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [current, setCurrent] = useState(0);
+  const isNarrow = useIsNarrow();
+  const height = isNarrow ? ROW.narrow : ROW.wide;
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 10,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height
+  useEffect(() => rows.measure(), [height]);
+  const items = rows.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => show({ first, last }), [first, last, show]);
+
+  const go = useCallback(
+    (index: number): void => {
+      const target = Math.min(count - 1, Math.max(0, index));
+      setCurrent(target);
+      rows.scrollToIndex(target);
+      // The row may be made only now.
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() =>
+          scroller.current
+            ?.querySelector<HTMLElement>(`[data-index="${target}"]`)
+            ?.focus({ preventScroll: true }),
+        ),
+      );
+    },
+    [count, rows],
+  );
+  const act = useCallback(
+    (key: string): boolean => {
+      const chosen = row(current);
+      if (key === 'j') go(current + 1);
+      else if (key === 'k') go(current - 1);
+      else if (key === 'e' && chosen)
+        void navigate({ to: '/client', search: { name: chosen.email, edit: '1' } });
+      else return false;
+      return true;
+    },
+    [current, go, navigate, row],
+  );
+  useSingleKeys(act);
+
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
+    const isRow = (event.target as Element).getAttribute('role') === 'row';
+    const chosen = row(current);
+    if (isRow && event.key === 'Enter' && chosen)
+      void navigate({ to: '/client', search: { name: chosen.email, edit: undefined } });
+    else {
+      const screen = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / height) - 1);
+      const target = isRow ? keyTarget(event.key, current, count, screen) : undefined;
+      if (target === undefined) return;
+      go(target);
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <div className="table" role="grid" aria-label={label} aria-rowcount={count + 1} onKeyDown={onKeyDown}>
+      <div role="rowgroup" className="table-head">
+        <div role="row" aria-rowindex={1} className="row head" tabIndex={-1}>
+          {COLUMNS.map(({ key, sort: by }) => (
+            <div
+              key={key}
+              role="columnheader"
+              className={`cell ${key}`}
+              aria-sort={by && view.sort === by ? (view.order ? 'descending' : 'ascending') : undefined}
+            >
+              {by ? (
+                <button type="button" className="sort" onClick={() => sort(sortedBy(view, by))}>
+                  {say(`column.${key}`)}
+                  {view.sort === by &&
+                    (view.order ? <ArrowDown size={16} aria-hidden /> : <ArrowUp size={16} aria-hidden />)}
+                </button>
+              ) : (
+                say(`column.${key}`)
+              )}
+            </div>
+          ))}
+          <div role="columnheader" className="cell acts">
+            <span className="unseen">{say('column.acts')}</span>
+          </div>
+        </div>
+      </div>
+      <div className="scroller" ref={scroller} role="presentation">
+        <div role="rowgroup" className="rows" style={{ height: rows.getTotalSize() }}>
+          {items.map((item) => {
+            const client = row(item.index);
+            const place = {
+              index: item.index,
+              start: item.start,
+              height,
+              isCurrent: item.index === Math.min(current, count - 1),
+              enter: setCurrent,
+            };
+            return client ? (
+              <Row key={item.key} client={client} place={place} />
+            ) : (
+              <RowSkeleton key={item.key} place={place} />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

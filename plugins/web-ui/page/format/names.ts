@@ -1,0 +1,26 @@
+// Names that other people chose: what is invisible in them becomes visible, and what is long is clipped.
+
+const LONGEST = 120;
+/** Control characters have pictures of their own (U+2400 on). */
+const PICTURES = 0x2400;
+/** Characters that change the direction, or that nobody sees. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function visible(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(PICTURES + code);
+  if (code === 0x7f) return '\u2421';
+  return `⟨${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}
+
+/** A name that is safe to show beside other text. */
+export function shownName(name: string): string {
+  const characters = [...name];
+  const clipped =
+    characters.length > LONGEST ? `${characters.slice(0, LONGEST).join('')}…` : characters.join('');
+  return clipped.replace(HIDDEN, visible);
+}
+
+/** The same inside a sentence: its direction does not reach beyond it. */
+export const isolated = (name: string): string => `\u2068${shownName(name)}\u2069`;

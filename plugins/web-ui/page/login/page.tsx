@@ -1,0 +1,25 @@
+// The login when the page is opened without a session.
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { session } from '../api/panel.js';
+import { useReader } from '../language/context.js';
+import { LanguageChoice } from '../preferences/language-choice.js';
+import { LoginForm } from './form.js';
+import './login.css';
+
+export function LoginPage() {
+  const { say } = useReader();
+  const router = useRouter();
+  const { returnTo } = useSearch({ from: '/login' });
+  const go = () => router.history.replace(`${router.basepath.replace(/\/$/, '')}${returnTo ?? '/'}`);
+  useEffect(() => {
+    if (session.state().kind === 'in') go();
+  });
+  return (
+    <main className="login">
+      <h1>{say('login.title')}</h1>
+      <LoginForm session={session} done={go} />
+      <LanguageChoice />
+    </main>
+  );
+}
