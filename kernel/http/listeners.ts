@@ -142,9 +142,9 @@ export class ListenerSet implements ListenersApi {
       cookies: this.cookies,
       ...(name === PANEL && { requireHost: (request) => this.#hosts.require(request) }),
       basePath: () => this.panel.basePath,
+      missing: (path) => this.#missing(path),
     });
-    const missing = (path: string) => this.#missing(path);
-    const listener = new Listener({ name, pipeline, certificate: where.certificate, missing });
+    const listener = new Listener({ name, pipeline, certificate: where.certificate });
     this.#open.set(name, { listener, ...where });
     return listener;
   }

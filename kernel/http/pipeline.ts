@@ -57,6 +57,8 @@ export interface PipelineParts {
   readonly cookies: SessionCookieNames;
   /** throws for a request under a host that the listener does not serve */
   readonly requireHost?: (request: Request) => void;
+  /** reply for a path without a route, or of which a folder has nothing */
+  readonly missing: (path: string) => Error;
 }
 
 export class Pipeline {
@@ -64,6 +66,10 @@ export class Pipeline {
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
+  }
+
+  missing(path: string): Error {
+    return this.#parts.missing(path);
   }
 
   get hasEnvelopes(): boolean {
@@ -184,7 +190,7 @@ export class Pipeline {
     } else if (reply.kind === 'folder') {
       this.#parts.replies.setHeaders(response);
       const { path } = context.params as { path: string };
-      if (!(await reply.folder.send(response.req, response, path))) throw kernelErrors.NOT_FOUND();
+      if (!(await reply.folder.send(response.req, response, path))) throw this.missing(response.req.path);
     } else if (reply.kind === 'raw')
       this.#parts.replies.send(
         response,

@@ -23,8 +23,6 @@ export interface ListenerOptions {
   readonly pipeline: Pipeline;
   /** with a certificate it serves HTTPS */
   readonly certificate?: Certificate | undefined;
-  /** reply for a path without a route */
-  readonly missing?: (path: string) => Error;
   /** how long a connection with a request under way may be idle */
   readonly silenceMs?: number;
 }
@@ -91,7 +89,7 @@ export class Listener {
     // HEAD is GET; Node omits the body.
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const found = this.#router.find(method, request.url);
-    if (!found) throw this.#options.missing?.(request.path) ?? kernelErrors.NOT_FOUND();
+    if (!found) throw this.#options.pipeline.missing(request.path);
     request.params = found.params;
     void found.target(request, response);
   }

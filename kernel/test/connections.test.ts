@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import test from 'ava';
-import { definePlugin, Listeners, message, raw, route, shape } from '../index.js';
+import { definePlugin, kernelErrors, Listeners, message, raw, route, shape } from '../index.js';
 import { Pipeline } from '../http/pipeline.js';
 import { Listener } from '../http/server.js';
 import { ReplyWriter } from '../../net/reply-writer.js';
@@ -19,6 +19,7 @@ test.after.always(() => world[Symbol.asyncDispose]());
 /** A pipeline without a kernel, for routes that everybody may call. */
 const alone = (errors: 'envelope' | 'status' = 'envelope') =>
   new Pipeline({
+    missing: () => kernelErrors.NOT_FOUND(),
     hooks: new HookRegistry(),
     sessions: undefined as never,
     proxies: new Proxies([]),
