@@ -98,13 +98,31 @@ export function parseDocument(text: string): ParsedText {
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? { document: value as Values }
       : { line: 1 };
+  } catch {
+    return { line: faultLine(text) };
+  }
+}
+
+/** Whether the text is wrong already, and not only too short. */
+function isWrong(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
   } catch (error) {
     const said = error instanceof Error ? error.message : '';
-    const line = /line (\d+)/.exec(said)?.[1];
     const position = /position (\d+)/.exec(said)?.[1];
-    if (line !== undefined) return { line: Number(line) };
-    return position === undefined
-      ? { line: text.split('\n').length }
-      : { line: text.slice(0, Number(position)).split('\n').length };
+    return position === undefined ? !/end of|unterminated/i.test(said) : Number(position) < text.length;
   }
+}
+
+/** Browsers do not always say where a fault is: the first line with which the text is wrong. */
+function faultLine(text: string): number {
+  const lines = text.split('\n');
+  let [low, high] = [1, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isWrong(lines.slice(0, middle).join('\n'))) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
