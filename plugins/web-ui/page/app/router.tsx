@@ -61,9 +61,28 @@ const preferences = createRoute({
   path: 'preferences',
   component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
+const inbounds = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbounds',
+  component: lazyRouteComponent(() => import('../inbounds/list-page.js'), 'InboundsPage'),
+});
+const inbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'InboundPage'),
+});
+const newInbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound/new',
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences])]),
+  routeTree: root.addChildren([
+    login,
+    admin.addChildren([dashboard, clients, client, preferences, inbounds, inbound, newInbound]),
+  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
