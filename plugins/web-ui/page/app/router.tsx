@@ -61,9 +61,40 @@ const preferences = createRoute({
   path: 'preferences',
   component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
+const system = createRoute({
+  getParentRoute: () => admin,
+  path: 'system',
+  component: lazyRouteComponent(() => import('../system/layout.js'), 'SystemLayout'),
+});
+const systemStart = createRoute({
+  getParentRoute: () => system,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/system/plugins', replace: true });
+  },
+});
+const plugins = createRoute({
+  getParentRoute: () => system,
+  path: 'plugins',
+  component: lazyRouteComponent(() => import('../system/plugins-page.js'), 'PluginsPage'),
+});
+const access = createRoute({
+  getParentRoute: () => system,
+  path: 'access',
+  component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences])]),
+  routeTree: root.addChildren([
+    login,
+    admin.addChildren([
+      dashboard,
+      clients,
+      client,
+      preferences,
+      system.addChildren([systemStart, plugins, access]),
+    ]),
+  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
