@@ -1,4 +1,6 @@
-// Who may use the panel: sessions and API tokens.
+// Who may use the panel: the admin, the second factor, sessions and API tokens.
+import { Account } from './account.js';
+import { SecondFactor } from './second-factor.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
@@ -6,5 +8,7 @@ export const AccessPage = () => (
   <div className="stack">
     <Sessions />
     <Tokens />
+    <SecondFactor />
+    <Account />
   </div>
 );

@@ -20,3 +20,11 @@ export const tokensQuery = queryOptions({
   queryKey: ['access', 'tokens'],
   queryFn: ({ signal }) => weir.settings.apiTokens.list({ signal }),
 });
+export const twoFactorQuery = queryOptions({
+  queryKey: ['access', 'twoFactor'],
+  queryFn: ({ signal }) => weir.access.twoFactorEnabled({ signal }),
+});
+export const recoveryQuery = queryOptions({
+  queryKey: ['access', 'recovery'],
+  queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
+});
