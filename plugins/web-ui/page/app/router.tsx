@@ -77,11 +77,42 @@ const newInbound = createRoute({
   path: 'inbound/new',
   component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
 });
+const system = createRoute({
+  getParentRoute: () => admin,
+  path: 'system',
+  component: lazyRouteComponent(() => import('../system/layout.js'), 'SystemLayout'),
+});
+const systemStart = createRoute({
+  getParentRoute: () => system,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/system/plugins', replace: true });
+  },
+});
+const plugins = createRoute({
+  getParentRoute: () => system,
+  path: 'plugins',
+  component: lazyRouteComponent(() => import('../system/plugins-page.js'), 'PluginsPage'),
+});
+const access = createRoute({
+  getParentRoute: () => system,
+  path: 'access',
+  component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    admin.addChildren([dashboard, clients, client, preferences, inbounds, inbound, newInbound]),
+    admin.addChildren([
+      dashboard,
+      clients,
+      client,
+      preferences,
+      inbounds,
+      inbound,
+      newInbound,
+      system.addChildren([systemStart, plugins, access]),
+    ]),
   ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
