@@ -62,8 +62,28 @@ const preferences = createRoute({
   component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
 
+const nodes = createRoute({
+  getParentRoute: () => admin,
+  path: 'nodes',
+  component: lazyRouteComponent(() => import('../nodes/list-page.js'), 'NodesPage'),
+});
+const newNode = createRoute({
+  getParentRoute: () => admin,
+  path: 'node/new',
+  component: lazyRouteComponent(() => import('../nodes/new-page.js'), 'NewNodePage'),
+});
+const node = createRoute({
+  getParentRoute: () => admin,
+  path: 'node',
+  validateSearch: (search: Record<string, unknown>) => ({
+    id: String(search['id'] ?? ''),
+    edit: search['edit'] === undefined ? undefined : '1',
+  }),
+  component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences])]),
+  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences, nodes, newNode, node])]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
