@@ -100,11 +100,28 @@ const access = createRoute({
   component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
 });
 
+const nodes = createRoute({
+  getParentRoute: () => admin,
+  path: 'nodes',
+  component: lazyRouteComponent(() => import('../nodes/list-page.js'), 'NodesPage'),
+});
+const newNode = createRoute({
+  getParentRoute: () => admin,
+  path: 'node/new',
+  component: lazyRouteComponent(() => import('../nodes/new-page.js'), 'NewNodePage'),
+});
+const node = createRoute({
+  getParentRoute: () => admin,
+  path: 'node',
+  validateSearch: (search: Record<string, unknown>) => ({
+    id: String(search['id'] ?? ''),
+    edit: search['edit'] === undefined ? undefined : '1',
+  }),
+  component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([
-    login,
     admin.addChildren([
-      dashboard,
       clients,
       client,
       preferences,
@@ -112,8 +129,11 @@ export const router = createRouter({
       inbound,
       newInbound,
       system.addChildren([systemStart, plugins, access]),
+      dashboard,
+      nodes,
+      newNode,
+      node,
     ]),
-  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
