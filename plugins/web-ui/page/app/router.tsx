@@ -121,19 +121,22 @@ const node = createRoute({
 });
 
 export const router = createRouter({
+  routeTree: root.addChildren([
+    login,
     admin.addChildren([
+      dashboard,
       clients,
       client,
-      preferences,
       inbounds,
       inbound,
       newInbound,
-      system.addChildren([systemStart, plugins, access]),
-      dashboard,
       nodes,
       newNode,
       node,
+      system.addChildren([systemStart, plugins, access]),
+      preferences,
     ]),
+  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
