@@ -3,6 +3,7 @@ import test from 'ava';
 import {
   documentOf,
   editOf,
+  mergedAbove,
   newDocument,
   parseDocument,
   type ProtocolsReply,
@@ -61,4 +62,25 @@ test('a broken text says its line', (t) => {
   t.deepEqual(parseDocument('{"a":1}'), { document: { a: 1 } });
   t.is(parseDocument('{\n"a": 1,\n"b": x\n}').line, 3);
   t.is(parseDocument('[]').line, 1);
+});
+
+test('after somebody else saved, only what the reader changed is put above it', (t) => {
+  const before = { remark: 'a', port: 1, settings: { height: 3, wings: 2, list: [1] }, listen: 'x' };
+  const mine = { remark: 'a', port: 2, settings: { height: 4, wings: 2, list: [1] } };
+  const theirs = {
+    remark: 'b',
+    port: 1,
+    settings: { height: 9, wings: 5, list: [1, 2] },
+    listen: 'x',
+    tag: 't',
+  };
+  t.deepEqual(mergedAbove(before, mine, theirs), {
+    remark: 'b',
+    port: 2,
+    settings: { height: 4, wings: 5, list: [1, 2] },
+    tag: 't',
+  });
+  t.deepEqual(mergedAbove({}, { settings: { height: 1 } }, { settings: { wings: 1 } }), {
+    settings: { height: 1 },
+  });
 });

@@ -86,6 +86,22 @@ export function newDocument(
 /** What to send for an edit: only parts that were changed. */
 export const editOf = (before: Values, after: Values): Values => changedOf(before, after);
 
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What the reader changed, field by field, above what somebody else has saved meanwhile. */
+export function mergedAbove(before: Values, mine: Values, theirs: Values): Values {
+  const merged: Record<string, unknown> = { ...theirs };
+  for (const name of new Set([...Object.keys(before), ...Object.keys(mine)])) {
+    const [old, own, other] = [before[name], mine[name], theirs[name]];
+    if (JSON.stringify(old) === JSON.stringify(own)) continue;
+    if (own === undefined) delete merged[name];
+    else
+      merged[name] = isRecord(old) && isRecord(own) && isRecord(other) ? mergedAbove(old, own, other) : own;
+  }
+  return merged;
+}
+
 export interface ParsedText {
   readonly document?: Values;
   /** of the fault, from 1 on, where the browser says it */

@@ -12,7 +12,14 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { documentOf, editOf, newDocument, type ProtocolsReply, type TransportsReply } from './document.js';
+import {
+  documentOf,
+  editOf,
+  mergedAbove,
+  newDocument,
+  type ProtocolsReply,
+  type TransportsReply,
+} from './document.js';
 import { InboundFields } from './inbound-fields.js';
 import { JsonView } from './json-view.js';
 import { inboundQuery, inboundSchemasQuery } from './queries.js';
@@ -77,6 +84,13 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
         setTheirs(await weir.inbounds.get({ id: start.id }).catch(() => undefined));
     },
   });
+  /** From the version that somebody else has saved; the reader looks at it, and saves again. */
+  const goOn = (next: Values): void => {
+    setStart(theirs);
+    setDocument(next);
+    setTheirs(undefined);
+    save.reset();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!isBroken && !save.isPending) save.mutate();
@@ -91,13 +105,8 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
         <Conflict
           mine={changes}
           theirs={documentOf(theirs, schemas.protocols)}
-          // Mine is then saved above theirs, of which the reader knows.
-          know={() => setStart(theirs)}
-          take={() => {
-            setStart(theirs);
-            setDocument(documentOf(theirs, schemas.protocols));
-            setTheirs(undefined);
-          }}
+          keep={() => goOn(mergedAbove(before, document, documentOf(theirs, schemas.protocols)))}
+          take={() => goOn(documentOf(theirs, schemas.protocols))}
         />
       )}
       <div className="columns">
@@ -130,11 +139,11 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
 interface ConflictProps {
   readonly mine: Values;
   readonly theirs: Values;
-  readonly know: () => void;
+  readonly keep: () => void;
   readonly take: () => void;
 }
 
-function Conflict({ mine, theirs, know, take }: ConflictProps) {
+function Conflict({ mine, theirs, keep, take }: ConflictProps) {
   const { say } = useReader();
   return (
     <section className="card">
@@ -151,7 +160,7 @@ function Conflict({ mine, theirs, know, take }: ConflictProps) {
         </dl>
       ))}
       <div className="actions">
-        <Button className="button" onPress={know}>
+        <Button className="button" onPress={keep}>
           {say('inbounds.mine')}
         </Button>
         <Button className="button" onPress={take}>
