@@ -27,7 +27,7 @@ export function ConflictBox<F extends string>({
   const id = useId();
   return (
     <section className="conflict" role="alert" aria-labelledby={id}>
-      <h3 id={id}>{say('conflict.title')}</h3>
+      <h2 id={id}>{say('conflict.title')}</h2>
       {kept.length > 0 && <p>{say('conflict.kept', { fields: kept.map(label).join(', ') })}</p>}
       {conflicts.length > 0 && <p>{say('conflict.choose')}</p>}
       {conflicts.map(({ field, before, mine, theirs }) => (
