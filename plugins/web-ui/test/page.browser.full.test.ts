@@ -134,6 +134,8 @@ test.serial(
 
     await page.locator('.page-head .switch').click();
     await page.locator('.verdict[data-state=off]').waitFor();
+    // The switch moves before the panel has answered; the notice comes after it.
+    await page.locator('.notice').filter({ hasText: 'is off.' }).waitFor();
     t.false((await stored()).enable);
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
