@@ -61,9 +61,82 @@ const preferences = createRoute({
   path: 'preferences',
   component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
+const inbounds = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbounds',
+  component: lazyRouteComponent(() => import('../inbounds/list-page.js'), 'InboundsPage'),
+});
+const inbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'InboundPage'),
+});
+const newInbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound/new',
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
+});
+const system = createRoute({
+  getParentRoute: () => admin,
+  path: 'system',
+  component: lazyRouteComponent(() => import('../system/layout.js'), 'SystemLayout'),
+});
+const systemStart = createRoute({
+  getParentRoute: () => system,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/system/plugins', replace: true });
+  },
+});
+const plugins = createRoute({
+  getParentRoute: () => system,
+  path: 'plugins',
+  component: lazyRouteComponent(() => import('../system/plugins-page.js'), 'PluginsPage'),
+});
+const access = createRoute({
+  getParentRoute: () => system,
+  path: 'access',
+  component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
+});
+
+const nodes = createRoute({
+  getParentRoute: () => admin,
+  path: 'nodes',
+  component: lazyRouteComponent(() => import('../nodes/list-page.js'), 'NodesPage'),
+});
+const newNode = createRoute({
+  getParentRoute: () => admin,
+  path: 'node/new',
+  component: lazyRouteComponent(() => import('../nodes/new-page.js'), 'NewNodePage'),
+});
+const node = createRoute({
+  getParentRoute: () => admin,
+  path: 'node',
+  validateSearch: (search: Record<string, unknown>) => ({
+    id: String(search['id'] ?? ''),
+    edit: search['edit'] === undefined ? undefined : '1',
+  }),
+  component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences])]),
+  routeTree: root.addChildren([
+    login,
+    admin.addChildren([
+      dashboard,
+      clients,
+      client,
+      inbounds,
+      inbound,
+      newInbound,
+      nodes,
+      newNode,
+      node,
+      system.addChildren([systemStart, plugins, access]),
+      preferences,
+    ]),
+  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,

@@ -1,13 +1,14 @@
 // What is around each page for admins: the bar with the pages, the state of the stream, and the login sheet.
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { LayoutDashboard, SlidersHorizontal, Users } from 'lucide-react';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Ellipsis, LayoutDashboard, Network, Server, Settings, SlidersHorizontal, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
-import type { MessageKey } from '../language/message-key.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
+import { useIsNarrow } from '../parts/narrow.js';
 import { Notices } from '../parts/notices.js';
 import { AccountMenu } from './account-menu.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
@@ -16,11 +17,18 @@ import './shell.css';
 const PAGES = [
   { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
+  { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
+  { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
+  { to: '/system', text: 'nav.system', icon: Settings, also: ['/system/plugins', '/system/access'] },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
 
+/** How many pages the bar of a phone has room for; the others are in its menu. */
+const ON_A_PHONE = 3;
+
 export function Shell() {
   const { say } = useReader();
+  const isNarrow = useIsNarrow();
   const plugins = useQuery(pluginsQuery);
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
@@ -38,11 +46,16 @@ export function Shell() {
         </Link>
         <nav aria-label={say('nav.label')}>
           <ul>
-            {PAGES.map((page) => (
+            {(isNarrow ? PAGES.slice(0, ON_A_PHONE) : PAGES).map((page) => (
               <li key={page.to}>
                 <PageLink {...page} />
               </li>
             ))}
+            {isNarrow && (
+              <li>
+                <OtherPages />
+              </li>
+            )}
           </ul>
         </nav>
         <div className="bar-end">
@@ -77,10 +90,39 @@ function Main({ children }: { children: ReactNode }) {
   );
 }
 
-function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
+function OtherPages() {
+  const { say } = useReader();
+  const navigate = useNavigate();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const others = PAGES.slice(ON_A_PHONE);
+  const isHere = others.some((page) => isAt(page, path));
+  return (
+    <MenuTrigger>
+      <Button className="page-link" data-here={isHere || undefined}>
+        <Ellipsis size={20} aria-hidden />
+        <span>{say('more')}</span>
+      </Button>
+      <Popover className="popover" placement="top end">
+        <Menu className="menu">
+          {others.map(({ to, text }) => (
+            <MenuItem key={to} onAction={() => void navigate({ to })}>
+              {say(text)}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
+  path === to || (also as readonly string[]).includes(path);
+
+function PageLink(page: (typeof PAGES)[number]) {
+  const { to, text, icon: Icon } = page;
   const { say } = useReader();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const isHere = path === to || (also as readonly string[]).includes(path);
+  const isHere = isAt(page, path);
   return (
     <Link
       to={to}
@@ -89,7 +131,7 @@ function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
       aria-current={isHere ? 'page' : undefined}
     >
       <Icon size={20} aria-hidden />
-      <span>{say(text as MessageKey)}</span>
+      <span>{say(text)}</span>
     </Link>
   );
 }

@@ -1,0 +1,195 @@
+// The fields of a JSON schema, by section; the advanced ones folded. The values and the call to save belong to the page around it.
+import { useId, useState } from 'react';
+import { Switch } from 'react-aria-components';
+import { useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
+import { Field } from '../parts/field.js';
+import { GenerateButton } from './generate-button.js';
+import type { FormField, JsonSchema, Values } from './schema.js';
+import { jsonOf, sectionsOf, typedValue, withValue } from './values.js';
+import './forms.css';
+
+export interface SchemaFormProps {
+  readonly schema: JsonSchema;
+  readonly values: Values;
+  readonly change: (values: Values) => void;
+  /** what is wrong, by the path of the field below this form, such as `sockopt.mark` */
+  readonly problems?: ReadonlyMap<string, string>;
+}
+
+export function SchemaForm({ schema, values, change, problems }: SchemaFormProps) {
+  const { say } = useReader();
+  const row = (field: FormField) => (
+    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems} />
+  );
+  return (
+    <div className="schema-form">
+      {sectionsOf(schema, values).map(({ title, basic, advanced, setCount }) => (
+        <fieldset key={title} className="schema-section">
+          {title !== '' && <legend>{title}</legend>}
+          {basic.map(row)}
+          {advanced.length > 0 && (
+            <details className="fold">
+              <summary>{say('forms.advanced', { count: advanced.length, set: setCount })}</summary>
+              <div className="schema-section">{advanced.map(row)}</div>
+            </details>
+          )}
+        </fieldset>
+      ))}
+    </div>
+  );
+}
+
+interface FieldPartProps {
+  readonly field: FormField;
+  readonly values: Values;
+  readonly change: (values: Values) => void;
+  readonly problems: ReadonlyMap<string, string> | undefined;
+}
+
+function SchemaField({ field, values, change, problems }: FieldPartProps) {
+  const { name, words } = field;
+  const cost = words.change === 'none' ? undefined : words.change;
+  const { say } = useReader();
+  return (
+    <div className="schema-field">
+      <FieldInput
+        field={field}
+        value={values[name]}
+        set={(value) => change(withValue(values, field, value))}
+        problems={problems}
+      />
+      {words.generator && (
+        <GenerateButton field={field} generator={words.generator} values={values} change={change} />
+      )}
+      {cost && <p className="hint">{say(`forms.cost.${cost}`)}</p>}
+    </div>
+  );
+}
+
+interface InputProps {
+  readonly field: FormField;
+  readonly value: unknown;
+  readonly set: (value: unknown) => void;
+  readonly problems: ReadonlyMap<string, string> | undefined;
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+
+function FieldInput({ field, value, set, problems }: InputProps) {
+  const { title, schema, words, input, name, isRequired } = field;
+  const { say } = useReader();
+  const problem = problems?.get(name);
+  const common = {
+    label: title,
+    ...(schema.description !== undefined && { hint: schema.description }),
+    ...(problem !== undefined && { problem }),
+    ...(words.unit !== undefined && { unit: words.unit }),
+  };
+  const typed = (text: string): void => set(typedValue(field, text));
+  switch (input) {
+    case 'boolean':
+      return (
+        <Switch className="switch" isSelected={(value ?? schema.default) === true} onChange={set}>
+          <span className="switch-track" aria-hidden />
+          {title}
+        </Switch>
+      );
+    case 'choice': {
+      const values = schema.enum ?? [];
+      const at = values.indexOf(value ?? schema.default);
+      return (
+        <Choice
+          label={title}
+          value={String(at)}
+          options={[
+            ...(at < 0 || !isRequired ? [{ value: '-1', text: say('forms.unset') }] : []),
+            ...values.map((option, index) => ({ value: String(index), text: textOf(option) || '–' })),
+          ]}
+          choose={(index) => set(values[Number(index)])}
+        />
+      );
+    }
+    case 'object':
+      return (
+        <fieldset className="schema-object">
+          <legend>{title}</legend>
+          <SchemaForm
+            schema={schema}
+            values={(value ?? {}) as Values}
+            change={set}
+            problems={below(problems, name)}
+          />
+        </fieldset>
+      );
+    case 'list':
+      return (
+        <Field
+          {...common}
+          hint={schema.description ?? say('forms.onePerLine')}
+          isLong
+          isPlain
+          value={Array.isArray(value) ? value.join('\n') : textOf(value)}
+          onChange={(text) => (text === '' ? set(undefined) : typed(text))}
+        />
+      );
+    case 'json':
+      return <JsonField {...common} value={value} set={set} />;
+    default:
+      return (
+        <Field
+          {...common}
+          {...(words.generated && { placeholder: say('forms.generated') })}
+          {...(words.secret && { autoComplete: 'off' })}
+          {...(input === 'number' && { inputMode: 'decimal' as const })}
+          isPlain={input === 'number' || words.secret === true || words.generator !== undefined}
+          value={textOf(value)}
+          onChange={typed}
+        />
+      );
+  }
+}
+
+/** The problems below a field, by their path within it. */
+const below = (problems: ReadonlyMap<string, string> | undefined, name: string) =>
+  new Map(
+    [...(problems ?? [])].flatMap(([path, text]) =>
+      path.startsWith(`${name}.`) ? [[path.slice(name.length + 1), text] as const] : [],
+    ),
+  );
+
+interface JsonProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly problem?: string;
+  readonly value: unknown;
+  readonly set: (value: unknown) => void;
+}
+
+/** Text that is not JSON yet stays in the field, and the value remains as it was. */
+function JsonField({ label, hint, problem, value, set }: JsonProps) {
+  const { say } = useReader();
+  const id = useId();
+  const shown = value === undefined ? '' : JSON.stringify(value, null, 2);
+  const [typing, setTyping] = useState<string>();
+  const isBroken = typing !== undefined && jsonOf(typing) === undefined;
+  const wrong = isBroken ? say('forms.notJson') : problem;
+  return (
+    <Field
+      id={id}
+      label={label}
+      isLong
+      isPlain
+      {...(hint !== undefined && { hint })}
+      {...(wrong !== undefined && { problem: wrong })}
+      value={typing ?? shown}
+      onChange={(text) => {
+        setTyping(text);
+        const parsed = jsonOf(text);
+        if (parsed) set(parsed.value);
+      }}
+      onBlur={() => !isBroken && setTyping(undefined)}
+    />
+  );
+}

@@ -1,0 +1,92 @@
+// Forms from schemas: which input a field gets, what is shown, what is sent.
+import test from 'ava';
+import { choicesOf, filledBy, sentBy } from '../page/forms/generate.js';
+import { fieldsOf, type JsonSchema, titleOf } from '../page/forms/schema.js';
+import {
+  changedOf,
+  costOf,
+  initialOf,
+  isShown,
+  jsonOf,
+  sectionsOf,
+  typedValue,
+  withPath,
+  withValue,
+} from '../page/forms/values.js';
+
+const schema: JsonSchema = {
+  required: ['mode'],
+  properties: {
+    port: { type: 'integer', 'x-weir': { order: 2, change: 'replace' } },
+    mode: { enum: ['a', 'b'], default: 'a', 'x-weir': { order: 1, change: 'none' } },
+    short: {
+      anyOf: [{ type: 'null' }, { enum: [''] }, { type: 'string' }],
+      'x-weir': { order: 3, level: 'advanced', when: { field: 'mode', is: ['b'] } },
+    },
+    tags: { type: 'array', items: { type: 'string' }, 'x-weir': { order: 4, level: 'advanced' } },
+    other: { type: 'string', 'x-weir': { aliasOf: 'mode' } },
+    free: { type: 'object', 'x-weir': { order: 5, section: 'More' } },
+  },
+};
+const field = (name: string) => {
+  const found = fieldsOf(schema).find((one) => one.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+test('fields stand in their order, each with its input, without other names', (t) => {
+  t.deepEqual(
+    fieldsOf(schema).map(({ name, input }) => [name, input]),
+    [
+      ['mode', 'choice'],
+      ['port', 'number'],
+      ['short', 'text'],
+      ['tags', 'list'],
+      ['free', 'json'],
+    ],
+  );
+  t.is(titleOf('maxTimeDiff'), 'Max Time Diff');
+});
+
+test('advanced fields are counted, and hidden ones are neither shown nor counted', (t) => {
+  t.false(isShown(field('short'), { mode: 'a' }));
+  const [main, more] = sectionsOf(schema, { mode: 'b', short: 'x' });
+  t.deepEqual([main?.advanced.length, main?.setCount, more?.title], [2, 1, 'More']);
+  t.is(sectionsOf(schema, { mode: 'a', short: 'x' })[0]?.setCount, 0);
+});
+
+test('a new form has the defaults, and blank fields are left out', (t) => {
+  t.deepEqual(initialOf(schema), { mode: 'a' });
+  t.deepEqual(withValue({ mode: 'a', unknown: 1, port: 2 }, field('port'), ''), { mode: 'a', unknown: 1 });
+  t.deepEqual(changedOf({ a: 1, b: [1] }, { a: 1, b: [2] }), { b: [2] });
+});
+
+test('what is no number yet stays as it was typed', (t) => {
+  t.deepEqual(
+    ['443', '4e', '-'].map((typed) => typedValue(field('port'), typed)),
+    [443, '4e', '-'],
+  );
+  t.deepEqual(typedValue(field('tags'), 'a\nb'), ['a', 'b']);
+  t.is(jsonOf('{'), undefined);
+  t.deepEqual(jsonOf('{"a":1}'), { value: { a: 1 } });
+});
+
+test('the dearest change says what saving costs', (t) => {
+  t.is(costOf(schema, { mode: 'a', port: 1 }, { mode: 'b', port: 1 }), 'none');
+  t.is(costOf(schema, { mode: 'a', port: 1 }, { mode: 'b', port: 2 }), 'replace');
+});
+
+test('a generator sends fields beside it, and fills paths', (t) => {
+  const generator = {
+    method: 'GET',
+    path: '/panel/x',
+    send: { sni: 'name' },
+    fills: { key: 'k', 'inner.pub': 'p' },
+    choose: { from: 'items', label: 'l' },
+  } as const;
+  t.deepEqual(sentBy(generator, { name: 'n' }), { sni: 'n' });
+  const items = [{ k: 1, p: 2 }];
+  t.deepEqual(choicesOf(generator, { items }), items);
+  t.deepEqual(filledBy(generator, { inner: { kept: 0 } }, items[0]), { key: 1, inner: { kept: 0, pub: 2 } });
+  t.deepEqual(withPath({ a: 'text' }, 'a.b', 1), { a: { b: 1 } });
+});
