@@ -85,7 +85,7 @@ export function sectionsOf(schema: JsonSchema, values: Values): Section[] {
   });
 }
 
-/** What was typed as the value of a field; a number that is none stays text, so that nothing is lost. */
+/** What was typed as the value of a field; an invalid number stays text, so that nothing is lost. */
 export function typedValue(field: FormField, typed: string): unknown {
   if (field.input === 'list') {
     const items = typed.split('\n');
