@@ -59,6 +59,7 @@ test('a new form has the defaults, and blank fields are left out', (t) => {
   t.deepEqual(initialOf(schema), { mode: 'a' });
   t.deepEqual(withValue({ mode: 'a', unknown: 1, port: 2 }, field('port'), ''), { mode: 'a', unknown: 1 });
   t.deepEqual(changedOf({ a: 1, b: [1] }, { a: 1, b: [2] }), { b: [2] });
+  t.deepEqual(changedOf({ a: 'x', b: '', c: 'y' }, { c: 'y' }), { a: '' });
 });
 
 test('what is no number yet stays as it was typed', (t) => {

@@ -47,9 +47,17 @@ export function withPath(values: Values, path: string, value: unknown): Values {
   return { ...values, [name]: withPath(within, rest.join('.'), value) };
 }
 
-/** The fields that were changed, to send nothing else. */
-export const changedOf = (before: Values, after: Values): Values =>
-  Object.fromEntries(Object.entries(after).filter(([name, value]) => !isSame(before[name], value)));
+/** The fields that were changed, to send nothing else. A text that was cleared is sent blank: what is not sent stays. */
+export const changedOf = (before: Values, after: Values): Values => ({
+  ...Object.fromEntries(
+    Object.entries(before)
+      .filter(([name, value]) => typeof value === 'string' && value !== '' && after[name] === undefined)
+      .map(([name]) => [name, '']),
+  ),
+  ...Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => value !== undefined && !isSame(before[name], value)),
+  ),
+});
 
 const COSTS = ['none', 'replace', 'core', 'panel'] as const;
 export type Cost = (typeof COSTS)[number];
