@@ -34,14 +34,26 @@ test('an address is read as it is typed, and shown as it was read', (t) => {
   t.is(read('https://paris.example.com:2053/base/panel/clients'), 'https://paris.example.com:2053/base/');
   t.is(read('https://paris.example.com:2053/panel/'), 'https://paris.example.com:2053/');
   t.is(read('https://paris.example.com:2053/mypanel'), 'https://paris.example.com:2053/mypanel/');
-  for (const wrong of ['', 'two words', 'ftp://a', 'https://user:word@a', 'https://a/?b=c', 'https://a:99999'])
+  for (const wrong of [
+    '',
+    'two words',
+    'ftp://a',
+    'https://user:word@a',
+    'https://a/?b=c',
+    'https://a:99999',
+  ])
     t.is(read(wrong), undefined, wrong);
 });
 
 test('a body has the place, and a token only if one was typed', (t) => {
   const typed = { ...BLANK_NODE, name: ' Paris ', place: 'https://a.example:1/b' };
   t.is(bodyOf({ ...typed, place: 'two words' }, 'x'), undefined);
-  t.like(bodyOf(typed, ' secret '), { name: 'Paris', address: 'a.example', basePath: '/b/', apiToken: 'secret' });
+  t.like(bodyOf(typed, ' secret '), {
+    name: 'Paris',
+    address: 'a.example',
+    basePath: '/b/',
+    apiToken: 'secret',
+  });
   t.false(Object.hasOwn(bodyOf(typed, '') ?? {}, 'apiToken'));
   t.false(Object.hasOwn(bodyOf(typed, '') ?? {}, 'place'));
   t.is(fieldOfIssue('body.address'), 'place');

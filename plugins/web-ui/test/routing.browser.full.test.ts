@@ -127,7 +127,10 @@ test.serial('a node that is lost says why, is edited, switched off and removed',
   await page.getByRole('link', { name: 'Paris' }).click();
   await page.getByRole('button', { name: 'Remove' }).click();
   // An inbound runs on it: nothing is removed.
-  await page.getByRole('alertdialog').getByText(/1 inbound runs on/).waitFor();
+  await page
+    .getByRole('alertdialog')
+    .getByText(/1 inbound runs on/)
+    .waitFor();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('alertdialog').getByRole('alert').waitFor();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
@@ -149,5 +152,8 @@ test.serial('a node that is lost says why, is edited, switched off and removed',
   await page.getByText('This panel has no nodes.').waitFor();
   t.deepEqual(await world.api('nodes/list'), []);
   // A browser logs each refused call by itself.
-  t.deepEqual(complaints.filter((text) => !/status of 4\d\d/.test(text)), []);
+  t.deepEqual(
+    complaints.filter((text) => !/status of 4\d\d/.test(text)),
+    [],
+  );
 });

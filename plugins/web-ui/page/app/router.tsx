@@ -82,8 +82,17 @@ const node = createRoute({
   component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
 });
 
+const backups = createRoute({
+  getParentRoute: () => admin,
+  path: 'backups',
+  component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([login, admin.addChildren([dashboard, clients, client, preferences, nodes, newNode, node])]),
+  routeTree: root.addChildren([
+    login,
+    admin.addChildren([dashboard, clients, client, preferences, nodes, newNode, node, backups]),
+  ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,

@@ -1,7 +1,7 @@
 // What is around each page for admins: the bar with the pages, the state of the stream, and the login sheet.
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { LayoutDashboard, Network, SlidersHorizontal, Users } from 'lucide-react';
+import { DatabaseBackup, LayoutDashboard, Network, SlidersHorizontal, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { pluginsQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
@@ -17,6 +17,7 @@ const PAGES = [
   { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/nodes', text: 'nav.nodes', icon: Network, also: ['/node', '/node/new'] },
+  { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
 

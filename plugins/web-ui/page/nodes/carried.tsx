@@ -42,8 +42,11 @@ export function Carried({ id, sync }: { id: number; sync: NodeSync | undefined }
         {sync && (
           <>
             <p className="muted">
-              {sync.pending === 0 ? say('nodes.nothingPending') : say('nodes.pending', { count: sync.pending })}
-              {sync.sentAt > 0 && ` ${say('nodes.sentAt', { time: format.distance(sync.sentAt, Date.now()) })}`}
+              {sync.pending === 0
+                ? say('nodes.nothingPending')
+                : say('nodes.pending', { count: sync.pending })}
+              {sync.sentAt > 0 &&
+                ` ${say('nodes.sentAt', { time: format.distance(sync.sentAt, Date.now()) })}`}
             </p>
             <div className="actions">
               <Button

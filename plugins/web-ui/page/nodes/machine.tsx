@@ -9,7 +9,12 @@ export function Machine({ node }: { node: PanelNode }) {
   const { say, format } = useReader();
   const isKnown = node.lastHeartbeat > 0;
   const facts: (readonly [string, ReactNode])[] = [
-    [say('nodes.field.place'), <bdi key="place" dir="ltr">{typedPlace(node)}</bdi>],
+    [
+      say('nodes.field.place'),
+      <bdi key="place" dir="ltr">
+        {typedPlace(node)}
+      </bdi>,
+    ],
   ];
   if (isKnown)
     facts.push(
@@ -19,7 +24,10 @@ export function Machine({ node }: { node: PanelNode }) {
       [say('nodes.fact.uptime'), format.duration(node.uptimeSecs * 1000)],
       [say('tiles.cpu'), format.percent(node.cpuPct / 100)],
       [say('tiles.memory'), format.percent(node.memPct / 100)],
-      [say('tiles.network'), say('tiles.networkNote', { down: format.rate(node.netDown), up: format.rate(node.netUp) })],
+      [
+        say('tiles.network'),
+        say('tiles.networkNote', { down: format.rate(node.netDown), up: format.rate(node.netUp) }),
+      ],
       [say('nodes.fact.online'), format.number(node.onlineCount)],
       [say('nodes.fact.seen'), format.exactly(node.lastHeartbeat * 1000)],
     );
