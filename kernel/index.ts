@@ -92,7 +92,7 @@ export { canonicalAddress, hostName, hostOfHeader, ipv6Groups, isLoopback } from
 export { holdsMoreThan } from '../schema/depth.js';
 export { frozen } from '../schema/frozen.js';
 export { JsonScan } from '../schema/json.js';
-export { inspect, issuesAt } from '../schema/inspect.js';
+export { inspect, issuesAt, sentenceOf } from '../schema/inspect.js';
 export type { Issue } from '../schema/inspect.js';
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
 export { type Setting, type SettingGroup, type SettingValues, setting } from '../schema/setting.js';

@@ -1,5 +1,5 @@
 // Checks whether what other code returned has the shape that was asked for.
-import { inspect, type Inspected } from './inspect.js';
+import { inspect, type Inspected, sentenceOf } from './inspect.js';
 import type { Schema } from './shape.js';
 import { inspectInSlices } from './slices.js';
 
@@ -8,7 +8,7 @@ const MAX_LENGTH = 500;
 
 function validValue(result: Inspected<unknown>, what: string): unknown {
   if ('value' in result) return result.value;
-  const said = result.issues.map(({ message }) => message).join('; ');
+  const said = sentenceOf(result.issues);
   throw new Error(`${what} does not fit: ${said.slice(0, MAX_LENGTH)}`);
 }
 

@@ -8,6 +8,10 @@ export interface Issue {
   readonly message: string;
 }
 
+/** One text of them all, for replies and logs. */
+export const sentenceOf = (issues: readonly Issue[]): string =>
+  issues.map(({ message }) => message).join('; ');
+
 /** Most issues to list; the others are only counted. */
 export const MOST_ISSUES = 50;
 

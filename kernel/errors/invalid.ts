@@ -1,7 +1,7 @@
 // Turns the findings of a schema into one error for the caller.
 import type Joi from 'joi';
 import { hiddenCharacter } from '../../schema/hidden.js';
-import { inspect, type Inspected, type ValidateOptions } from '../../schema/inspect.js';
+import { inspect, type Inspected, sentenceOf, type ValidateOptions } from '../../schema/inspect.js';
 import type { Static } from '../../schema/shape.js';
 import { inspectInSlices } from '../../schema/slices.js';
 import { kernelErrors } from './errors.js';
@@ -9,7 +9,7 @@ import { kernelErrors } from './errors.js';
 function orRefuse<T>(result: Inspected<T>): T {
   if ('value' in result) return result.value;
   const { issues, more } = result;
-  throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; ') + more, { issues });
+  throw kernelErrors.INVALID(sentenceOf(issues) + more, { issues });
 }
 
 /** Returns the value, or throws a 400 whose message and `issues` name the invalid fields. */

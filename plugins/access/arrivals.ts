@@ -1,5 +1,13 @@
 // Admins and API tokens that come from another panel, known by the hashes that it stored.
-import { inspect, int, messageOf, PanelError, type Principal, shape } from '../../kernel/index.js';
+import {
+  inspect,
+  int,
+  messageOf,
+  PanelError,
+  type Principal,
+  shape,
+  sentenceOf,
+} from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import { isBcrypt } from './bcrypt-thread.js';
 import type { AccessArrivalsApi, OlderToken } from './contract.js';
@@ -35,7 +43,7 @@ export class Arrivals implements AccessArrivalsApi {
 
   adminProblem(username: string, bcryptHash: string): string | undefined {
     const found = inspect(Admin, { username });
-    if ('issues' in found) return found.issues.map(({ message }) => message).join('; ');
+    if ('issues' in found) return sentenceOf(found.issues);
     return isBcrypt(bcryptHash) ? undefined : errors.NOT_BCRYPT.text;
   }
 
@@ -51,7 +59,7 @@ export class Arrivals implements AccessArrivalsApi {
 
   tokenProblem(older: OlderToken): string | undefined {
     const found = inspect(Token, older);
-    if ('issues' in found) return found.issues.map(({ message }) => message).join('; ');
+    if ('issues' in found) return sentenceOf(found.issues);
     try {
       this.#kinds.requireKnown(older.kind);
       return undefined;

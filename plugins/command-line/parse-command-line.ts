@@ -1,6 +1,6 @@
 // Parses a command line: the command with its options, or a text to print instead.
 import { parseArgs } from 'node:util';
-import { inspect, messageOf, type Schema, shape } from '../../kernel/index.js';
+import { inspect, messageOf, type Schema, shape, sentenceOf } from '../../kernel/index.js';
 import { dashed, describe, help, helpOn, type Typed } from './help.js';
 import { didYouMean, suggest } from '../../kernel/index.js';
 
@@ -68,9 +68,7 @@ function read({ options, operand }: Typed, argv: readonly string[]): Read {
       Object.fromEntries(given),
       { convert: true },
     );
-    return 'value' in result
-      ? { values: result.value }
-      : { problem: result.issues.map(({ message }) => message).join('; ') };
+    return 'value' in result ? { values: result.value } : { problem: sentenceOf(result.issues) };
   } catch (error) {
     // Shortens Node's long message about arguments that begin with a dash.
     const problem = messageOf(error).replace(/\. .*$/s, '');

@@ -1,5 +1,5 @@
 // Devices in exports and imports of clients.
-import { int, list, shape, text, withDefault, word, inspect } from '../../kernel/index.js';
+import { int, list, shape, text, withDefault, word, inspect, sentenceOf } from '../../kernel/index.js';
 import type { ClientChange, ClientPart } from '../clients/contract.js';
 import { MOST_WITH_LIMIT, type DeviceStore } from './device-store.js';
 import { errors } from './errors.js';
@@ -27,7 +27,7 @@ export const devicePart = (store: DeviceStore): ClientPart => ({
     const found = inspect(shape({ devices: Devices }), { devices: sent });
     if ('issues' in found) {
       const { issues } = found;
-      throw errors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+      throw errors.INVALID(sentenceOf(issues), { issues });
     }
     // The same device twice is one.
     const devices = new Map<string, ExportedDevice>();

@@ -11,6 +11,7 @@ import {
   shape,
   type Static,
   text,
+  sentenceOf,
 } from '../../kernel/index.js';
 import type { ExternalLink } from './contract.js';
 import { errors } from './errors.js';
@@ -54,8 +55,7 @@ export type NewLink = Pick<
 >;
 
 const NAME = 'externalLinks';
-const refuse = (issues: readonly Issue[]) =>
-  errors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+const refuse = (issues: readonly Issue[]) => errors.INVALID(sentenceOf(issues), { issues });
 
 /** What a caller sends of a link, without what the panel adds. */
 export const sentPart = ({ kind, value, remark, enable, expiryTime, namePrefix }: NewLink): NewLink => ({

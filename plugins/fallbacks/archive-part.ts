@@ -1,5 +1,5 @@
 // Fallbacks in archives: those of one inbound are one record.
-import { inspect } from '../../kernel/index.js';
+import { inspect, sentenceOf } from '../../kernel/index.js';
 import {
   type ArchiveImport,
   type ArchivePart,
@@ -50,7 +50,7 @@ export const fallbacksPart = ({
         if (masterId === undefined) return 'the inbound is not here';
         if (masterId !== WILL_BE && store.of(masterId).length > 0) return IS_HERE;
         const result = inspect(SaveFallbacks, { fallbacks });
-        if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+        if (!('value' in result)) return sentenceOf(result.issues);
         if (!run.apply || masterId === WILL_BE) return undefined;
         const sent = result.value.fallbacks.flatMap((fallback) => placed(fallback, run) ?? []);
         const gone = result.value.fallbacks.length - sent.length;

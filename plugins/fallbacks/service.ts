@@ -1,6 +1,13 @@
 // Reads and replaces the fallbacks of an inbound.
 import { ForeignKeyConstraintError } from 'sequelize';
-import { type Database, kernelErrors, type Issue, type Principal, SerialQueue } from '../../kernel/index.js';
+import {
+  type Database,
+  kernelErrors,
+  type Issue,
+  type Principal,
+  SerialQueue,
+  sentenceOf,
+} from '../../kernel/index.js';
 import { type CoreGuardApi, inboundAt } from '../core-guard/contract.js';
 import type { Applied, EngineApi, JsonObject } from '../engine/contract.js';
 import {
@@ -195,7 +202,6 @@ export class FallbackService {
       const path = at.replace('settings.', '');
       return { path, message: message.replace(at, path) };
     });
-    if (issues.length > 0)
-      throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    if (issues.length > 0) throw kernelErrors.INVALID(sentenceOf(issues), { issues });
   }
 }

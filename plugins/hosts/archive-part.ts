@@ -1,5 +1,5 @@
 // Groups of hosts in archives, in the form that hosts/add takes.
-import { inspectInSlices } from '../../kernel/index.js';
+import { inspectInSlices, sentenceOf } from '../../kernel/index.js';
 import { type ArchivePart, idsHere, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import type { HostService } from './host-service.js';
 import { groupView, type HostStore } from './host-store.js';
@@ -29,7 +29,7 @@ export const hostsPart = ({ store, service }: { store: HostStore; service: HostS
         // A dry run cannot name inbounds that are not here yet.
         const sent = { ...record, inboundIds: run.apply ? here : [1] };
         const result = await inspectInSlices(AddHosts, sent);
-        if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+        if (!('value' in result)) return sentenceOf(result.issues);
         if (run.apply) await service.add(result.value, run.who);
         return undefined;
       },

@@ -1,6 +1,6 @@
 // `streamSettings.externalProxy`, the predecessor of hosts: further addresses of one inbound. Its entries are read as
 // hosts while the inbound has none.
-import { inspect, type Issue } from '../../kernel/index.js';
+import { inspect, type Issue, sentenceOf } from '../../kernel/index.js';
 import { addressOf } from './address.js';
 import { type HostFields, hostRecord } from './fields.js';
 import type { WayHost } from './way.js';
@@ -44,7 +44,7 @@ function readEntry(entry: unknown, path: string): { host: WayHost } | { issues: 
     const value = LISTS.includes(field) && typeof sent === 'string' ? sent.split(',') : sent;
     const result = inspect(hostRecord.schemas[field as keyof typeof NAMES], value);
     if ('value' in result) fields[field] = result.value;
-    else refuse(name, result.issues.map(({ message }) => message).join('; '));
+    else refuse(name, sentenceOf(result.issues));
   }
   const dest = entry['dest'] ?? '';
   const address = typeof dest === 'string' ? addressOf(dest.trim().replace(/^\[(.*)\]$/s, '$1')) : undefined;

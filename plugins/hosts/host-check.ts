@@ -1,5 +1,5 @@
 // Checks of what was sent, beyond the schemas of the routes. Nothing is written when one fails.
-import { type Issue, kernelErrors, refuseHidden } from '../../kernel/index.js';
+import { type Issue, kernelErrors, refuseHidden, sentenceOf } from '../../kernel/index.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { type HostAddress, hostText, parseHost } from './address.js';
 import type { HostFields } from './fields.js';
@@ -16,8 +16,7 @@ const SUB_TYPES = ['raw', 'json', 'alt'];
 const NO_ADDRESS: HostAddress = { address: '', ownPort: null };
 
 const refuse = (issues: readonly Issue[]): void => {
-  if (issues.length > 0)
-    throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+  if (issues.length > 0) throw kernelErrors.INVALID(sentenceOf(issues), { issues });
 };
 
 /** No text at all means the address of the inbound. */

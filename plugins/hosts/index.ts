@@ -7,6 +7,7 @@ import {
   singleton,
   tap,
   validate,
+  sentenceOf,
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, recordUndoer, Undoers } from '../audit/contract.js';
@@ -76,8 +77,7 @@ export default definePlugin({
         const sent = after.streamSettings['externalProxy'];
         if (JSON.stringify(sent) === JSON.stringify(before?.streamSettings['externalProxy'])) return;
         const { issues } = externalProxies(after.streamSettings);
-        if (issues.length > 0)
-          throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+        if (issues.length > 0) throw kernelErrors.INVALID(sentenceOf(issues), { issues });
       },
       { strict: true },
     ),

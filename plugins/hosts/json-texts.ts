@@ -1,6 +1,6 @@
 // The JSON texts of a host: multiplexing, socket options and masks, in the form of a client's config of the core. They are
 // stored as they were sent, and checked against the shapes of entries, so that what is stored also has an effect.
-import { inspect, type Issue, jsonObject, type Schema } from '../../kernel/index.js';
+import { inspect, type Issue, jsonObject, type Schema, sentenceOf } from '../../kernel/index.js';
 import {
   type FinalMask,
   finalMaskOf,
@@ -42,16 +42,14 @@ const unknownKey = (where: string, keys: readonly string[], known: readonly stri
 
 function shaped<T>(schema: Schema<T>, value: unknown): Read<T> {
   const result = inspect(schema, value);
-  return 'value' in result
-    ? { value: result.value as T }
-    : { problem: result.issues.map(({ message }) => message).join('; ') };
+  return 'value' in result ? { value: result.value as T } : { problem: sentenceOf(result.issues) };
 }
 
 /** The object in a text; undefined where there is none. */
 function objectIn(text: string | null): Read<Json> {
   if (text === null || text.trim() === '') return { value: undefined };
   const result = inspect(OBJECT, text);
-  if (!('value' in result)) return { problem: result.issues.map(({ message }) => message).join('; ') };
+  if (!('value' in result)) return { problem: sentenceOf(result.issues) };
   return { value: result.value };
 }
 function read<T>(text: string | null, make: (object: Json) => Read<T>): Read<T> {

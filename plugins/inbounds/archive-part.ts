@@ -1,5 +1,5 @@
 // Inbounds in archives: as they are stored, with their counters, and without their clients.
-import { inspectInSlices, kernelErrors } from '../../kernel/index.js';
+import { inspectInSlices, kernelErrors, sentenceOf } from '../../kernel/index.js';
 import {
   type ArchiveImport,
   type ArchivePart,
@@ -86,7 +86,7 @@ export const inboundsPart = ({
     }
     if (here) return 'another inbound has its tag';
     const result = await inspectInSlices(AddInbound, bodyOf(record, nodeId === WILL_BE ? null : nodeId));
-    if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ') + result.more;
+    if (!('value' in result)) return sentenceOf(result.issues) + result.more;
     const options = {
       keepDestinations: mayKeepDestinations(run.who),
       originGuid: guidIn(record),

@@ -7,6 +7,7 @@ import {
   kernelErrors,
   type Principal,
   refuseHidden,
+  sentenceOf,
 } from '../../kernel/index.js';
 import {
   CoreRefused,
@@ -150,8 +151,7 @@ export class InboundCheck {
     if (issues.length > 0 && issues.every(({ path }) => ofCore.includes(path)))
       await this.#examine({ ...wanted, tag: wanted.tag || 'examined', id: before?.id ?? 0 }, protocol);
     if (issues.length === 0) issues.push(...pairIssues(protocol, wanted.streamSettings));
-    if (issues.length > 0)
-      throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+    if (issues.length > 0) throw kernelErrors.INVALID(sentenceOf(issues), { issues });
     const valid = {
       ...wanted,
       settings: await this.#reserved('value' in settings ? settings.value : {}, wanted, hereBefore, protocol),

@@ -1,5 +1,5 @@
 // The fallbacks of an inbound as its central wants them. They lead to inbounds by the ids of the central.
-import { inspect, list, openObject, type Schema } from '../../kernel/index.js';
+import { inspect, list, openObject, type Schema, sentenceOf } from '../../kernel/index.js';
 import type { FallbacksApi, SentFallback } from '../fallbacks/contract.js';
 import { reasonOf } from './change.js';
 import { waiting } from './client-changes.js';
@@ -27,7 +27,7 @@ export class FallbackChanges {
   async problemOf(central: CentralRow, masterId: number, sent: unknown): Promise<string> {
     if (sent === undefined) return '';
     const result = inspect(Wanted as Schema, sent);
-    if (!('value' in result)) return `fallbacks: ${result.issues.map(({ message }) => message).join('; ')}`;
+    if (!('value' in result)) return `fallbacks: ${sentenceOf(result.issues)}`;
     const wanted = result.value as Wanted[];
     if (!this.#fallbacks) return wanted.length === 0 ? '' : 'fallbacks: no plugin of this panel has them';
     const here = wanted.length > 0 ? await this.#records.inbounds(central.id) : new Map<number, number>();

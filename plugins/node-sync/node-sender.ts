@@ -1,5 +1,12 @@
 // Brings one node what it should have: in portions, until nothing waits. One call at a time.
-import { inspectInSlices, type Log, messageOf, type Schema, TimeSlice } from '../../kernel/index.js';
+import {
+  inspectInSlices,
+  type Log,
+  messageOf,
+  type Schema,
+  TimeSlice,
+  sentenceOf,
+} from '../../kernel/index.js';
 import { NodeCallError, type NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords, Told } from './desired-records.js';
 import type { OtherProtocols } from './other-protocols.js';
@@ -192,9 +199,7 @@ const LONGEST_REFUSAL = 1_000;
 async function toldOf(obj: unknown, changes: readonly SentChange[]): Promise<Told[]> {
   const result = await inspectInSlices(ApplyReply as Schema, obj);
   if (!('value' in result))
-    throw new Error(
-      `its reply cannot be read: ${result.issues.map(({ message }) => message).join('; ')}`.slice(0, 300),
-    );
+    throw new Error(`its reply cannot be read: ${sentenceOf(result.issues)}`.slice(0, 300));
   const waiting = new Set(changes.map(({ kind, id, version }) => `${kind}.${id}.${version}`));
   const { results } = result.value as {
     results: (Omit<Told, 'refused'> & { ok: boolean; reason?: string })[];

@@ -9,6 +9,7 @@ import {
   shape,
   text,
   word,
+  sentenceOf,
 } from '../../kernel/index.js';
 
 const kind = () => text().max(32);
@@ -79,6 +80,6 @@ export class UnreadableReply extends Error {}
 export async function checked<T>(schema: unknown, obj: unknown): Promise<T> {
   const result = await inspectInSlices(schema as Schema, obj);
   if ('value' in result) return result.value as T;
-  const problems = result.issues.map(({ message }) => message).join('; ');
+  const problems = sentenceOf(result.issues);
   throw new UnreadableReply(`its reply cannot be read: ${problems}`.slice(0, 300));
 }

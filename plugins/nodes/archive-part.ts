@@ -1,5 +1,5 @@
 // Nodes in archives. They arrive disabled: the panel that wrote the archive may still manage them.
-import { inspect } from '../../kernel/index.js';
+import { inspect, sentenceOf } from '../../kernel/index.js';
 import { type ArchivePart, IS_HERE, takeEach, textIn, WILL_BE } from '../archive/contract.js';
 import { NodeBody } from './fields.js';
 import { NEW_NODE, withSent } from './model.js';
@@ -31,7 +31,7 @@ export const nodesPart = ({ store, live }: { store: NodeStore; live: NodeLive })
           return isSame ? IS_HERE : 'another node has its name';
         }
         const result = inspect(NodeBody, record);
-        if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+        if (!('value' in result)) return sentenceOf(result.issues);
         const { inboundTags, ...sent } = result.value;
         const fields = withSent(NEW_NODE, { ...sent, inboundTags: inboundTags ?? [], enable: false });
         if (run.apply) {

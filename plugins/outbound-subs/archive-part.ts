@@ -1,5 +1,5 @@
 // Subscriptions to lists of outbounds in archives: where the lists are, not what they had.
-import { inspect } from '../../kernel/index.js';
+import { inspect, sentenceOf } from '../../kernel/index.js';
 import { type ArchivePart, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import { SentSub } from './fields.js';
 import type { SubService } from './sub-service.js';
@@ -43,7 +43,7 @@ export const subsPart = ({ store, service }: { store: SubStore; service: SubServ
         )
           return IS_HERE;
         const result = inspect(SentSub, record);
-        if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+        if (!('value' in result)) return sentenceOf(result.issues);
         if (run.apply) await service.create(result.value, run.who);
         return undefined;
       },

@@ -1,5 +1,12 @@
 // Checks a group of settings when a plugin adds it.
-import { type Contributed, inspect, messageOf, type Plugin, type Setting } from '../../kernel/index.js';
+import {
+  type Contributed,
+  inspect,
+  messageOf,
+  type Plugin,
+  type Setting,
+  sentenceOf,
+} from '../../kernel/index.js';
 import type { SettingGroupEntry } from './contract.js';
 
 /** A new panel must be able to start with the initial value. */
@@ -9,8 +16,7 @@ function valueProblem(name: string, { schema, initial, about }: Setting): string
       schema.label(name),
       typeof initial === 'function' ? (initial as () => unknown)() : initial,
     );
-    if ('issues' in result)
-      return `its initial value does not fit: ${result.issues.map(({ message }) => message).join('; ')}`;
+    if ('issues' in result) return `its initial value does not fit: ${sentenceOf(result.issues)}`;
     return typeof about === 'string' && about !== '' ? undefined : 'its about must say what it is for';
   } catch (error) {
     return `it is not made with setting(schema, initial, about): ${messageOf(error)}`;
@@ -35,7 +41,7 @@ export function groupProblem(
     for (const value of given) {
       const result = inspect(declared.schema.label(name), value);
       if ('issues' in result)
-        return `a value for the setting ${name} does not fit: ${result.issues.map(({ message }) => message).join('; ')}`;
+        return `a value for the setting ${name} does not fit: ${sentenceOf(result.issues)}`;
     }
   }
   return undefined;

@@ -1,6 +1,13 @@
 // Settings over the API: read all of them, update some.
 import { createHmac } from 'node:crypto';
-import { type Database, type Hooks, inspect, type Issue, kernelErrors } from '../../kernel/index.js';
+import {
+  type Database,
+  type Hooks,
+  inspect,
+  type Issue,
+  kernelErrors,
+  sentenceOf,
+} from '../../kernel/index.js';
 import {
   beforeSettingsSave,
   composeDefaultSettings,
@@ -139,7 +146,7 @@ export class SettingsService {
       }
     }
     const all = [...issues, ...pinned];
-    const text = all.map(({ message }) => message).join('; ');
+    const text = sentenceOf(all);
     if (issues.length > 0) throw kernelErrors.INVALID(text, { issues: all });
     if (pinned.length > 0) throw errors.PINNED(text, { issues: pinned });
     return direct;
@@ -166,7 +173,7 @@ export class SettingsService {
       if (!known) return `there is no setting ${name}`;
       if (known.variable) return `${name} is set by ${known.variable} in the environment`;
       const result = inspect(known.schema.label(name), value);
-      if ('issues' in result) return result.issues.map(({ message }) => message).join('; ');
+      if ('issues' in result) return sentenceOf(result.issues);
     }
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
   type SettingValues,
   tap,
   type Tx,
+  sentenceOf,
 } from '../../kernel/index.js';
 import { afterSettingsSave, duringSettingsSave, type SettingsApi } from './contract.js';
 import type { Definition, Definitions } from './definitions.js';
@@ -61,7 +62,7 @@ export class SettingsStore implements SettingsApi, SettingsSource {
           `${name} is not a setting of this group; its settings: ${Object.keys(group).join(', ')}`,
         );
       const result = inspect(known.schema.label(name), value);
-      if ('issues' in result) throw new Error(result.issues.map(({ message }) => message).join('; '));
+      if ('issues' in result) throw new Error(sentenceOf(result.issues));
       if (known.value === value) return false;
       if (known.variable)
         throw errors.PINNED(`${name} is set by ${known.variable} in the environment; change it there`, {

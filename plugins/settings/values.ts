@@ -10,6 +10,7 @@ import {
   type SettingGroup,
   type TableModel,
   type Tx,
+  sentenceOf,
 } from '../../kernel/index.js';
 import { isSealed, type SecretsApi } from '../secrets/contract.js';
 import type { Definition, Definitions } from './definitions.js';
@@ -157,7 +158,7 @@ export class SettingsValues {
       const json = isSealed(stored) ? this.#secrets.open(sealedSettings, name, stored) : stored;
       const result = inspect(schema.label(name), JSON.parse(json) as unknown);
       if ('value' in result) return result.value;
-      problem = result.issues.map(({ message }) => message).join('; ');
+      problem = sentenceOf(result.issues);
     } catch (error) {
       problem = messageOf(error);
     }

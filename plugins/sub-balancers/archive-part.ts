@@ -1,5 +1,5 @@
 // Balancers of the JSON subscription in archives.
-import { inspect } from '../../kernel/index.js';
+import { inspect, sentenceOf } from '../../kernel/index.js';
 import { type ArchivePart, idsHere, IS_HERE, takeEach, textIn } from '../archive/contract.js';
 import type { BalancerStore } from './balancer-store.js';
 import { changedFields } from './checked.js';
@@ -21,7 +21,7 @@ export const balancersPart = (store: BalancerStore): ArchivePart => ({
       take: async (record) => {
         if (store.list().some(({ remark }) => remark === record['remark'])) return IS_HERE;
         const result = inspect(SentBalancer, record);
-        if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+        if (!('value' in result)) return sentenceOf(result.issues);
         const { inboundIds = [], memberWeights = {} } = result.value;
         const { here, planned, missing } = idsHere(run, INBOUNDS, inboundIds ?? []);
         if (here.length + planned === 0) return 'its inbounds are not here';

@@ -1,5 +1,5 @@
 // What a balancer must be, whether it is new or changed.
-import type { Issue } from '../../kernel/index.js';
+import { type Issue, sentenceOf } from '../../kernel/index.js';
 import { errors } from './errors.js';
 import { type Balancer, balancerRecord, type BalancerFields, type SentBalancer } from './fields.js';
 
@@ -22,7 +22,7 @@ export function changedFields(sent: SentBalancer, before?: Balancer): BalancerFi
       path: 'memberWeights',
       message: `memberWeights: only leastLoad has weights, not ${fields.strategy}; leave them out`,
     });
-  if (issues.length > 0) throw errors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+  if (issues.length > 0) throw errors.INVALID(sentenceOf(issues), { issues });
   const selected = new Set(fields.inboundIds.map(String));
   return {
     ...fields,

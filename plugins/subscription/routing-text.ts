@@ -1,5 +1,5 @@
 // The header Routing from a text elsewhere: a routing profile of app H, or the link that holds one.
-import { inspect, jsonObject } from '../../kernel/index.js';
+import { inspect, jsonObject, sentenceOf } from '../../kernel/index.js';
 
 export const LONGEST_ROUTING = 16 * 1024;
 const LONGEST_HEADER = 8192;
@@ -20,6 +20,6 @@ export function routingOf(text: string): string {
 
 function linkTo(json: string): string {
   const result = inspect(PROFILE, json);
-  if ('issues' in result) throw new Error(result.issues.map(({ message }) => message).join('; '));
+  if ('issues' in result) throw new Error(sentenceOf(result.issues));
   return `happ://routing/onadd/${Buffer.from(JSON.stringify(result.value)).toString('base64')}`;
 }

@@ -1,5 +1,15 @@
 // Checks of what plugins add to subscriptions: ways to reach an inbound, headers, formats.
-import { bool, checkedList, inspect, list, optional, shape, text, word } from '../../kernel/index.js';
+import {
+  bool,
+  checkedList,
+  inspect,
+  list,
+  optional,
+  shape,
+  text,
+  word,
+  sentenceOf,
+} from '../../kernel/index.js';
 import { EntryTemplateShape } from '../inbounds/contract.js';
 import type { DocumentFormat, Format, ListFormat, Renderer } from './contract.js';
 
@@ -48,9 +58,7 @@ export const headersShape = checkedList<readonly [string, string]>(MOST_HEADERS,
 /** Headers are written to the connection as they are: an invalid one could forge a reply. */
 export function headersProblem(headers: unknown): string | undefined {
   const inspected = inspect(headersShape, headers);
-  return 'issues' in inspected
-    ? inspected.issues.map(({ message }) => message).join('; ')
-    : sizeProblem(inspected.value);
+  return 'issues' in inspected ? sentenceOf(inspected.issues) : sizeProblem(inspected.value);
 }
 
 /** The reason why a format cannot be served at all. */

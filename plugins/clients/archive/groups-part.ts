@@ -1,5 +1,5 @@
 // Groups in archives: names, and where the count of their traffic starts.
-import { inspect, shape, bool, int, type Static } from '../../../kernel/index.js';
+import { inspect, shape, bool, int, type Static, sentenceOf } from '../../../kernel/index.js';
 import {
   type ArchiveImport,
   type ArchivePart,
@@ -16,7 +16,7 @@ export type ArchivedGroup = Static<typeof GroupRecord>;
 
 async function take(groups: Groups, record: ArchiveRecord, run: ArchiveImport): Promise<string | undefined> {
   const result = inspect(GroupRecord, record);
-  if (!('value' in result)) return result.issues.map(({ message }) => message).join('; ');
+  if (!('value' in result)) return sentenceOf(result.issues);
   if (groups.isStored(result.value.name)) return IS_HERE;
   if (run.apply) await groups.restore(result.value, run.who);
   return undefined;

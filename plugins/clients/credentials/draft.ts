@@ -1,6 +1,6 @@
 // One credential, from what was sent to what is stored: validated, completed by the protocol, and refused where another
 // client of the inbound has one of its keys.
-import { inspect, type Issue, kernelErrors, type PanelError } from '../../../kernel/index.js';
+import { inspect, type Issue, kernelErrors, type PanelError, sentenceOf } from '../../../kernel/index.js';
 import type { Credential, Inbound, ProtocolCredential } from '../../inbounds/contract.js';
 import { refuseTaken } from '../edits/uniqueness.js';
 import { errors } from '../errors.js';
@@ -82,6 +82,6 @@ export function refuseForeign(
 }
 
 const invalid = (issues: readonly Issue[], fieldPrefix: string): PanelError =>
-  kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), {
+  kernelErrors.INVALID(sentenceOf(issues), {
     issues: issues.map(({ path, message }) => ({ path: `${fieldPrefix}${path}`, message })),
   });

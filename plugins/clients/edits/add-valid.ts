@@ -6,6 +6,7 @@ import {
   type Principal,
   type Schema,
   TimeSlice,
+  sentenceOf,
 } from '../../../kernel/index.js';
 import { AddClient } from '../model/schema.js';
 import type { ClientService, Created, NewClientOptions, SkippedItem } from './client-service.js';
@@ -38,7 +39,7 @@ export async function addValid(
       skipped.push({
         index: i,
         email: emailOf(item),
-        reason: result.issues.map(({ message }) => message).join('; ') + result.more,
+        reason: sentenceOf(result.issues) + result.more,
         code: kernelErrors.INVALID.code,
       });
   }

@@ -10,6 +10,7 @@ import {
   storageFailure,
   TimeSlice,
   type Tx,
+  sentenceOf,
 } from '../../../kernel/index.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import type { WantedClient, WantedOutcome } from '../contract.js';
@@ -233,7 +234,7 @@ export class WantedClients {
       if ('value' in result) valid.push({ item, client: result.value });
       else
         outcomes[item.index] = {
-          error: kernelErrors.INVALID(result.issues.map(({ message }) => message).join('; ') + result.more, {
+          error: kernelErrors.INVALID(sentenceOf(result.issues) + result.more, {
             issues: result.issues,
           }),
         };

@@ -1,5 +1,13 @@
 // Clients and groups of another panel, taken in portion by portion.
-import { inspect, int, messageOf, type Principal, refuseHidden, shape } from '../../../kernel/index.js';
+import {
+  inspect,
+  int,
+  messageOf,
+  type Principal,
+  refuseHidden,
+  shape,
+  sentenceOf,
+} from '../../../kernel/index.js';
 import { DONE } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import type { Arrival, ArrivingClient, ClientArrivalsApi } from '../contract.js';
@@ -84,7 +92,7 @@ export class Arrivals implements ClientArrivalsApi {
   groupProblem(name: string, baseline: Baseline): string | undefined {
     const found = [inspect(GroupName, { name }), inspect(baselineShape, baseline)];
     const issues = found.flatMap((result) => ('issues' in result ? result.issues : []));
-    if (issues.length > 0) return issues.map(({ message }) => message).join('; ');
+    if (issues.length > 0) return sentenceOf(issues);
     try {
       refuseHidden('name', name, 'label');
       return undefined;

@@ -15,6 +15,7 @@ import {
   shape,
   TimeSlice,
   validate,
+  sentenceOf,
 } from '../../../kernel/index.js';
 import { type Applied, describeResult, DONE } from '../../engine/contract.js';
 import {
@@ -137,7 +138,7 @@ async function planClients(
       skipped.push({
         index,
         email: emailOf(client),
-        reason: result.issues.map(({ message }) => message).join('; ') + result.more,
+        reason: sentenceOf(result.issues) + result.more,
         code: kernelErrors.INVALID.code,
       });
   }

@@ -8,6 +8,7 @@ import {
   PanelError,
   type Principal,
   TimeSlice,
+  sentenceOf,
 } from '../../../kernel/index.js';
 import {
   clientlessReason,
@@ -127,7 +128,7 @@ export class SentClientsPlanner {
       const result = await inspectInSlices(NewClient, item);
       if ('issues' in result) {
         const issues = issuesAt(`${PATH}.${index}`, result);
-        throw kernelErrors.INVALID(issues.map(({ message }) => message).join('; '), { issues });
+        throw kernelErrors.INVALID(sentenceOf(issues), { issues });
       }
       await findUnknownKeys(NewClient, item, ignored, `${PATH}[]`);
       sent.push({ index, client: result.value });

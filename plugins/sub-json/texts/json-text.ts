@@ -1,12 +1,10 @@
 // Settings that hold JSON in the form of the core's config: checked when they are saved, so that a document never fails
 // in a client program because of them.
 import Joi from 'joi';
-import { inspect, type Issue, jsonObject, type Schema } from '../../../kernel/index.js';
+import { inspect, jsonObject, type Schema, sentenceOf } from '../../../kernel/index.js';
 
 const SEPARATORS = 20_000;
 const OBJECT = jsonObject(SEPARATORS);
-
-const sentence = (issues: readonly Issue[]): string => issues.map(({ message }) => message).join('; ');
 
 /** The value in a text; undefined in a blank one. Throws with a sentence. */
 export function parsed(value: string): unknown {
@@ -16,7 +14,7 @@ export function parsed(value: string): unknown {
   // A text that closes the object by itself is not what it seems.
   const whole = 'value' in result ? (result.value as { value?: unknown }) : {};
   if (Object.keys(whole).length !== 1 || whole.value === undefined)
-    throw new Error('issues' in result ? sentence(result.issues) : 'it is not valid JSON');
+    throw new Error('issues' in result ? sentenceOf(result.issues) : 'it is not valid JSON');
   return whole.value;
 }
 
@@ -24,7 +22,7 @@ export function parsed(value: string): unknown {
 export function checked<T>(schema: Schema<T>, value: unknown): T {
   const result = inspect(schema, value, { closed: true });
   if ('value' in result) return result.value;
-  throw new Error(sentence(result.issues));
+  throw new Error(sentenceOf(result.issues));
 }
 
 // Schemas of values that occur in several places.

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { bytesOfTyped, typedBytes } from '../page/format/bytes.js';
 import { Formatter } from '../page/format/formatter.js';
+import { LANGUAGES } from '../page/language/languages.js';
 import { isolated, shownName } from '../page/format/names.js';
 
 const english = (units: 'binary' | 'decimal' = 'binary') =>
@@ -45,6 +46,28 @@ test('in Persian, digits are Latin, amounts read from left to right, and dates a
   t.is(format.bytes(1024), '\u20661\u00a0KiB\u2069');
   t.regex(format.moment(AT), /1404/);
   t.notRegex(`${format.moment(AT)} ${format.distance(0, 3 * 86_400_000)}`, /[\u06f0-\u06f9\u0660-\u0669]/);
+});
+
+test('each language counts, dates and plurals by its own rules, with Latin digits', (t) => {
+  const days: Record<string, RegExp> = {
+    en: /^in 3 days$/,
+    fa: /3 روز/,
+    ru: /^через 3 дня$/,
+    zh: /^3\s?天后$/,
+    ar: /3 أيام/,
+  };
+  for (const { key, direction, calendar } of LANGUAGES) {
+    const format = new Formatter({
+      language: key,
+      isRightToLeft: direction === 'rtl',
+      units: 'binary',
+      timeZone: 'UTC',
+      calendar,
+    });
+    t.regex(format.number(1234567), /^1.234.567$/, key);
+    t.notRegex(format.exactly(AT), /[\u06f0-\u06f9\u0660-\u0669]/, key);
+    t.regex(format.distance(3 * 86_400_000, 0), days[key] ?? /^$/, key);
+  }
 });
 
 test('times are those of the zone, and an unknown zone is that of the browser', (t) => {

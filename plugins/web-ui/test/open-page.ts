@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { ExecutionContext } from 'ava';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Plugin } from '../../../kernel/index.js';
 import { ADMIN, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -28,10 +29,12 @@ export interface World {
 }
 
 /** A panel under a base path of its own. */
-export async function bootPanel(): Promise<World> {
+export async function bootPanel(plugins: readonly Plugin[] = []): Promise<World> {
   const engine = new FakeEngine();
   const panel = await TestPanel.boot({
-    plugins: [engine.plugin],
+    plugins: [engine.plugin, ...plugins],
+    // Tests hold a hook as long as they like.
+    limits: { tap: 120_000 },
     env: { WEIR_BASE_PATH: `${BASE}/` },
     anonymous: true,
   });

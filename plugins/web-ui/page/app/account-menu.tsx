@@ -1,4 +1,5 @@
 // The menu of the admin: keys, the page of the API, the end of the session.
+import { useNavigate } from '@tanstack/react-router';
 import { CircleUserRound } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
@@ -11,6 +12,7 @@ import { notifyTrouble } from '../parts/notices.js';
 export function AccountMenu({ hasApiPage, showKeys }: { hasApiPage: boolean; showKeys: () => void }) {
   const { say } = useReader();
   const state = useSyncExternalStore(session.subscribe, session.state);
+  const navigate = useNavigate();
   const name = state.kind === 'in' || state.kind === 'ended' ? state.name : '';
   const logOut = () =>
     session
@@ -26,6 +28,10 @@ export function AccountMenu({ hasApiPage, showKeys }: { hasApiPage: boolean; sho
       <Popover className="popover" placement="bottom end">
         <Menu className="menu">
           <MenuItem onAction={showKeys}>{say('account.keys')}</MenuItem>
+          <MenuItem onAction={() => void navigate({ to: '/system/access' })}>{say('system.access')}</MenuItem>
+          <MenuItem onAction={() => void navigate({ to: '/system/plugins' })}>
+            {say('system.plugins')}
+          </MenuItem>
           {hasApiPage && (
             <MenuItem href={new URL('panel/x/api-docs/', panelUrl).href} target="_blank" rel="noreferrer">
               {say('account.api')}

@@ -61,6 +61,44 @@ const preferences = createRoute({
   path: 'preferences',
   component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
+const inbounds = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbounds',
+  component: lazyRouteComponent(() => import('../inbounds/list-page.js'), 'InboundsPage'),
+});
+const inbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'InboundPage'),
+});
+const newInbound = createRoute({
+  getParentRoute: () => admin,
+  path: 'inbound/new',
+  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
+});
+const system = createRoute({
+  getParentRoute: () => admin,
+  path: 'system',
+  component: lazyRouteComponent(() => import('../system/layout.js'), 'SystemLayout'),
+});
+const systemStart = createRoute({
+  getParentRoute: () => system,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/system/plugins', replace: true });
+  },
+});
+const plugins = createRoute({
+  getParentRoute: () => system,
+  path: 'plugins',
+  component: lazyRouteComponent(() => import('../system/plugins-page.js'), 'PluginsPage'),
+});
+const access = createRoute({
+  getParentRoute: () => system,
+  path: 'access',
+  component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -91,7 +129,20 @@ const backups = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    admin.addChildren([dashboard, clients, client, preferences, nodes, newNode, node, backups]),
+    admin.addChildren([
+      dashboard,
+      clients,
+      client,
+      inbounds,
+      inbound,
+      newInbound,
+      nodes,
+      newNode,
+      node,
+      backups,
+      system.addChildren([systemStart, plugins, access]),
+      preferences,
+    ]),
   ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,

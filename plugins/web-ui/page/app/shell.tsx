@@ -1,13 +1,23 @@
 // What is around each page for admins: the bar with the pages, the state of the stream, and the login sheet.
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { DatabaseBackup, LayoutDashboard, Network, SlidersHorizontal, Users } from 'lucide-react';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import {
+  DatabaseBackup,
+  Ellipsis,
+  LayoutDashboard,
+  Network,
+  Server,
+  Settings,
+  SlidersHorizontal,
+  Users,
+} from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
-import type { MessageKey } from '../language/message-key.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
+import { useIsNarrow } from '../parts/narrow.js';
 import { Notices } from '../parts/notices.js';
 import { AccountMenu } from './account-menu.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
@@ -16,13 +26,19 @@ import './shell.css';
 const PAGES = [
   { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
-  { to: '/nodes', text: 'nav.nodes', icon: Network, also: ['/node', '/node/new'] },
+  { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
+  { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
+  { to: '/system', text: 'nav.system', icon: Settings, also: ['/system/plugins', '/system/access'] },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
 
+/** How many pages the bar of a phone has room for; the others are in its menu. */
+const ON_A_PHONE = 3;
+
 export function Shell() {
   const { say } = useReader();
+  const isNarrow = useIsNarrow();
   const plugins = useQuery(pluginsQuery);
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
@@ -40,11 +56,16 @@ export function Shell() {
         </Link>
         <nav aria-label={say('nav.label')}>
           <ul>
-            {PAGES.map((page) => (
+            {(isNarrow ? PAGES.slice(0, ON_A_PHONE) : PAGES).map((page) => (
               <li key={page.to}>
                 <PageLink {...page} />
               </li>
             ))}
+            {isNarrow && (
+              <li>
+                <OtherPages />
+              </li>
+            )}
           </ul>
         </nav>
         <div className="bar-end">
@@ -79,10 +100,39 @@ function Main({ children }: { children: ReactNode }) {
   );
 }
 
-function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
+function OtherPages() {
+  const { say } = useReader();
+  const navigate = useNavigate();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const others = PAGES.slice(ON_A_PHONE);
+  const isHere = others.some((page) => isAt(page, path));
+  return (
+    <MenuTrigger>
+      <Button className="page-link" data-here={isHere || undefined}>
+        <Ellipsis size={20} aria-hidden />
+        <span>{say('more')}</span>
+      </Button>
+      <Popover className="popover" placement="top end">
+        <Menu className="menu">
+          {others.map(({ to, text }) => (
+            <MenuItem key={to} onAction={() => void navigate({ to })}>
+              {say(text)}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
+  path === to || (also as readonly string[]).includes(path);
+
+function PageLink(page: (typeof PAGES)[number]) {
+  const { to, text, icon: Icon } = page;
   const { say } = useReader();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const isHere = path === to || (also as readonly string[]).includes(path);
+  const isHere = isAt(page, path);
   return (
     <Link
       to={to}
@@ -91,7 +141,7 @@ function PageLink({ to, text, icon: Icon, also }: (typeof PAGES)[number]) {
       aria-current={isHere ? 'page' : undefined}
     >
       <Icon size={20} aria-hidden />
-      <span>{say(text as MessageKey)}</span>
+      <span>{say(text)}</span>
     </Link>
   );
 }

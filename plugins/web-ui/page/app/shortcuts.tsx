@@ -12,6 +12,7 @@ const KEYS: readonly (readonly [string, MessageKey])[] = [
   ['Enter', 'keys.open'],
   ['e', 'keys.edit'],
   ['n', 'keys.new'],
+  ['x', 'keys.choose'],
   ['?', 'keys.help'],
 ];
 

@@ -18,7 +18,11 @@ const isRestarting = (error: unknown): boolean =>
   (error instanceof PanelFailure && (error.code === '' || error.status >= 500));
 
 /** Resolves when a newer restore than `since` is over. A call that a proxy refuses, or that nobody answers, is made again. */
-export async function restoreOver({ since, last, pause }: Watch): Promise<NonNullable<BackupLastRestoreReply>> {
+export async function restoreOver({
+  since,
+  last,
+  pause,
+}: Watch): Promise<NonNullable<BackupLastRestoreReply>> {
   for (let wait = FIRST_MS; ; wait = Math.min(wait * 1.5, LONGEST_MS)) {
     try {
       const restore = await last();

@@ -3,21 +3,29 @@ import { useMutation } from '@tanstack/react-query';
 import { Switch } from 'react-aria-components';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
-import { shownName } from '../format/names.js';
+import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { ClientPage } from '../live/patches.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { doUndoable } from './undo.js';
 
 interface Switched {
+  readonly id: number;
   readonly email: string;
   readonly enable: boolean;
 }
 
 export function ClientSwitch({ client }: { client: Switched }) {
   const { say } = useReader();
-  const { email, enable } = client;
+  const { id, email, enable } = client;
   const change = useMutation({
-    mutationFn: (on: boolean) => weir.clients.update({ email, body: { enable: on } }),
+    mutationFn: (on: boolean) =>
+      doUndoable(
+        id,
+        () => weir.clients.update({ email, body: { enable: on } }),
+        say,
+        say(on ? 'switch.on' : 'switch.off', { name: isolated(email) }),
+      ),
     onMutate: (on) => showEnabled(email, on),
     onError: (error, on) => {
       showEnabled(email, !on);

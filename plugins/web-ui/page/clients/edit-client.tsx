@@ -5,34 +5,46 @@ import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
-import { inboundsQuery, queries } from '../api/queries.js';
-import { gigabyteName } from '../format/bytes.js';
+import { inboundsQuery } from '../api/queries.js';
+import type { KeyedCallOptions } from '../../../../sdk/transport.js';
+import { gigabyteName, type Units } from '../format/bytes.js';
+import type { Formatter } from '../format/formatter.js';
 import { usePreferences, useReader } from '../language/context.js';
+import { conflictsOf, merged, mergedIds, onlyTheirs } from '../parts/conflict.js';
+import { ConflictBox } from '../parts/conflict-box.js';
 import { useDraft } from '../parts/draft.js';
 import { Field } from '../parts/field.js';
-import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { ExpiryField } from './expiry-field.js';
 import { changesOf, fieldOfPath, type Typed, type TypedField, typedOf } from './fields.js';
 import { InboundChoice } from './inbound-choice.js';
+import { doUndoable, refreshClients } from './undo.js';
 
-interface Edited {
+interface Filled {
   readonly typed: Typed;
   readonly inboundIds: readonly number[];
 }
+interface Edited extends Filled {
+  /** what the form began with: what changes on the panel meanwhile is not a change of the reader */
+  readonly base: Filled & { readonly version: string };
+}
+
+function editedOf(client: ClientsGetReply, units: Units): Edited {
+  const { inboundIds, version } = client;
+  const filled = { typed: typedOf(client, units), inboundIds };
+  return { ...filled, base: { ...filled, version } };
+}
 
 export function EditClient({ client, close }: { client: ClientsGetReply; close: (email?: string) => void }) {
-  const { say } = useReader();
+  const { say, format } = useReader();
   const { units } = usePreferences();
   const inbounds = useQuery(inboundsQuery).data ?? [];
-  // What the form began with: what changes on the panel meanwhile is not a change of the reader.
   const [start] = useState(client);
-  const before = useMemo<Edited>(
-    () => ({ typed: typedOf(start, units), inboundIds: start.inboundIds }),
-    [start, units],
-  );
-  const draft = useDraft<Edited>(`client ${client.id} ${units}`, before);
-  const { typed, inboundIds } = draft.value;
+  const initial = useMemo(() => editedOf(start, units), [start, units]);
+  const draft = useDraft<Edited>(`client ${client.id} ${units}`, initial);
+  const { typed, inboundIds, base: before } = draft.value;
+  /** what somebody else has saved meanwhile */
+  const [theirs, setTheirs] = useState<Edited>();
   const [isTried, setTried] = useState(false);
   const changes = changesOf(before.typed, typed, units);
   const attached = inboundIds.filter((id) => !before.inboundIds.includes(id));
@@ -40,13 +52,19 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
   const count = Object.keys(changes.body).length + changes.invalid.length + attached.length + detached.length;
 
   const save = useMutation({
-    mutationFn: () => saveClient(client.email, changes.body, attached, detached),
+    mutationFn: async () => {
+      const run = () => saveClient(client.email, before.version, changes.body, attached, detached);
+      await doUndoable(client.id, run, say, say('edit.done'));
+      return changes.body.email ?? client.email;
+    },
     onSuccess: (email) => {
       draft.discard();
-      notify(say('edit.done'));
-      void queries.invalidateQueries({ queryKey: ['client'] });
-      void queries.invalidateQueries({ queryKey: ['clients'] });
+      refreshClients();
       close(email);
+    },
+    onError(error) {
+      const isLate = error instanceof PanelFailure && error.code === 'RECORD_VERSIONS_CHANGED';
+      if (isLate && error.current) setTheirs(editedOf(error.current as ClientsGetReply, units));
     },
   });
   const submit = (event: FormEvent): void => {
@@ -71,7 +89,24 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
   return (
     <Form className="card edit" onSubmit={submit} aria-label={say('edit')}>
       {draft.isRestored && count > 0 && <p className="hint">{say('edit.restored')}</p>}
-      {save.error && <Problem error={save.error} />}
+      {save.error && !theirs && <Problem error={save.error} />}
+      {theirs && (
+        <ConflictBox
+          conflicts={conflictsOf(before.typed, typed, theirs.typed)}
+          kept={onlyTheirs(before.typed, typed, theirs.typed)}
+          label={(field) => say(`field.${field}`)}
+          shown={(field, value) => shownTyped(field, value, format)}
+          choose={(chosen) => {
+            draft.set({
+              typed: merged(before.typed, typed, theirs.typed, chosen),
+              inboundIds: mergedIds(before.inboundIds, inboundIds, theirs.inboundIds),
+              base: theirs.base,
+            });
+            setTheirs(undefined);
+            save.reset();
+          }}
+        />
+      )}
       <div className="fields">
         <Field label={say('field.email')} maxLength={255} isRequired {...bind('email')} />
         <Field
@@ -136,7 +171,12 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
         >
           {say('cancel')}
         </Button>
-        <Button type="submit" className="button main" isPending={save.isPending} isDisabled={count === 0}>
+        <Button
+          type="submit"
+          className="button main"
+          isPending={save.isPending}
+          isDisabled={count === 0 || theirs !== undefined}
+        >
           {say('save')}
         </Button>
       </div>
@@ -144,16 +184,32 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
   );
 }
 
-/** Resolves with the name that the client has then. */
+/** A text of the form as people read it. */
+function shownTyped(field: TypedField, value: string, format: Formatter): string {
+  if (field !== 'expiry') return value;
+  const time = Number(value);
+  if (time < 0) return format.duration(-time);
+  return time > 0 ? format.moment(time) : '';
+}
+
+/** The first call is made only if the client is as the form began; the others add and remove, and overwrite nothing. */
 async function saveClient(
   email: string,
+  version: string,
   body: ReturnType<typeof changesOf>['body'],
   attached: readonly number[],
   detached: readonly number[],
-): Promise<string> {
-  if (Object.keys(body).length > 0) await weir.clients.update({ email, body });
+): Promise<void> {
   const name = body.email ?? email;
-  if (attached.length > 0) await weir.clients.attach({ email: name, body: { inboundIds: [...attached] } });
-  if (detached.length > 0) await weir.clients.detach({ email: name, body: { inboundIds: [...detached] } });
-  return name;
+  const calls: ((options: KeyedCallOptions) => Promise<unknown>)[] = [];
+  if (Object.keys(body).length > 0) calls.push((options) => weir.clients.update({ email, body }, options));
+  if (attached.length > 0)
+    calls.push((options) =>
+      weir.clients.attach({ email: name, body: { inboundIds: [...attached] } }, options),
+    );
+  if (detached.length > 0)
+    calls.push((options) =>
+      weir.clients.detach({ email: name, body: { inboundIds: [...detached] } }, options),
+    );
+  for (const [index, call] of calls.entries()) await call(index === 0 ? { ifVersion: version } : {});
 }

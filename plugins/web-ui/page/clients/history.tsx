@@ -1,11 +1,14 @@
 // Who changed a client, and what.
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Button } from 'react-aria-components';
 import { weir } from '../api/panel.js';
 import { clientPartQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
+import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
+import { refreshClients } from './undo.js';
 
 const MOST = 20;
 const KINDS: Readonly<Record<string, MessageKey>> = {
@@ -21,6 +24,12 @@ export function History({ email }: { email: string }) {
       weir.audit.changes({ query: { area: 'client', name: email, limit: MOST } }, { signal }),
     ),
   );
+  const undo = useMutation({
+    mutationFn: (entry: number) => weir.audit.undo({ entry }),
+    onSuccess: () => notify(say('undo.done')),
+    onError: notifyTrouble,
+    onSettled: refreshClients,
+  });
   return (
     <section className="card" aria-labelledby="history">
       <h2 id="history">{say('history.title')}</h2>
@@ -28,7 +37,7 @@ export function History({ email }: { email: string }) {
       {history.data?.length === 0 && <p className="muted">{say('history.none')}</p>}
       {(history.data?.length ?? 0) > 0 && (
         <ol className="lines">
-          {history.data?.map(({ id, at, who, kind, fields }) => {
+          {history.data?.map(({ id, entry, at, who, kind, fields, undoable }, index, all) => {
             const names = Object.keys(fields);
             return (
               <li key={id}>
@@ -49,6 +58,16 @@ export function History({ email }: { email: string }) {
                     </time>
                   </span>
                 </div>
+                {undoable && all.findIndex((other) => other.entry === entry) === index && (
+                  <Button
+                    className="button small"
+                    aria-label={say('undo.of', { time: format.moment(at) })}
+                    isDisabled={undo.isPending}
+                    onPress={() => undo.mutate(entry)}
+                  >
+                    {say('undo')}
+                  </Button>
+                )}
               </li>
             );
           })}

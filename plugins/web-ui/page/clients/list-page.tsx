@@ -1,14 +1,21 @@
 // The list of clients: filters, how many there are, the rows.
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { useSingleKeys } from '../app/shortcuts.js';
+import { pluginsQuery } from '../api/queries.js';
+import { RecentJobs } from '../jobs/recent.js';
 import { useReader } from '../language/context.js';
+import type { ClientRow } from '../live/patches.js';
 import { Problem } from '../parts/problem.js';
+import { BulkBar } from './bulk-bar.js';
+import { ChooseBox } from './choose-box.js';
 import { Filters } from './filters.js';
 import { NewClient } from './new-client.js';
 import { type Range, useClientPages } from './pages.js';
+import { ALL, filterKey, NONE, type Selection, sizeOf, toggled } from './selection.js';
 import { ClientTable } from './table.js';
 import { isFiltered, type View, viewOf } from './view.js';
 import './clients.css';
@@ -33,6 +40,22 @@ export function ClientsPage() {
   }, []);
   useSingleKeys(act);
   const { count, total } = pages;
+  const plugins = useQuery(pluginsQuery).data;
+  const hasJobs = plugins?.some(({ name, state }) => name === 'bulk-jobs' && state === 'running') ?? false;
+  // A selection belongs to a filter; another order keeps it.
+  const filter = filterKey(view);
+  const [chosen, setChosen] = useState({ filter, selection: NONE });
+  const selection = chosen.filter === filter ? chosen.selection : NONE;
+  const select = (next: Selection): void => setChosen({ filter, selection: next });
+  const toggle = useCallback(
+    (client: ClientRow) =>
+      setChosen((now) => ({
+        filter,
+        selection: toggled(now.filter === filter ? now.selection : NONE, client),
+      })),
+    [filter],
+  );
+  const size = sizeOf(selection, count ?? 0);
   return (
     <div className="page clients">
       <div className="page-head">
@@ -43,7 +66,17 @@ export function ClientsPage() {
         </Button>
       </div>
       <Filters view={view} show={show} groups={pages.groups} />
+      {hasJobs && <RecentJobs />}
       <div className="list-head">
+        {hasJobs && count !== undefined && count > 0 && (
+          <ChooseBox
+            label={say('bulk.all', { count })}
+            text={say('bulk.all', { count })}
+            isChosen={size === count}
+            isPartly={size > 0 && size < count}
+            toggle={() => select(size === count ? NONE : ALL)}
+          />
+        )}
         <p className="muted" role="status">
           {count === undefined ? say('loading') : say('clients.count', { shown: count, all: total ?? count })}
         </p>
@@ -53,6 +86,9 @@ export function ClientsPage() {
           </Button>
         )}
       </div>
+      {hasJobs && size > 0 && (
+        <BulkBar view={view} selection={selection} count={count ?? 0} clear={() => select(NONE)} />
+      )}
       {pages.error !== null && pages.error !== undefined && (
         <Problem error={pages.error} retry={pages.retry} />
       )}
@@ -67,6 +103,8 @@ export function ClientsPage() {
             row={pages.row}
             sort={show}
             show={setRange}
+            selection={hasJobs ? selection : undefined}
+            toggle={toggle}
             label={say('clients.label', { count: format.number(count) })}
           />
         )

@@ -7,6 +7,7 @@ import { useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
 import { ClientName } from '../parts/client-name.js';
 import { Meter } from '../parts/meter.js';
+import { ChooseBox } from './choose-box.js';
 import { ClientSwitch } from './client-switch.js';
 import { isOnline, levelOf, stateOf, usedBytes, usedShare } from './state.js';
 
@@ -18,6 +19,8 @@ export interface Place {
   /** the row that keys start from */
   readonly isCurrent: boolean;
   readonly enter: (index: number) => void;
+  /** undefined where clients cannot be chosen */
+  readonly isChosen?: boolean | undefined;
 }
 
 function RowBox({ place, children, isBusy }: { place: Place; children: ReactNode; isBusy?: boolean }) {
@@ -38,7 +41,13 @@ function RowBox({ place, children, isBusy }: { place: Place; children: ReactNode
   );
 }
 
-export const Row = memo(function Row({ client, place }: { client: ClientRow; place: Place }) {
+interface RowProps {
+  readonly client: ClientRow;
+  readonly place: Place;
+  readonly toggle: (client: ClientRow) => void;
+}
+
+export const Row = memo(function Row({ client, place, toggle }: RowProps) {
   const { say, format } = useReader();
   const now = Date.now();
   const { email, expiryTime, totalGB, traffic, group } = client;
@@ -50,6 +59,13 @@ export const Row = memo(function Row({ client, place }: { client: ClientRow; pla
   return (
     <RowBox place={place}>
       <div role="gridcell" className="cell email">
+        {place.isChosen !== undefined && (
+          <ChooseBox
+            label={say('bulk.choose', { name: shownName(email) })}
+            isChosen={place.isChosen}
+            toggle={() => toggle(client)}
+          />
+        )}
         <ClientSwitch client={client} />
         <ClientName email={email} />
         {group !== '' && <bdi className="tag">{shownName(group)}</bdi>}
@@ -99,12 +115,14 @@ export const Row = memo(function Row({ client, place }: { client: ClientRow; pla
 }, isSameRow);
 
 /** A row is drawn again when its client or its place has changed; relative times follow with the next figures. */
-function isSameRow(a: { client: ClientRow; place: Place }, b: { client: ClientRow; place: Place }): boolean {
+function isSameRow(a: RowProps, b: RowProps): boolean {
   return (
     a.client === b.client &&
     a.place.start === b.place.start &&
     a.place.height === b.place.height &&
-    a.place.isCurrent === b.place.isCurrent
+    a.place.isCurrent === b.place.isCurrent &&
+    a.place.isChosen === b.place.isChosen &&
+    a.toggle === b.toggle
   );
 }
 

@@ -10,6 +10,7 @@ import { useIsNarrow } from '../parts/narrow.js';
 import { keyTarget } from './key-target.js';
 import type { Range } from './pages.js';
 import { Row, RowSkeleton } from './row.js';
+import { isChosen, type Selection } from './selection.js';
 import { type Sort, sortedBy, type View } from './view.js';
 
 const ROW = { wide: 44, narrow: 84 } as const;
@@ -28,9 +29,12 @@ export interface ClientTableProps {
   readonly sort: (view: View) => void;
   readonly show: (range: Range) => void;
   readonly label: string;
+  /** undefined where clients cannot be chosen */
+  readonly selection: Selection | undefined;
+  readonly toggle: (client: ClientRow) => void;
 }
 
-export function ClientTable({ view, count, row, sort, show, label }: ClientTableProps) {
+export function ClientTable({ view, count, row, sort, show, label, selection, toggle }: ClientTableProps) {
   const { say } = useReader();
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
@@ -73,10 +77,11 @@ export function ClientTable({ view, count, row, sort, show, label }: ClientTable
       else if (key === 'k') go(current - 1);
       else if (key === 'e' && chosen)
         void navigate({ to: '/client', search: { name: chosen.email, edit: '1' } });
+      else if (key === 'x' && chosen && selection) toggle(chosen);
       else return false;
       return true;
     },
-    [current, go, navigate, row],
+    [current, go, navigate, row, selection, toggle],
   );
   useSingleKeys(act);
 
@@ -131,9 +136,10 @@ export function ClientTable({ view, count, row, sort, show, label }: ClientTable
               height,
               isCurrent: item.index === Math.min(current, count - 1),
               enter: setCurrent,
+              isChosen: selection && client && isChosen(selection, client.id),
             };
             return client ? (
-              <Row key={item.key} client={client} place={place} />
+              <Row key={item.key} client={client} place={place} toggle={toggle} />
             ) : (
               <RowSkeleton key={item.key} place={place} />
             );

@@ -13,6 +13,9 @@ const ENGLISH: Language = { key: 'en', name: 'English', direction: 'ltr', calend
 export const LANGUAGES: readonly Language[] = [
   ENGLISH,
   { key: 'fa', name: 'فارسی', direction: 'rtl', calendar: 'persian' },
+  { key: 'ru', name: 'Русский', direction: 'ltr', calendar: 'gregory' },
+  { key: 'zh', name: '简体中文', direction: 'ltr', calendar: 'gregory' },
+  { key: 'ar', name: 'العربية', direction: 'rtl', calendar: 'gregory' },
 ];
 
 /** The first wanted language that the page has; English where it has none of them. */

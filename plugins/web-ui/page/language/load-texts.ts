@@ -4,6 +4,9 @@ import type { Texts } from './messages.js';
 const FILES: Readonly<Record<string, () => Promise<{ readonly default: object }>>> = {
   en: () => import('./texts/en.json'),
   fa: () => import('./texts/fa.json'),
+  ru: () => import('./texts/ru.json'),
+  zh: () => import('./texts/zh.json'),
+  ar: () => import('./texts/ar.json'),
 };
 
 export async function loadTexts(language: string): Promise<Texts> {

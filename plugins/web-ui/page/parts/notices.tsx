@@ -5,13 +5,20 @@ import { Button } from 'react-aria-components';
 import { troubleOf } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
 
+export interface NoticeAct {
+  readonly text: string;
+  readonly run: () => void;
+}
 interface Notice {
   readonly id: number;
+  /** what the reader can do about it */
+  readonly act?: NoticeAct | undefined;
   readonly text?: string;
   readonly error?: unknown;
 }
 
 const DONE_MS = 6_000;
+const ACT_MS = 10_000;
 const MOST = 3;
 let notices: readonly Notice[] = [];
 let lastId = 0;
@@ -29,7 +36,7 @@ const subscribe = (listener: () => void): (() => void) => {
 };
 
 /** Something was done: the sentence disappears by itself. */
-export const notify = (text: string): void => add({ text });
+export const notify = (text: string, act?: NoticeAct): void => add({ text, act });
 /** Something failed: it stays until it is closed. */
 export const notifyTrouble = (error: unknown): void => add({ error });
 
@@ -46,12 +53,12 @@ export function Notices() {
 
 function NoticeBox({ notice }: { notice: Notice }) {
   const { say } = useReader();
-  const { id, text, error } = notice;
+  const { id, text, error, act } = notice;
   useEffect(() => {
     if (text === undefined) return undefined;
-    const timer = setTimeout(() => remove(id), DONE_MS);
+    const timer = setTimeout(() => remove(id), act ? ACT_MS : DONE_MS);
     return () => clearTimeout(timer);
-  }, [id, text]);
+  }, [id, text, act]);
   const trouble = text === undefined ? troubleOf(error) : undefined;
   return (
     <div className="notice" data-bad={trouble && ''}>
@@ -64,6 +71,17 @@ function NoticeBox({ notice }: { notice: Notice }) {
         )}
         {trouble && <code dir="ltr">{trouble.code}</code>}
       </div>
+      {act && (
+        <Button
+          className="button small"
+          onPress={() => {
+            remove(id);
+            act.run();
+          }}
+        >
+          {act.text}
+        </Button>
+      )}
       <Button className="button quiet icon" aria-label={say('close')} onPress={() => remove(id)}>
         <X size={16} aria-hidden />
       </Button>

@@ -1,0 +1,144 @@
+// An inbound as the form and the JSON view edit it: one document, whose unknown keys survive.
+import type { JsonSchema, Values } from '../forms/schema.js';
+import { changedOf, initialOf } from '../forms/values.js';
+
+export interface ProtocolSchema {
+  readonly name: string;
+  readonly title: string;
+  readonly streams: readonly { readonly network: string; readonly securities: readonly string[] }[];
+  readonly settings: JsonSchema;
+}
+export interface ProtocolsReply {
+  readonly inbound: JsonSchema;
+  readonly protocols: readonly ProtocolSchema[];
+}
+interface PartSchema {
+  readonly name: string;
+  readonly title: string;
+  readonly key: string;
+  readonly settings: JsonSchema | null;
+}
+export interface TransportsReply {
+  readonly networks: readonly PartSchema[];
+  readonly securities: readonly PartSchema[];
+  readonly sniffing: JsonSchema;
+}
+
+const PARTS = ['settings', 'streamSettings', 'sniffing'] as const;
+export const partOf = (document: Values, name: string): Values => (document[name] ?? {}) as Values;
+
+/** The fields of an inbound beside its protocol, which is chosen first. */
+export function fieldsBeside({ inbound }: ProtocolsReply): JsonSchema {
+  const { protocol: _, ...properties } = inbound.properties ?? {};
+  return { ...inbound, properties };
+}
+
+/** What of a stored inbound can be edited. Its clients have pages of their own, and stay as they are. */
+export function documentOf(stored: Values, schemas: ProtocolsReply): Values {
+  const names = [...Object.keys(fieldsBeside(schemas).properties ?? {}), 'protocol', ...PARTS];
+  const document = Object.fromEntries(
+    names.flatMap((name) => {
+      const value = stored[name];
+      return value === undefined || value === null ? [] : [[name, value]];
+    }),
+  );
+  const { clients: _, ...settings } = partOf(document, 'settings');
+  return 'settings' in document ? { ...document, settings } : document;
+}
+
+/** The stream with another network or security, with the parts that it needs then. */
+export function withStream(
+  stream: Values,
+  network: string,
+  security: string,
+  transports: TransportsReply,
+): Values {
+  const parts = [
+    transports.networks.find(({ name }) => name === network),
+    transports.securities.find(({ name }) => name === security),
+  ];
+  const made: Record<string, unknown> = { ...stream, network, security };
+  for (const part of parts)
+    if (part?.settings && part.key !== '') made[part.key] ??= initialOf(part.settings);
+  return made;
+}
+
+/** A new inbound of a protocol. What was typed of the inbound itself stays. */
+export function newDocument(
+  protocol: ProtocolSchema,
+  schemas: ProtocolsReply,
+  transports: TransportsReply,
+  typed: Values,
+): Values {
+  const { settings: _, streamSettings: __, ...kept } = typed;
+  const stream = protocol.streams[0];
+  return {
+    ...initialOf(fieldsBeside(schemas)),
+    ...kept,
+    protocol: protocol.name,
+    settings: initialOf(protocol.settings),
+    ...(stream && {
+      streamSettings: withStream({}, stream.network, stream.securities[0] ?? 'none', transports),
+    }),
+  };
+}
+
+/** What to send for an edit: only parts that were changed. */
+export const editOf = (before: Values, after: Values): Values => changedOf(before, after);
+
+const isRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What the reader changed, field by field, above what somebody else has saved meanwhile. */
+export function mergedAbove(before: Values, mine: Values, theirs: Values): Values {
+  const merged: Record<string, unknown> = { ...theirs };
+  for (const name of new Set([...Object.keys(before), ...Object.keys(mine)])) {
+    const [old, own, other] = [before[name], mine[name], theirs[name]];
+    if (JSON.stringify(old) === JSON.stringify(own)) continue;
+    if (own === undefined) delete merged[name];
+    else
+      merged[name] = isRecord(old) && isRecord(own) && isRecord(other) ? mergedAbove(old, own, other) : own;
+  }
+  return merged;
+}
+
+export interface ParsedText {
+  readonly document?: Values;
+  /** of the fault, from 1 on, where the browser says it */
+  readonly line?: number;
+}
+
+export function parseDocument(text: string): ParsedText {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { document: value as Values }
+      : { line: 1 };
+  } catch {
+    return { line: faultLine(text) };
+  }
+}
+
+/** Whether the text is wrong already, and not only too short. */
+function isWrong(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : '';
+    const position = /position (\d+)/.exec(said)?.[1];
+    return position === undefined ? !/end of|unterminated/i.test(said) : Number(position) < text.length;
+  }
+}
+
+/** Browsers do not always say where a fault is: the first line with which the text is wrong. */
+function faultLine(text: string): number {
+  const lines = text.split('\n');
+  let [low, high] = [1, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isWrong(lines.slice(0, middle).join('\n'))) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,103 @@
+// The form of an inbound: protocol, transport and security, each with the fields of its schema.
+import type { JsonSchema, Values } from '../forms/schema.js';
+import { SchemaForm } from '../forms/schema-form.js';
+import { useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
+import { fieldsBeside, newDocument, partOf, withStream } from './document.js';
+import type { Schemas } from './inbound-page.js';
+
+export interface InboundFieldsProps {
+  readonly document: Values;
+  readonly change: (document: Values) => void;
+  readonly schemas: Schemas;
+  readonly problems: ReadonlyMap<string, string>;
+  readonly isNew: boolean;
+}
+
+export function InboundFields({ document, change, schemas, problems, isNew }: InboundFieldsProps) {
+  const { say } = useReader();
+  const { protocols, transports } = schemas;
+  const protocol = protocols.protocols.find(({ name }) => name === document['protocol']);
+  const stream = partOf(document, 'streamSettings');
+  const networkName = String(stream['network'] ?? 'tcp');
+  const securityName = String(stream['security'] ?? 'none');
+  const network = transports.networks.find(({ name }) => name === networkName);
+  const security = transports.securities.find(({ name }) => name === securityName);
+  const options = (names: readonly string[], own: string) =>
+    [...new Set([...names, own])].map((value) => ({ value, text: value }));
+  const securitiesOf = (name: string) =>
+    protocol?.streams.find((choice) => choice.network === name)?.securities ?? [];
+  const setStream = (to: string, wanted: string): void => {
+    const allowed = securitiesOf(to);
+    const safe = allowed.includes(wanted) ? wanted : (allowed[0] ?? wanted);
+    change({ ...document, streamSettings: withStream(stream, to, safe, transports) });
+  };
+  const part = (schema: JsonSchema, values: Values, path: string, set: (values: Values) => void) => (
+    <SchemaForm schema={schema} values={values} change={set} problems={below(problems, path)} />
+  );
+  const streamPart = (key: string, schema: JsonSchema | null | undefined) =>
+    schema &&
+    key !== '' &&
+    part(schema, partOf(stream, key), `streamSettings.${key}`, (values) =>
+      change({ ...document, streamSettings: { ...stream, [key]: values } }),
+    );
+  return (
+    <div className="stack">
+      {isNew && (
+        <Choice
+          label={say('inbounds.protocol')}
+          value={String(document['protocol'] ?? '')}
+          options={protocols.protocols.map(({ name, title }) => ({ value: name, text: title }))}
+          choose={(name) => {
+            const next = protocols.protocols.find((one) => one.name === name);
+            if (next) change(newDocument(next, protocols, transports, document));
+          }}
+        />
+      )}
+      <SchemaForm schema={fieldsBeside(protocols)} values={document} change={change} problems={problems} />
+      {protocol && (
+        <section className="card">
+          <h2>{say('inbounds.settings')}</h2>
+          {part(protocol.settings, partOf(document, 'settings'), 'settings', (settings) =>
+            change({ ...document, settings }),
+          )}
+        </section>
+      )}
+      {protocol && protocol.streams.length > 0 && (
+        <section className="card">
+          <h2>{say('inbounds.stream')}</h2>
+          <Choice
+            label={say('inbounds.network')}
+            value={networkName}
+            options={options(
+              protocol.streams.map((choice) => choice.network),
+              networkName,
+            )}
+            choose={(name) => setStream(name, securityName)}
+          />
+          <Choice
+            label={say('inbounds.security')}
+            value={securityName}
+            options={options(securitiesOf(networkName), securityName)}
+            choose={(name) => setStream(networkName, name)}
+          />
+          {streamPart(network?.key ?? '', network?.settings)}
+          {streamPart(security?.key ?? '', security?.settings)}
+        </section>
+      )}
+      <details className="fold card">
+        <summary>{say('inbounds.sniffing')}</summary>
+        {part(transports.sniffing, partOf(document, 'sniffing'), 'sniffing', (sniffing) =>
+          change({ ...document, sniffing }),
+        )}
+      </details>
+    </div>
+  );
+}
+
+const below = (problems: ReadonlyMap<string, string>, path: string) =>
+  new Map(
+    [...problems].flatMap(([at, text]) =>
+      at.startsWith(`${path}.`) ? [[at.slice(path.length + 1), text] as const] : [],
+    ),
+  );

@@ -1,0 +1,14 @@
+// Who may use the panel: the admin, the second factor, sessions and API tokens.
+import { Account } from './account.js';
+import { SecondFactor } from './second-factor.js';
+import { Sessions } from './sessions.js';
+import { Tokens } from './tokens.js';
+
+export const AccessPage = () => (
+  <div className="stack">
+    <Sessions />
+    <Tokens />
+    <SecondFactor />
+    <Account />
+  </div>
+);

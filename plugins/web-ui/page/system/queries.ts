@@ -1,0 +1,30 @@
+// What the pages of the system ask the panel for.
+import { queryOptions } from '@tanstack/react-query';
+import { weir } from '../api/panel.js';
+import { isSettled } from './plugin-state.js';
+
+const SECOND = 1000;
+
+/** Read again soon while the panel restarts. */
+export const pluginStatesQuery = queryOptions({
+  queryKey: ['plugins', 'states'],
+  queryFn: ({ signal }) => weir.system.plugins.list({ signal }),
+  refetchInterval: ({ state: { data, status } }) =>
+    status === 'error' || (data && !isSettled(data)) ? 2 * SECOND : 30 * SECOND,
+});
+export const sessionsQuery = queryOptions({
+  queryKey: ['access', 'sessions'],
+  queryFn: ({ signal }) => weir.access.sessions.list({ signal }),
+});
+export const tokensQuery = queryOptions({
+  queryKey: ['access', 'tokens'],
+  queryFn: ({ signal }) => weir.settings.apiTokens.list({ signal }),
+});
+export const twoFactorQuery = queryOptions({
+  queryKey: ['access', 'twoFactor'],
+  queryFn: ({ signal }) => weir.access.twoFactorEnabled({ signal }),
+});
+export const recoveryQuery = queryOptions({
+  queryKey: ['access', 'recovery'],
+  queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
+});

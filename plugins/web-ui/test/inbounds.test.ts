@@ -1,0 +1,86 @@
+// An inbound as its page edits it: what a new one has, what is sent, what of a broken text is said.
+import test from 'ava';
+import {
+  documentOf,
+  editOf,
+  mergedAbove,
+  newDocument,
+  parseDocument,
+  type ProtocolsReply,
+  type TransportsReply,
+  withStream,
+} from '../page/inbounds/document.js';
+
+const schemas: ProtocolsReply = {
+  inbound: { properties: { protocol: { type: 'string' }, port: { type: 'integer' } } },
+  protocols: [
+    {
+      name: 'bird',
+      title: 'Bird',
+      streams: [{ network: 'tcp', securities: ['none', 'tls'] }],
+      settings: { properties: { height: { type: 'integer', default: 3 } } },
+    },
+  ],
+};
+const transports: TransportsReply = {
+  networks: [{ name: 'tcp', title: 'TCP', key: 'tcpSettings', settings: { properties: {} } }],
+  securities: [
+    { name: 'none', title: 'None', key: '', settings: null },
+    { name: 'tls', title: 'TLS', key: 'tlsSettings', settings: { properties: { alpn: { default: 'h2' } } } },
+  ],
+  sniffing: {},
+};
+const [bird] = schemas.protocols;
+
+test('a new inbound has what its schemas begin with, and what was typed of itself', (t) => {
+  if (!bird) return t.fail();
+  t.deepEqual(newDocument(bird, schemas, transports, { port: 7, settings: { old: 1 } }), {
+    port: 7,
+    protocol: 'bird',
+    settings: { height: 3 },
+    streamSettings: { network: 'tcp', security: 'none', tcpSettings: {} },
+  });
+});
+
+test('another security adds its part, and unknown keys and typed parts stay', (t) => {
+  const stream = { network: 'tcp', security: 'none', tcpSettings: { typed: 1 }, odd: true };
+  t.deepEqual(withStream(stream, 'tcp', 'tls', transports), {
+    ...stream,
+    security: 'tls',
+    tlsSettings: { alpn: 'h2' },
+  });
+});
+
+test('an edit sends changed parts only, and never clients or counters', (t) => {
+  const stored = { id: 1, up: 9, port: 1, protocol: 'bird', settings: { odd: 1, clients: [{ email: 'a' }] } };
+  const before = documentOf(stored, schemas);
+  t.deepEqual(before, { port: 1, protocol: 'bird', settings: { odd: 1 } });
+  t.deepEqual(editOf(before, { ...before, port: 2 }), { port: 2 });
+});
+
+test('a broken text says its line', (t) => {
+  t.deepEqual(parseDocument('{"a":1}'), { document: { a: 1 } });
+  t.is(parseDocument('{\n"a": 1,\n"b": x\n}').line, 3);
+  t.is(parseDocument('[]').line, 1);
+});
+
+test('after somebody else saved, only what the reader changed is put above it', (t) => {
+  const before = { remark: 'a', port: 1, settings: { height: 3, wings: 2, list: [1] }, listen: 'x' };
+  const mine = { remark: 'a', port: 2, settings: { height: 4, wings: 2, list: [1] } };
+  const theirs = {
+    remark: 'b',
+    port: 1,
+    settings: { height: 9, wings: 5, list: [1, 2] },
+    listen: 'x',
+    tag: 't',
+  };
+  t.deepEqual(mergedAbove(before, mine, theirs), {
+    remark: 'b',
+    port: 2,
+    settings: { height: 4, wings: 5, list: [1, 2] },
+    tag: 't',
+  });
+  t.deepEqual(mergedAbove({}, { settings: { height: 1 } }, { settings: { wings: 1 } }), {
+    settings: { height: 1 },
+  });
+});
