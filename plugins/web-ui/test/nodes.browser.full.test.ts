@@ -141,7 +141,7 @@ test.serial('a node that is lost says why, is edited, switched off and removed',
   await page.getByLabel('Name').fill('Paris, old');
   await page.getByRole('switch').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('switch').click();
+  await page.locator('.page-head .switch').click();
   await page.locator('.node-level', { hasText: 'Off' }).waitFor();
   t.like((await world.api<{ enable: boolean; name: string }[]>('nodes/list'))[0], {
     enable: false,
