@@ -72,7 +72,7 @@ export interface Opened {
 export async function openPage(
   t: ExecutionContext,
   browser: Browser,
-  { base }: World,
+  { base }: Pick<World, 'base'>,
   options: BrowserContextOptions & { readonly preferences?: object } = {},
 ): Promise<Opened> {
   const { preferences, ...rest } = options;

@@ -120,6 +120,12 @@ const node = createRoute({
   component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
 });
 
+const backups = createRoute({
+  getParentRoute: () => admin,
+  path: 'backups',
+  component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -133,6 +139,7 @@ export const router = createRouter({
       nodes,
       newNode,
       node,
+      backups,
       system.addChildren([systemStart, plugins, access]),
       preferences,
     ]),

@@ -1,7 +1,16 @@
 // What is around each page for admins: the bar with the pages, the state of the stream, and the login sheet.
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Ellipsis, LayoutDashboard, Network, Server, Settings, SlidersHorizontal, Users } from 'lucide-react';
+import {
+  DatabaseBackup,
+  Ellipsis,
+  LayoutDashboard,
+  Network,
+  Server,
+  Settings,
+  SlidersHorizontal,
+  Users,
+} from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
@@ -19,6 +28,7 @@ const PAGES = [
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
   { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
+  { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   { to: '/system', text: 'nav.system', icon: Settings, also: ['/system/plugins', '/system/access'] },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;

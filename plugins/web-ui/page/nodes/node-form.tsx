@@ -42,7 +42,9 @@ export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeF
   const set = (change: Partial<TypedNode>): void => draft.set({ ...typed, ...change });
   const body = bodyOf(typed, token);
   /** What a call of the panel depends on: a result counts for this only. */
-  const callKey = JSON.stringify(body && { ...body, name: '', remark: '', inboundTags: [] });
+  const callKey = JSON.stringify(
+    body && { ...body, name: '', remark: '', inboundSyncMode: '', inboundTags: [] },
+  );
   const test = useMutation({
     mutationFn: async () => {
       if (!body) throw new Error('there is no address');
