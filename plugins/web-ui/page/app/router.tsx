@@ -99,6 +99,11 @@ const access = createRoute({
   path: 'access',
   component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
 });
+const settings = createRoute({
+  getParentRoute: () => system,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -133,7 +138,7 @@ export const router = createRouter({
       nodes,
       newNode,
       node,
-      system.addChildren([systemStart, plugins, access]),
+      system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),
   ]),

@@ -19,7 +19,12 @@ const PAGES = [
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
   { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
-  { to: '/system', text: 'nav.system', icon: Settings, also: ['/system/plugins', '/system/access'] },
+  {
+    to: '/system',
+    text: 'nav.system',
+    icon: Settings,
+    also: ['/system/plugins', '/system/access', '/system/settings'],
+  },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
 
