@@ -3,15 +3,23 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { Secret, TOTP } from 'otpauth';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
 
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
 const MINUTES = 600_000;
+interface Looked {
+  readonly path: string;
+  /** an element that is there once the page is */
+  readonly ready: string;
+  /** what to look for, where that shows more */
+  readonly search?: string;
+}
 const PAGES = {
   plugins: { path: '/system/plugins', ready: '[data-plugin]' },
   access: { path: '/system/access', ready: '[data-session=current]' },
-} as const;
+  settings: { path: '/system/settings', ready: '[data-section]', search: 'e' },
+} as const satisfies Record<string, Looked>;
 
 let browser: Browser;
 let world: World;
@@ -110,6 +118,79 @@ test.serial('the second factor is enrolled with a code, and switched off with a 
   t.pass();
 });
 
+/** Settings in force, with the session of the page: other tests end all others. */
+async function exported(page: Page): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await page.request.get(`${world.base}/panel/api/x/settings/export`);
+  return ((await answer.json()) as { obj: { settings: Record<string, unknown> } }).obj.settings;
+}
+
+test.serial('a setting is found, refused at its field, kept over a reload, and stored', async (t) => {
+  t.timeout(MINUTES);
+  const { page, show, logIn } = await openPage(t, browser, world);
+  const bodies: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/setting/update')) bodies.push(request.postDataJSON());
+  });
+  await logIn();
+  await show('/system/settings');
+  const search = page.getByLabel('Search settings');
+  await search.fill('login lasts after the last');
+  const age = page.locator('[data-setting=sessionMaxAge]');
+  await age.getByText(/^Default: .?360 minutes.?$/).waitFor();
+  t.is(await page.locator('[data-setting]').count(), 1);
+  await age.locator('input').fill('0');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  await save.click();
+  await age.locator('.field-problem').getByText('sessionMaxAge').waitFor();
+  await page.getByText('One setting was refused').waitFor();
+  t.is((await exported(page))['sessionMaxAge'], 360);
+
+  await age.locator('input').fill('720');
+  await age.locator('.field-problem').waitFor({ state: 'detached' });
+  await search.fill('smtpPassword');
+  await page.locator('[data-setting=smtpPassword] input').fill('a-secret-of-mail');
+  const stored = await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
+  t.true(stored.includes('sessionMaxAge'));
+  t.false(stored.includes('a-secret-of-mail'));
+  await page.reload();
+  await page.getByText('These changes are from your last visit').waitFor();
+  await search.fill('smtpPassword');
+  const password = page.locator('[data-setting=smtpPassword]');
+  t.is(await password.locator('input').getAttribute('type'), 'password');
+  t.is(await password.locator('input').inputValue(), '');
+  await password.locator('input').fill('a-secret-of-mail');
+  await save.click();
+  await page.getByText('Saved.').waitFor();
+  t.deepEqual(bodies, [{ sessionMaxAge: 0 }, { sessionMaxAge: 720, smtpPassword: 'a-secret-of-mail' }]);
+  t.is((await exported(page))['sessionMaxAge'], 720);
+  await password.getByLabel('Delete what is stored').waitFor();
+  t.is(await password.locator('input[type=password]').inputValue(), '');
+  await search.fill('');
+  await page.getByLabel('Show', { exact: true }).selectOption('differing');
+  await age.getByRole('button', { name: /^Use the default/ }).click();
+  await save.click();
+  await age.getByText('Differs from the default').waitFor({ state: 'detached' });
+  t.deepEqual(bodies[2], { sessionMaxAge: 360 });
+});
+
+test.serial('a setting of the environment is shown, and cannot be changed', async (t) => {
+  t.timeout(MINUTES);
+  const { page, complaints, show, logIn } = await openPage(t, browser, world);
+  await logIn();
+  await show('/system/settings');
+  await page.getByLabel('Search settings').fill('webBasePath');
+  const path = page.locator('[data-setting=webBasePath]');
+  await path.getByText('WEIR_BASE_PATH').waitFor();
+  await path.getByText('/secret/', { exact: true }).waitFor();
+  t.is(await path.locator('input, button, select, textarea').count(), 0);
+  await page.getByLabel('Search settings').fill('webListen');
+  await page
+    .locator('[data-setting=webListen]')
+    .getByText('In force from the next start of the panel on.')
+    .waitFor();
+  t.deepEqual(complaints, []);
+});
+
 for (const [language, colorScheme] of [
   ['en', 'light'],
   ['en', 'dark'],
@@ -125,9 +206,10 @@ for (const [language, colorScheme] of [
         colorScheme,
       });
       await logIn();
-      for (const [name, { path, ready }] of Object.entries(PAGES)) {
+      for (const [name, { path, ready, search }] of Object.entries<Looked>(PAGES)) {
         await show(path);
         await page.locator(ready).first().waitFor();
+        if (search !== undefined) await page.locator('input[type=search]').fill(search);
         t.deepEqual(await violations(page), [], `${name} ${width}`);
         t.deepEqual(await outside(page), [], `${name} ${width}`);
         if (shots)

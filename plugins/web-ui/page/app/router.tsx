@@ -99,6 +99,11 @@ const access = createRoute({
   path: 'access',
   component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
 });
+const settings = createRoute({
+  getParentRoute: () => system,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -140,7 +145,7 @@ export const router = createRouter({
       newNode,
       node,
       backups,
-      system.addChildren([systemStart, plugins, access]),
+      system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),
   ]),

@@ -29,7 +29,12 @@ const PAGES = [
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
   { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
-  { to: '/system', text: 'nav.system', icon: Settings, also: ['/system/plugins', '/system/access'] },
+  {
+    to: '/system',
+    text: 'nav.system',
+    icon: Settings,
+    also: ['/system/plugins', '/system/access', '/system/settings'],
+  },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
 

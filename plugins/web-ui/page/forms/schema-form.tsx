@@ -47,7 +47,8 @@ interface FieldPartProps {
   readonly problems: ReadonlyMap<string, string> | undefined;
 }
 
-function SchemaField({ field, values, change, problems }: FieldPartProps) {
+/** One field, for a page that puts something of its own beside it. */
+export function SchemaField({ field, values, change, problems }: FieldPartProps) {
   const { name, words } = field;
   const cost = words.change === 'none' ? undefined : words.change;
   const { say } = useReader();

@@ -16,6 +16,10 @@ export interface Words {
   readonly level?: 'basic' | 'advanced';
   readonly unit?: string;
   readonly secret?: boolean;
+  /** of a secret of the settings: the field that clears it */
+  readonly clear?: string;
+  /** of a secret of the settings: whether it is set */
+  readonly flag?: string;
   readonly generated?: boolean;
   readonly initial?: Json;
   readonly generator?: Generator;

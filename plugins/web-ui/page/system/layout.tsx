@@ -6,6 +6,7 @@ import './system.css';
 const TABS = [
   { to: '/system/plugins', text: 'system.plugins' },
   { to: '/system/access', text: 'system.access' },
+  { to: '/system/settings', text: 'system.settings' },
 ] as const;
 
 export function SystemLayout() {

@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { weir } from '../api/panel.js';
 import { isSettled } from './plugin-state.js';
+import type { PluginSettings } from './setting-fields.js';
 
 const SECOND = 1000;
 
@@ -27,4 +28,16 @@ export const twoFactorQuery = queryOptions({
 export const recoveryQuery = queryOptions({
   queryKey: ['access', 'recovery'],
   queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
+});
+export const settingSchemasQuery = queryOptions({
+  queryKey: ['schemas', 'settings'],
+  queryFn: async ({ signal }) => {
+    const response = await weir.schemas.settings({ signal });
+    return ((await response.json()) as { obj: { plugins: PluginSettings[] } }).obj;
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+});
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: async ({ signal }): Promise<Readonly<Record<string, unknown>>> => weir.settings.all({ signal }),
 });
