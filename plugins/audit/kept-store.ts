@@ -1,6 +1,6 @@
 // What is kept of changes so that they can be undone: encrypted, for some hours, within a bound of bytes.
 import { promisify } from 'node:util';
-import { deflateRaw, inflateRaw } from 'node:zlib';
+import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib';
 import { type Clock, type Database, TimeSlice, type Tx } from '../../kernel/index.js';
 import type { SecretsApi } from '../secrets/contract.js';
 import { sealedKept } from './tables.js';
@@ -10,6 +10,8 @@ const [compress, decompress] = [promisify(deflateRaw), promisify(inflateRaw)];
 
 /** Characters of one call, as JSON. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Characters that are compressed in this thread: for so few, another one costs four times as much. */
+const FEW_CHARACTERS = 8192;
 /** Characters of one row: sealed, 64 KiB is the most. */
 const PART = 48_000;
 /** Of all that is kept, as stored. */
@@ -85,7 +87,10 @@ export class KeptStore {
       if (size > MOST_CHARACTERS) return undefined;
       texts.push(text);
     }
-    const packed = (await compress(`[${texts.join()}]`)).toString('base64');
+    const all = `[${texts.join()}]`;
+    const packed = (all.length <= FEW_CHARACTERS ? deflateRawSync(all) : await compress(all)).toString(
+      'base64',
+    );
     return Array.from({ length: Math.ceil(packed.length / PART) }, (_, i) =>
       packed.slice(i * PART, (i + 1) * PART),
     );

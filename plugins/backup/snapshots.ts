@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { join, resolve } from 'node:path';
 import { messageOf, PanelError } from '../../kernel/index.js';
 import type { PanelDatabaseApi } from './contract.js';
+import { isDraftName } from './draft-name.js';
 import type { Encryption } from './encryption/age-file.js';
 import { encryptInThread } from './encryption/encrypt-in-thread.js';
 import { errors } from './errors.js';
@@ -14,16 +15,14 @@ import { makeFolder } from './make-folder.js';
 const MOST_AT_ONCE = 2;
 const PIECE = 192 * 1024;
 
-/** Names of what a backup that was killed leaves in its folder. */
-const LEFTOVER = /^\.weir_[\d_-]+\.\d+-\d+\.part(?:-journal)?$|^\.weir-copy-[A-Za-z0-9]{6}$/;
 /** Another panel may write into the same folder at the moment. */
-const LEFTOVER_AGE_MS = 6 * 3_600_000;
+const DRAFT_AGE_MS = 6 * 3_600_000;
 
-async function removeLeftovers(folder: string): Promise<void> {
+async function removeOldDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!LEFTOVER.test(name)) continue;
+    if (!isDraftName(name)) continue;
     const facts = await stat(join(folder, name)).catch(() => undefined);
-    if (facts && Date.now() - facts.mtimeMs > LEFTOVER_AGE_MS)
+    if (facts && Date.now() - facts.mtimeMs > DRAFT_AGE_MS)
       await rm(join(folder, name), { recursive: true, force: true });
   }
 }
@@ -126,7 +125,7 @@ export class Snapshots {
   /** Writes a copy into a folder, by default `backups` of the data folder. Resolves with its path when it is complete and on the disk. */
   async writeTo(folder = this.#backups, encryption?: Encryption): Promise<string> {
     await makeFolder(folder);
-    await removeLeftovers(folder);
+    await removeOldDrafts(folder);
     const name = `weir_${stamp(new Date())}`;
     const draft = join(folder, `.${name}.${process.pid}-${this.#count++}.part`);
     const ending = encryption ? '.db.age' : '.db';

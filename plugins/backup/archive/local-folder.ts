@@ -3,12 +3,13 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Log, messageOf, replaceFile, syncFolder } from '../../../kernel/index.js';
+import { isDraftName } from '../draft-name.js';
 import { backupName, describedBy, isBackupName, recordNameOf } from './backup-name.js';
 import { type BackupRecord, isVerified, type ListedBackup, MOST_RECORD_BYTES, readRecord } from './record.js';
 
+const RECORD_DRAFT = /^weir_[\d_-]+\.db(?:\.age)?\.json\.[0-9a-f]{12}$/;
 /** What a process that was killed leaves behind. One panel at a time uses a data folder, so all of it is old at the start. */
-const LEFTOVER =
-  /^\.weir_[\d_-]+\.\d+-[\w-]+\.part(?:-journal)?$|^\.weir-copy-[A-Za-z0-9]{6}$|^weir_[\d_-]+\.db(?:\.age)?\.json\.[0-9a-f]{12}$/;
+const isLeftBehind = (name: string): boolean => isDraftName(name) || RECORD_DRAFT.test(name);
 const MOST_FILES = 10_000;
 const NEIGHBOURS = 5;
 /** A thousand records that are read at once block everything else for 150 ms. */
@@ -33,7 +34,7 @@ export class LocalFolder {
     const names = await this.#names();
     for (const name of names) {
       const backup = describedBy(name);
-      if (LEFTOVER.test(name) || (backup !== undefined && !names.includes(backup))) {
+      if (isLeftBehind(name) || (backup !== undefined && !names.includes(backup))) {
         await rm(join(this.path, name), { recursive: true, force: true });
         this.#log.info('removed what an interrupted backup has left', { name });
       }

@@ -102,9 +102,14 @@ export class Scheduler {
   }
 
   status(): ScheduleStatus {
-    const { schedule, triedAt, doneAt, problem } = this.#state;
-    const isOn = schedule !== '' && schedule === this.#needs.settings.read().backupSchedule;
-    return { nextAt: isOn ? dueAt(this.#state, this.#zone) : 0, triedAt, doneAt, problem };
+    const { triedAt, doneAt, problem } = this.#state;
+    const { backupSchedule: schedule } = this.#needs.settings.read();
+    // A schedule that was just set counts from the next look, in a minute at most.
+    const state =
+      schedule === this.#state.schedule
+        ? this.#state
+        : { ...this.#state, schedule, since: this.#needs.clock.now(), problem: '' };
+    return { nextAt: schedule === '' ? 0 : dueAt(state, this.#zone), triedAt, doneAt, problem };
   }
 
   /** Why an admin should look; blank: everything is well. */

@@ -106,7 +106,10 @@ test('a new schedule begins when it is set, and a blank one ends it', async (t) 
   await world.scheduler.look();
   t.deepEqual(await filesIn(world), []);
   world.settings['backupSchedule'] = '1d';
+  // The next time is said at once, and not a minute later.
+  t.is(world.scheduler.status().nextAt, world.clock.now() + DAY);
   await world.scheduler.look();
+  t.is(world.scheduler.status().nextAt, world.clock.now() + DAY);
   t.deepEqual(await world.names(), []);
   world.clock.tick(DAY);
   await world.scheduler.look();
