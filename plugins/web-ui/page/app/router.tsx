@@ -156,6 +156,18 @@ const outbound = createRoute({
   validateSearch: placeOf,
   component: lazyRouteComponent(() => import('../routing/outbound-page.js'), 'OutboundPage'),
 });
+const rules = createRoute({
+  getParentRoute: () => routing,
+  path: 'rules',
+  component: lazyRouteComponent(() => import('../routing/rules-page.js'), 'RulesPage'),
+});
+const rule = createRoute({
+  getParentRoute: () => routing,
+  path: 'rule',
+  validateSearch: placeOf,
+  component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -170,7 +182,7 @@ export const router = createRouter({
       newNode,
       node,
       backups,
-      routing.addChildren([routingStart, outbounds, outbound]),
+      routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),
