@@ -131,6 +131,16 @@ const backups = createRoute({
   component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
 });
 
+const pluginPage = createRoute({
+  getParentRoute: () => admin,
+  path: 'plugin-page',
+  validateSearch: (search: Record<string, unknown>) => ({
+    plugin: String(search['plugin'] ?? ''),
+    page: String(search['page'] ?? ''),
+  }),
+  component: lazyRouteComponent(() => import('../plugin-pages/page.js'), 'PluginPagePage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -147,6 +157,7 @@ export const router = createRouter({
       backups,
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
+      pluginPage,
     ]),
   ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),
