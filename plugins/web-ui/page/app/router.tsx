@@ -104,6 +104,11 @@ const settings = createRoute({
   path: 'settings',
   component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
 });
+const audit = createRoute({
+  getParentRoute: () => system,
+  path: 'audit',
+  component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -144,8 +149,12 @@ export const router = createRouter({
       nodes,
       newNode,
       node,
+<<<<<<< Updated upstream
       backups,
       system.addChildren([systemStart, plugins, access, settings]),
+=======
+      system.addChildren([systemStart, plugins, access, settings, audit]),
+>>>>>>> Stashed changes
       preferences,
     ]),
   ]),

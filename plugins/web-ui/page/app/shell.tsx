@@ -33,7 +33,7 @@ const PAGES = [
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings'],
+    also: ['/system/plugins', '/system/access', '/system/settings', '/system/audit'],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
