@@ -5,9 +5,11 @@
 //   --only text           the scenes that have this in their title
 //   --complete            100,000 clients on both databases: docs/benchmarks.md
 // `hostile` prints how long many hostile requests delay the subscription listener; `--clients`, `--only` as above.
+// `page` measures the page in Chromium; `--clients` as above, `--minutes` (2) of live updates.
 // `nodes` is another bench: a central with `--nodes` (100) and `--clients` (50,000).
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { chromium } from './chromium.mjs';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
 import { run, setUp } from './setup.mjs';
@@ -17,6 +19,7 @@ const { values, positionals } = parseArgs({
   options: {
     clients: { type: 'string' },
     nodes: { type: 'string', default: '100' },
+    minutes: { type: 'string', default: '2' },
     database: { type: 'string', default: 'sqlite' },
     only: { type: 'string', default: '' },
     complete: { type: 'boolean', default: false },
@@ -34,6 +37,8 @@ if (!['sqlite', 'mariadb'].includes(values.database))
 const nodes = Number(values.nodes);
 if (!(Number.isInteger(nodes) && nodes >= 1 && nodes <= 199))
   give(`--nodes ${values.nodes}: it must be a whole number from 1 to 199`);
+const minutes = Number(values.minutes);
+if (!(minutes > 0 && minutes <= 600)) give(`--minutes ${values.minutes}: it must be a number up to 600`);
 await setUp();
 const found = await core();
 if (!('binary' in found)) give(`the bench needs a core: ${found.missing}`);
@@ -50,6 +55,13 @@ if (values.complete) {
 } else if (positionals[0] === 'hostile') {
   const { benchHostile } = await import('../dist/test/bench/hostile.js');
   await benchHostile(clients ?? 1000, values.only);
+} else if (positionals[0] === 'page') {
+  const { browser, missing } = await chromium();
+  if (!browser) give(`this bench needs a browser: ${missing}`);
+  process.env.WEIR_TEST_CHROMIUM = browser;
+  const { benchPage } = await import('../dist/test/bench/page.js');
+  const missed = await benchPage(clients ?? 100_000, minutes);
+  process.stdout.write(missed === 0 ? '\nall goals are met\n' : `\n${missed} goals are missed\n`);
 } else if (positionals[0] === 'nodes') {
   const { nodeBench } = await import('../dist/test/node-bench/node-bench.js');
   const missed = await nodeBench({ nodes, clients: clients ?? 50_000, seconds: 60, real: true });

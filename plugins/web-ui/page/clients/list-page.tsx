@@ -97,7 +97,6 @@ export function ClientsPage() {
       ) : (
         count !== undefined && (
           <ClientTable
-            key={JSON.stringify(view)}
             view={view}
             count={count}
             row={pages.row}

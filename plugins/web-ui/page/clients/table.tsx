@@ -45,10 +45,18 @@ export function ClientTable({ view, count, row, sort, show, label, selection, to
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
-    overscan: 10,
+    overscan: 6,
+    useFlushSync: false,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height
   useEffect(() => rows.measure(), [height]);
+  // Another view begins at its top. The rows stay, and get other clients: to make them anew blocks typing.
+  const shownView = JSON.stringify(view);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view
+  useEffect(() => {
+    setCurrent(0);
+    if (scroller.current) scroller.current.scrollTop = 0;
+  }, [shownView]);
   const items = rows.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
