@@ -1,6 +1,6 @@
 // An inbound as the form and the JSON view edit it: one document, whose unknown keys survive.
 import type { JsonSchema, Values } from '../forms/schema.js';
-import { changedOf, initialOf } from '../forms/values.js';
+import { changedOf, initialOf, jsonOf } from '../forms/values.js';
 
 export interface ProtocolSchema {
   readonly name: string;
@@ -104,19 +104,44 @@ export function mergedAbove(before: Values, mine: Values, theirs: Values): Value
 
 export interface ParsedText {
   readonly document?: Values;
-  /** of the fault, from 1 on, where the browser says it */
-  readonly line?: number;
+  readonly fault?: {
+    /** `clients`: the panel would detach all other clients of the inbound */
+    readonly kind: 'syntax' | 'clients';
+    /** from 1 on */
+    readonly line: number;
+  };
 }
 
 export function parseDocument(text: string): ParsedText {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { document: value as Values }
-      : { line: 1 };
-  } catch {
-    return { line: faultLine(text) };
+  const document = jsonOf(text)?.value;
+  if (!isRecord(document))
+    return { fault: { kind: 'syntax', line: document === undefined ? faultLine(text) : 1 } };
+  const line = clientsLine(text, document['settings']);
+  return line === undefined ? { document } : { fault: { kind: 'clients', line } };
+}
+
+/** The line of `settings.clients`. The panel takes settings as text as well, as other programs store them. */
+function clientsLine(text: string, settings: unknown): number | undefined {
+  const isText = typeof settings === 'string';
+  const sent = isText ? jsonOf(settings)?.value : settings;
+  if (!isRecord(sent) || !Object.hasOwn(sent, 'clients')) return undefined;
+  return lineOfKey(text, isText ? ['settings'] : ['settings', 'clients']);
+}
+
+/** Where a key stands in valid JSON. Of a key that is there twice, the last, which counts. */
+function lineOfKey(text: string, path: readonly string[]): number {
+  const around: string[] = [];
+  let [key, line, found] = ['', 1, 1];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]\n]/g)) {
+    if (token === '{' || token === '[') around.push(key);
+    else if (token === '}' || token === ']') around.pop();
+    else if (token.endsWith(':')) {
+      key = JSON.parse(token.slice(0, -1)) as string;
+      if (JSON.stringify([...around.slice(1), key]) === JSON.stringify(path)) found = line;
+    }
+    line += token.split('\n').length - 1;
   }
+  return found;
 }
 
 /** Whether the text is wrong already, and not only too short. */

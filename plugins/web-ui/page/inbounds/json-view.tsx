@@ -14,6 +14,7 @@ export function JsonView({ document, change, tellBroken }: JsonViewProps) {
   const { say } = useReader();
   const [typing, setTyping] = useState<string>();
   const parsed = typing === undefined ? undefined : parseDocument(typing);
+  const fault = parsed?.fault;
   const type = (text: string): void => {
     const { document: valid } = parseDocument(text);
     setTyping(text);
@@ -29,13 +30,15 @@ export function JsonView({ document, change, tellBroken }: JsonViewProps) {
         dir="ltr"
         spellCheck={false}
         rows={24}
-        aria-invalid={parsed?.line !== undefined}
+        aria-invalid={fault !== undefined}
+        aria-describedby="inbound-json-fault"
         value={typing ?? JSON.stringify(document, null, 2)}
         onChange={({ target }) => type(target.value)}
         onBlur={() => parsed?.document && setTyping(undefined)}
       />
-      <span role="status" className="field-problem">
-        {parsed?.line !== undefined && say('inbounds.fault', { line: parsed.line })}
+      <span id="inbound-json-fault" role="status" className="field-problem">
+        {fault &&
+          say(fault.kind === 'clients' ? 'inbounds.clientsFault' : 'inbounds.fault', { line: fault.line })}
       </span>
     </div>
   );
