@@ -131,6 +131,12 @@ const backups = createRoute({
   component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
 });
 
+const start = createRoute({
+  getParentRoute: () => admin,
+  path: 'start',
+  component: lazyRouteComponent(() => import('../start/page.js'), 'StartPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -145,6 +151,7 @@ export const router = createRouter({
       newNode,
       node,
       backups,
+      start,
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),

@@ -1,5 +1,6 @@
 // The first page: is all well, who is online, what was moved.
 import { useReader } from '../language/context.js';
+import { StartOffer } from '../start/offer.js';
 import { CorePanel } from './core.js';
 import { NeedsList } from './needs-list.js';
 import { Tiles } from './tiles.js';
@@ -12,6 +13,7 @@ export function DashboardPage() {
   return (
     <div className="page dashboard">
       <h1 className="unseen">{say('nav.dashboard')}</h1>
+      <StartOffer />
       <NeedsList />
       <Tiles />
       <div className="columns">

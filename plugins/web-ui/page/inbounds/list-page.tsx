@@ -10,6 +10,7 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
+import { StartOffer } from '../start/offer.js';
 import { inboundListQuery } from './queries.js';
 import './inbounds.css';
 
@@ -29,6 +30,7 @@ export function InboundsPage() {
       {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && <p role="status">{say('loading')}</p>}
       {list.data?.length === 0 && <p className="empty">{say('inbounds.none')}</p>}
+      {list.data?.length === 0 && <StartOffer />}
       {list.data && list.data.length > 0 && (
         <>
           <p className="hint">{say('inbounds.offCost')}</p>
