@@ -102,6 +102,8 @@ const access = createRoute({
 const settings = createRoute({
   getParentRoute: () => system,
   path: 'settings',
+  validateSearch: (search: Record<string, unknown>): { search?: string } =>
+    typeof search['search'] === 'string' ? { search: search['search'] } : {},
   component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
 });
 

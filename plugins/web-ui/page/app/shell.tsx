@@ -19,11 +19,12 @@ import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
 import { Notices } from '../parts/notices.js';
+import { PaletteKey } from '../palette/open.js';
 import { AccountMenu } from './account-menu.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
-const PAGES = [
+export const PAGES = [
   { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
@@ -85,6 +86,7 @@ export function Shell() {
       <Notices />
       <LoginSheet />
       <ShortcutHelp {...keys} />
+      <PaletteKey showKeys={keys.show} />
     </div>
   );
 }

@@ -14,6 +14,7 @@ const KEYS: readonly (readonly [string, MessageKey])[] = [
   ['n', 'keys.new'],
   ['x', 'keys.choose'],
   ['?', 'keys.help'],
+  ['Ctrl K, ⌘ K', 'keys.palette'],
 ];
 
 /** Whether a key is typed into something, or belongs to a dialog. */

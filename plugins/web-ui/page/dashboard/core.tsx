@@ -1,11 +1,10 @@
 // The state of the core, and what an admin can do with it. Each act says first what it costs.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { weir } from '../api/panel.js';
-import { queries, statusQuery } from '../api/queries.js';
+import { statusQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
-import { notify } from '../parts/notices.js';
+import { useCoreAct } from './core-act.js';
 import { type CoreAct, CoreDialog } from './core-dialog.js';
 
 const SECOND = 1000;
@@ -14,15 +13,7 @@ export function CorePanel() {
   const { say, format } = useReader();
   const { data: status } = useQuery(statusQuery);
   const [act, setAct] = useState<CoreAct>();
-  const work = useMutation({
-    mutationFn: (chosen: CoreAct) =>
-      chosen === 'stop' ? weir.server.stopEngine() : weir.server.restartEngine(),
-    onSuccess: (_, chosen) => {
-      notify(say(`core.done.${chosen}`));
-      setAct(undefined);
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: statusQuery.queryKey }),
-  });
+  const { work } = useCoreAct(() => setAct(undefined));
   if (!status) return null;
   const { state, version, usersOnTheWay } = status.engine;
   const begin = (chosen: CoreAct) => {

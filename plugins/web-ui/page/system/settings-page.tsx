@@ -1,7 +1,8 @@
 // The settings of all plugins: found by a search, changed together, and checked by the panel before any is stored.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { pageUrl, weir } from '../api/panel.js';
@@ -31,6 +32,8 @@ import {
 } from './setting-fields.js';
 import './settings.css';
 
+const route = getRouteApi('/admin/system/settings');
+
 /** They need a code, which the page of access asks for. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['twoFactorEnable', 'twoFactorToken']);
 const NO_DRAFT: { readonly typed: Values } = { typed: {} };
@@ -54,7 +57,12 @@ interface FormProps {
 
 function SettingsForm({ plugins, stored }: FormProps) {
   const { say } = useReader();
-  const [search, setSearch] = useState('');
+  const wanted = route.useSearch().search;
+  const [search, setSearch] = useState(wanted ?? '');
+  // The palette leads to a setting also from this page.
+  useEffect(() => {
+    if (wanted !== undefined) setSearch(wanted);
+  }, [wanted]);
   const [extent, setExtent] = useState<Extent>('usual');
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const draft = useDraft('settings', NO_DRAFT);

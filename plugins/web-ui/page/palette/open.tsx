@@ -1,0 +1,24 @@
+// Ctrl-K, and Cmd-K on a Mac, opens the palette from everywhere; what it is made of is loaded then.
+import { lazy, Suspense, useEffect, useState } from 'react';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.js')).Palette }));
+
+export function PaletteKey({ showKeys }: { showKeys: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const isKey = event.key.toLowerCase() === 'k' || event.code === 'KeyK';
+      if (!isKey || event.altKey || event.shiftKey || event.ctrlKey === event.metaKey) return;
+      event.preventDefault();
+      setOpen((now) => !now);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  if (!isOpen) return null;
+  return (
+    <Suspense>
+      <Palette close={() => setOpen(false)} showKeys={showKeys} />
+    </Suspense>
+  );
+}
