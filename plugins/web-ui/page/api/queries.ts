@@ -51,6 +51,10 @@ export const alarmsQuery = queryOptions({
   queryKey: ['alarms'],
   queryFn: ({ signal }) => orNull(weir.alarms.list({ signal })),
 });
+export const certificatesQuery = queryOptions({
+  queryKey: ['certificates'],
+  queryFn: ({ signal }) => orNull(weir.certificates.list({ signal })),
+});
 export const backupQuery = queryOptions({
   queryKey: ['backup'],
   queryFn: ({ signal }) => orNull(weir.backup.status({ signal })),

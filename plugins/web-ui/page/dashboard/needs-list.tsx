@@ -2,7 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
-import { alarmsQuery, backupQuery, pluginsQuery, statusQuery, summaryQuery } from '../api/queries.js';
+import {
+  alarmsQuery,
+  backupQuery,
+  certificatesQuery,
+  pluginsQuery,
+  statusQuery,
+  summaryQuery,
+} from '../api/queries.js';
 import { useReader } from '../language/context.js';
 import { viewOf } from '../clients/view.js';
 import { Problem } from '../parts/problem.js';
@@ -14,8 +21,9 @@ export function NeedsList() {
   const plugins = useQuery(pluginsQuery);
   const alarms = useQuery(alarmsQuery);
   const backup = useQuery(backupQuery);
+  const certificates = useQuery(certificatesQuery);
   const status = useQuery(statusQuery);
-  const all = [summary, plugins, alarms, backup, status];
+  const all = [summary, plugins, alarms, backup, certificates, status];
   const failed = all.find(({ error }) => error !== null);
   const needs = needsOf({
     now: Date.now(),
@@ -23,6 +31,7 @@ export function NeedsList() {
     plugins: plugins.data,
     alarms: alarms.data,
     backup: backup.data,
+    certificates: certificates.data,
     core: status.data?.engine,
   });
   const retry = () => {

@@ -2,9 +2,11 @@
 import type {
   AlarmsListReply,
   BackupStatusReply,
+  CertificatesListReply,
   ServerStatusReply,
   SystemPluginsListReply,
 } from '../../../../sdk/index.js';
+import { shownName } from '../format/names.js';
 import type { MessageKey } from '../language/message-key.js';
 
 export interface Need {
@@ -25,15 +27,21 @@ export interface Known {
   readonly plugins?: SystemPluginsListReply | undefined;
   readonly alarms?: AlarmsListReply | null | undefined;
   readonly backup?: BackupStatusReply | null | undefined;
+  readonly certificates?:
+    | readonly Pick<CertificatesListReply[number], 'id' | 'names' | 'state' | 'validTo' | 'lastError'>[]
+    | null
+    | undefined;
   readonly core?: Pick<ServerStatusReply['engine'], 'state' | 'errorMsg'> | undefined;
 }
 
 const DAY = 24 * 3_600_000;
 /** A backup that is older is worth a word. */
 const OLD_DAYS = 7;
+/** A certificate is renewed long before; this late, the renewal does not work. */
+const SOON_DAYS = 14;
 const FAILED = new Set(['faulty', 'failed', 'stopped']);
 
-export function needsOf({ now, summary, plugins, alarms, backup, core }: Known): Need[] {
+export function needsOf({ now, summary, plugins, alarms, backup, certificates, core }: Known): Need[] {
   const needs: Need[] = [];
   if (core && core.state !== 'running')
     needs.push({
@@ -60,6 +68,7 @@ export function needsOf({ now, summary, plugins, alarms, backup, core }: Known):
     if (isActive && name !== 'backup')
       needs.push({ key: `alarm ${name}`, level: 'warn', text: 'needs.alarm', values: { name }, said: text });
   needs.push(...backupNeeds(backup, now));
+  needs.push(...certificateNeeds(certificates ?? [], now));
   const { expiringCount = 0, depletedCount = 0 } = summary ?? {};
   if (depletedCount > 0)
     needs.push({
@@ -89,4 +98,19 @@ function backupNeeds(backup: BackupStatusReply | null | undefined, now: number):
   if (doneAt === 0) return [{ key: 'backup', level: 'warn', text: 'needs.noBackup', values: {} }];
   const days = Math.floor((now - doneAt) / DAY);
   return days > OLD_DAYS ? [{ key: 'backup', level: 'warn', text: 'needs.backupOld', values: { days } }] : [];
+}
+
+function certificateNeeds(certificates: NonNullable<Known['certificates']>, now: number): Need[] {
+  return certificates.flatMap(({ id, names, state, validTo, lastError: said }): Need[] => {
+    const key = `certificate ${id}`;
+    const name = shownName(names[0] ?? '');
+    if (state === 'expired')
+      return [{ key, level: 'bad', text: 'needs.certificateEnded', values: { name }, said }];
+    const days = Math.floor((Date.parse(validTo) - now) / DAY);
+    if (state === 'valid' && days < SOON_DAYS)
+      return [{ key, level: 'warn', text: 'needs.certificateEnds', values: { name, days }, said }];
+    return said === ''
+      ? []
+      : [{ key, level: 'warn', text: 'needs.certificateFailed', values: { name }, said }];
+  });
 }

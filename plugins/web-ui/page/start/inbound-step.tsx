@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
-import { queries } from '../api/queries.js';
+import { certificatesQuery, queries } from '../api/queries.js';
 import { wholeOf } from '../clients/fields.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
 import { Problem } from '../parts/problem.js';
-import { certificatesQuery, makeInbound } from './queries.js';
+import { makeInbound } from './queries.js';
 import { fieldOfIssue, type InboundField, isPortTaken, RECIPES, type Typed, usableOf } from './recipes.js';
 
 const LAST_PORT = 65_535;
@@ -41,7 +41,7 @@ export function InboundStep({ typed, set }: StepProps) {
       const field = fieldOfIssue(path);
       if (field) refused[field] ??= message;
     }
-    if (isPortTaken(error.code)) refused.port ??= say('start.portTaken');
+    if (isPortTaken(error.code)) refused.port = say('start.portTaken');
   }
   if (!isPort) refused.port = say('start.portWrong');
   const problemOf = (field: InboundField) => refused[field] !== undefined && { problem: refused[field] };
