@@ -28,6 +28,21 @@ test('nothing is needed where all is well, or not known', (t) => {
   );
 });
 
+test('a certificate that has ended, ends soon, or could not be ordered', (t) => {
+  const of = (state: string, days: number, lastError = '') =>
+    texts({
+      certificates: [
+        { id: 1, names: ['a.example'], state, validTo: new Date(NOW + days * DAY).toISOString(), lastError },
+      ] as never,
+    });
+  t.deepEqual(of('valid', 30), []);
+  t.deepEqual(of('none', 0), []);
+  t.deepEqual(of('valid', 14), []);
+  t.deepEqual(of('valid', 13.5), ['needs.certificateEnds']);
+  t.deepEqual(of('expired', -1), ['needs.certificateEnded']);
+  t.deepEqual(of('valid', 30, 'refused'), ['needs.certificateFailed']);
+});
+
 test('what is broken comes before what is near', (t) => {
   t.deepEqual(
     texts({
