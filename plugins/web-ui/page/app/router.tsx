@@ -139,6 +139,16 @@ const start = createRoute({
   component: lazyRouteComponent(() => import('../start/page.js'), 'StartPage'),
 });
 
+const pluginPage = createRoute({
+  getParentRoute: () => admin,
+  path: 'plugin-page',
+  validateSearch: (search: Record<string, unknown>) => ({
+    plugin: String(search['plugin'] ?? ''),
+    page: String(search['page'] ?? ''),
+  }),
+  component: lazyRouteComponent(() => import('../plugin-pages/page.js'), 'PluginPagePage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -156,6 +166,7 @@ export const router = createRouter({
       start,
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
+      pluginPage,
     ]),
   ]),
   basepath: pageUrl.pathname.replace(/\/$/, ''),

@@ -20,6 +20,8 @@ import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
 import { Notices } from '../parts/notices.js';
 import { PaletteKey } from '../palette/open.js';
+import { iconOf } from '../plugin-pages/icons.js';
+import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
 import { AccountMenu } from './account-menu.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
@@ -49,6 +51,7 @@ export function Shell() {
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
+  const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (
     <div className="shell">
@@ -67,9 +70,15 @@ export function Shell() {
                 <PageLink {...page} />
               </li>
             ))}
+            {!isNarrow &&
+              pluginPages.map((page) => (
+                <li key={`${page.plugin}/${page.key}`}>
+                  <PluginPageLink page={page} />
+                </li>
+              ))}
             {isNarrow && (
               <li>
-                <OtherPages />
+                <OtherPages pluginPages={pluginPages} />
               </li>
             )}
           </ul>
@@ -107,12 +116,12 @@ function Main({ children }: { children: ReactNode }) {
   );
 }
 
-function OtherPages() {
-  const { say } = useReader();
+function OtherPages({ pluginPages }: { pluginPages: readonly ShownPage[] }) {
+  const { say, language } = useReader();
   const navigate = useNavigate();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const others = PAGES.slice(ON_A_PHONE);
-  const isHere = others.some((page) => isAt(page, path));
+  const isHere = others.some((page) => isAt(page, path)) || path === '/plugin-page';
   return (
     <MenuTrigger>
       <Button className="page-link" data-here={isHere || undefined}>
@@ -124,6 +133,16 @@ function OtherPages() {
           {others.map(({ to, text }) => (
             <MenuItem key={to} onAction={() => void navigate({ to })}>
               {say(text)}
+            </MenuItem>
+          ))}
+          {pluginPages.map((page) => (
+            <MenuItem
+              key={`${page.plugin}/${page.key}`}
+              onAction={() =>
+                void navigate({ to: '/plugin-page', search: { plugin: page.plugin, page: page.key } })
+              }
+            >
+              <bdi>{titleIn(page, language.key)}</bdi>
             </MenuItem>
           ))}
         </Menu>
@@ -149,6 +168,26 @@ function PageLink(page: (typeof PAGES)[number]) {
     >
       <Icon size={20} aria-hidden />
       <span>{say(text)}</span>
+    </Link>
+  );
+}
+
+function PluginPageLink({ page }: { page: ShownPage }) {
+  const { language } = useReader();
+  const search = useRouterState({ select: ({ location }) => location.search as Record<string, unknown> });
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const isHere = path === '/plugin-page' && search['plugin'] === page.plugin && search['page'] === page.key;
+  const Icon = iconOf(page.icon);
+  return (
+    <Link
+      to="/plugin-page"
+      search={{ plugin: page.plugin, page: page.key }}
+      className="page-link"
+      data-here={isHere || undefined}
+      aria-current={isHere ? 'page' : undefined}
+    >
+      <Icon size={20} aria-hidden />
+      <bdi>{titleIn(page, language.key)}</bdi>
     </Link>
   );
 }
