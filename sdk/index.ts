@@ -6889,6 +6889,18 @@ export type VpnproviderApplyReply = {
   endpoint: string;
 };
 
+export type WebUiPagesReply = {
+  plugin: string;
+  key: string;
+  titles: {
+    language: string;
+    text: string;
+  }[];
+  icon: string;
+  entry: string;
+  api: string[];
+}[];
+
 export type ServerGetCpuHistoryByBucketInput = {
   bucket: 2 | 30 | 60 | 120 | 180 | 300;
 };
@@ -8005,6 +8017,12 @@ export class Weir extends Transport {
     /** Puts a server into the outbound `nord-<hostname>` of the template: into the one that is there, whose other keys stay, or into a new one at the end. Send `server` as the action servers lists it, or its `hostname` with `countryId`. The core tests the template first, as `engine/update` does. — POST /panel/api/x/vpnprovider/apply */
     apply: (input?: VpnproviderApplyInput, options?: KeyedCallOptions): Promise<VpnproviderApplyReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/vpnprovider/apply', gives: 'obj', keyed: true }, input, options),
+  } as const;
+
+  readonly webUi = {
+    /** The pages that plugins add to the menu of the web page, with the calls that each may ask for. — GET /panel/api/x/web-ui/pages */
+    pages: (options?: CallOptions): Promise<WebUiPagesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/web-ui/pages', gives: 'obj' }, {}, options),
   } as const;
 
   readonly realtime = {

@@ -53,6 +53,7 @@
 //   @weir-panel/weir/plugins/time-series: 17 names
 //   @weir-panel/weir/plugins/traffic: 21 names
 //   @weir-panel/weir/plugins/updates: 22 names
+//   @weir-panel/weir/plugins/web-ui: 3 names
 //   @weir-panel/weir/testing: 15 names
 
 declare module '@weir-panel/weir/kernel' {
@@ -8494,6 +8495,34 @@ declare module '@weir-panel/weir/plugins/updates' {
     /** why it failed; blank when it is done */
     readonly reason: string;
   }>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/web-ui' {
+  import type { ExtensionPoint } from '@weir-panel/weir/kernel';
+
+  /** Icons of the menu for pages of plugins. */
+  const PAGE_ICONS: readonly ['chart', 'list', 'file', 'globe', 'bell', 'wrench', 'users', 'plug'];
+  export type PageIcon = (typeof PAGE_ICONS)[number];
+
+  // What plugins add to the web page: pages of their own, shown in a sandboxed frame.
+  /** A page of a plugin. Its files are public, like those of the web page: what it shows comes through the bridge. */
+  export interface PluginPage {
+    /** unique within the plugin; part of the address */
+    readonly key: string;
+    /** By language, at most 40 characters each; `en` is needed. */
+    readonly title: Readonly<Record<string, string>>;
+    readonly icon: PageIcon;
+    /** absolute path of a folder of static files */
+    readonly folder: string;
+    /** the file in the folder that the frame opens; `index.html` by default */
+    readonly entry?: string;
+    /** The calls that the page may ask for, below /panel/api/: `GET x/acme/entries/*`. `*` is one segment, a final `**` the rest. */
+    readonly api?: readonly string[];
+  }
+  /** Pages in the menu of the web page. */
+  export const PluginPages: ExtensionPoint<PluginPage>;
 
   export {};
 }
