@@ -1,0 +1,46 @@
+// The pages of routing below one heading, with the changes that are not applied yet.
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet } from '@tanstack/react-router';
+import { useReader } from '../language/context.js';
+import { Problem } from '../parts/problem.js';
+import { DraftBar } from './draft-bar.js';
+import { templateQuery } from './queries.js';
+import { useDraftState, useLeaveQuestion } from './use-draft.js';
+import './routing.css';
+
+const TABS = [
+  { to: '/routing/outbounds', text: 'routing.outbounds' },
+  { to: '/routing/rules', text: 'routing.rules' },
+] as const;
+
+export function RoutingLayout() {
+  const { say } = useReader();
+  const template = useQuery(templateQuery);
+  const state = useDraftState();
+  useLeaveQuestion();
+  return (
+    <div className="page routing">
+      <h1>{say('routing.title')}</h1>
+      <nav aria-label={say('routing.parts')}>
+        <ul className="routing-tabs">
+          {TABS.map(({ to, text }) => (
+            <li key={to}>
+              <Link to={to} className="routing-tab">
+                {say(text)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {template.error && <Problem error={template.error} retry={() => void template.refetch()} />}
+      {template.data === null && <p>{say('routing.absent')}</p>}
+      {!state && template.isPending && <p role="status">{say('loading')}</p>}
+      {state && (
+        <>
+          <Outlet />
+          <DraftBar />
+        </>
+      )}
+    </div>
+  );
+}
