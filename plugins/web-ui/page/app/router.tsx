@@ -149,6 +149,31 @@ const pluginPage = createRoute({
   component: lazyRouteComponent(() => import('../plugin-pages/page.js'), 'PluginPagePage'),
 });
 
+const routing = createRoute({
+  getParentRoute: () => admin,
+  path: 'routing',
+  component: lazyRouteComponent(() => import('../routing/layout.js'), 'RoutingLayout'),
+});
+const routingStart = createRoute({
+  getParentRoute: () => routing,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/routing/outbounds', replace: true });
+  },
+});
+const outbounds = createRoute({
+  getParentRoute: () => routing,
+  path: 'outbounds',
+  component: lazyRouteComponent(() => import('../routing/outbounds-page.js'), 'OutboundsPage'),
+});
+/** A place in the draft, because tags change while they are typed. */
+const placeOf = (search: Record<string, unknown>) => ({ at: String(search['at'] ?? '') });
+const outbound = createRoute({
+  getParentRoute: () => routing,
+  path: 'outbound',
+  validateSearch: placeOf,
+  component: lazyRouteComponent(() => import('../routing/outbound-page.js'), 'OutboundPage'),
+});
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -164,6 +189,7 @@ export const router = createRouter({
       node,
       backups,
       start,
+      routing.addChildren([routingStart, outbounds, outbound]),
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
       pluginPage,

@@ -6,6 +6,7 @@ import {
   Ellipsis,
   LayoutDashboard,
   Network,
+  Route,
   Server,
   Settings,
   SlidersHorizontal,
@@ -31,6 +32,12 @@ export const PAGES = [
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
   { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
+  {
+    to: '/routing',
+    text: 'nav.routing',
+    icon: Route,
+    also: ['/routing/outbounds', '/routing/outbound'],
+  },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
     to: '/system',

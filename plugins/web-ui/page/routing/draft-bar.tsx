@@ -87,7 +87,10 @@ function PlanSheet({ reply, engineSetting, isOpen, close }: PlanSheetProps) {
       draft.applied();
       notify(
         say('routing.applied'),
-        before && { text: say('undo'), run: () => void takeBack(asText(before)).then(() => notify(say('undo.done')), notifyTrouble) },
+        before && {
+          text: say('undo'),
+          run: () => void takeBack(asText(before)).then(() => notify(say('undo.done')), notifyTrouble),
+        },
       );
       void refetch();
     },

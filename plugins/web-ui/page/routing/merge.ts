@@ -1,14 +1,5 @@
 // The template taken apart into fields, so that the changes of two admins can be joined field by field.
-import {
-  asText,
-  type Entry,
-  isSame,
-  listOf,
-  routingOf,
-  tagOf,
-  type Template,
-  withList,
-} from './template.js';
+import { asText, type Entry, isSame, listOf, routingOf, tagOf, type Template, withList } from './template.js';
 
 /** JSON text by field; blank where the template has no such field. */
 export type Fields = Readonly<Record<string, string>>;
@@ -85,7 +76,8 @@ export function joined(fields: Fields, mine: Template, theirs: Template): Templa
   const parts = Object.keys(own).filter((key) => key.startsWith('part ') && isThere(key));
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
   for (const name of names) {
-    if (name === 'outbounds') template = withList(template, 'outbounds', listed('outbounds', isSame(ownOrder, wanted)));
+    if (name === 'outbounds')
+      template = withList(template, 'outbounds', listed('outbounds', isSame(ownOrder, wanted)));
     else if (name === 'routing') template['routing'] = routing();
     else if (parts.includes(`part ${name}`)) template[name] = valueOf(`part ${name}`);
   }

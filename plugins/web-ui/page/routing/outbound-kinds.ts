@@ -29,7 +29,17 @@ const field = (
 const ADDRESS = field('routing.field.address', 'server', ['address']);
 const PORT = field('routing.field.port', 'server', ['port'], 'number');
 const STREAM = { streamSettings: { network: 'tcp', security: 'none' } };
-const FAMILIES = ['AsIs', 'UseIP', 'UseIPv4', 'UseIPv6', 'UseIPv4v6', 'UseIPv6v4', 'ForceIP', 'ForceIPv4', 'ForceIPv6'];
+const FAMILIES = [
+  'AsIs',
+  'UseIP',
+  'UseIPv4',
+  'UseIPv6',
+  'UseIPv4v6',
+  'UseIPv6v4',
+  'ForceIP',
+  'ForceIPv4',
+  'ForceIPv6',
+];
 const CIPHERS = [
   '2022-blake3-aes-128-gcm',
   '2022-blake3-aes-256-gcm',
@@ -56,7 +66,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   blackhole: {
     initial: { settings: {} },
     fields: [
-      field('routing.field.response', 'outbound', ['settings', 'response', 'type'], 'choice', ['none', 'http']),
+      field('routing.field.response', 'outbound', ['settings', 'response', 'type'], 'choice', [
+        'none',
+        'http',
+      ]),
     ],
   },
   vless: {

@@ -11,8 +11,7 @@ const named = (tags: readonly string[]): string =>
 export function planWords(plan: EnginePlanOfReply, say: Say): string[] {
   const { change, outbounds, rules, sections, connections } = plan;
   const words = [say(`routing.plan.${change}`)];
-  if (change !== 'none')
-    words.push(say(`routing.plan.end.${connections.end}`, { count: connections.users }));
+  if (change !== 'none') words.push(say(`routing.plan.end.${connections.end}`, { count: connections.users }));
   if (outbounds.put.length > 0) words.push(say('routing.plan.put', { tags: named(outbounds.put) }));
   if (outbounds.remove.length > 0) words.push(say('routing.plan.remove', { tags: named(outbounds.remove) }));
   if (rules) words.push(say('routing.plan.rules'));

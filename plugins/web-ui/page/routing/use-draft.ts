@@ -3,8 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { changesOf, type DraftState } from './draft-store.js';
 import { draft } from './queries.js';
 
-export const useDraftState = (): DraftState | undefined =>
-  useSyncExternalStore(draft.subscribe, draft.state);
+export const useDraftState = (): DraftState | undefined => useSyncExternalStore(draft.subscribe, draft.state);
 
 export function useLeaveQuestion(): void {
   useEffect(() => {
