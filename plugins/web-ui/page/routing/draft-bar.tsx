@@ -52,15 +52,7 @@ export function DraftBar() {
           {say('routing.plan')}
         </Button>
       </div>
-      {plan.data && (
-        <PlanSheet
-          {...plan.data}
-          isOpen={isShown}
-          close={() => setShown(false)}
-          planAgain={open}
-          isPlanning={plan.isPending}
-        />
-      )}
+      {plan.data && <PlanSheet {...plan.data} isOpen={isShown} close={() => setShown(false)} />}
     </section>
   );
 }
@@ -70,8 +62,6 @@ interface PlanSheetProps {
   readonly engineSetting: string;
   readonly isOpen: boolean;
   readonly close: () => void;
-  readonly planAgain: () => void;
-  readonly isPlanning: boolean;
 }
 
 function PlanSheet({ reply, engineSetting, isOpen, close }: PlanSheetProps) {

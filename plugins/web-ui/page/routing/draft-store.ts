@@ -65,10 +65,11 @@ export class TemplateDraft {
   /** What the panel has. A draft with changes stays, and is joined with it when the reader says so. */
   meet(saved: Saved): void {
     const state = this.#state;
-    if (!state) return this.#begin(saved);
-    if (saved.version === state.saved.version) return;
-    const isTyping = Object.keys(state.broken).length > 0;
-    if (isSame(saved.template, state.saved.template)) this.#enter({ ...state, saved, theirs: undefined });
+    if (saved.version === state?.saved.version) return;
+    const isTyping = this.hasBroken;
+    if (!state) this.#begin(saved);
+    else if (isSame(saved.template, state.saved.template))
+      this.#enter({ ...state, saved, theirs: undefined });
     else if (!isTyping && (isSame(state.now, state.saved.template) || isSame(state.now, saved.template)))
       this.#begin(saved);
     else this.#enter({ ...state, theirs: saved });

@@ -63,11 +63,11 @@ function interleaved(lead: readonly string[], other: readonly string[]): string[
 /** The template of joined fields: those of `mine` and `theirs` with what was chosen. */
 export function joined(fields: Fields, mine: Template, theirs: Template): Template {
   const isThere = (key: string): boolean => (fields[key] ?? '') !== '';
-  const valueOf = (key: string): Entry => JSON.parse(fields[key] ?? '{}') as Entry;
+  const entryAt = (key: string): Entry => JSON.parse(fields[key] ?? '{}') as Entry;
   const listed = (name: (typeof TAGGED)[number], isMineFirst: boolean): Entry[] => {
     const [own, other] = [keysOf(mine, name), keysOf(theirs, name)];
     const order = isMineFirst ? interleaved(own, other) : interleaved(other, own);
-    return order.filter(isThere).map(valueOf);
+    return order.filter(isThere).map(entryAt);
   };
   const [own, , result] = [...fieldsOf(mine, theirs), fields] as const;
   const wanted = JSON.parse(result['order'] ?? '[]') as string[];
@@ -79,16 +79,16 @@ export function joined(fields: Fields, mine: Template, theirs: Template): Templa
     if (name === 'outbounds')
       template = withList(template, 'outbounds', listed('outbounds', isSame(ownOrder, wanted)));
     else if (name === 'routing') template['routing'] = routing();
-    else if (parts.includes(`part ${name}`)) template[name] = valueOf(`part ${name}`);
+    else if (parts.includes(`part ${name}`)) template[name] = entryAt(`part ${name}`);
   }
   return template;
 
   function routing(): Entry {
     const made: Record<string, unknown> = {};
     for (const name of new Set([...Object.keys(routingOf(theirs)), ...Object.keys(routingOf(mine))])) {
-      if (name === 'rules') made[name] = valueOf('rules');
+      if (name === 'rules') made[name] = entryAt('rules');
       else if (name === 'balancers') made[name] = listed('balancers', false);
-      else if (isThere(`routing ${name}`)) made[name] = valueOf(`routing ${name}`);
+      else if (isThere(`routing ${name}`)) made[name] = entryAt(`routing ${name}`);
     }
     return made;
   }
