@@ -65,7 +65,7 @@ test.serial(
     await json.fill((await json.inputValue()).replace(/\n\]$/, ''));
     await page.getByRole('link', { name: 'All outbounds' }).click();
     await page.getByRole('button', { name: 'Delete blocked' }).click();
-    await page.getByRole('button', { name: 'Make far the default' }).click();
+    await page.getByRole('button', { name: 'Make default: far' }).click();
     t.is((await template()).outbounds.length, 3, 'nothing is saved yet');
     await plan.click();
     const sheet = page.getByRole('dialog');
