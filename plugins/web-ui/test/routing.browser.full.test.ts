@@ -128,9 +128,49 @@ test.serial('what another admin saved between plan and apply is not lost, nor wh
   t.deepEqual(stored.dns, { tag: 'x' });
 });
 
+test.serial('rules are moved by keys, switched and edited, and nothing of them is lost', async (t) => {
+  t.timeout(MINUTES);
+  const { page, show, logIn, complaints } = await openPage(t, browser, world);
+  await logIn();
+  await show('/routing/rules');
+  const sentences = page.locator('.routing-row .routing-sentence');
+  await page.getByText('to domains').waitFor();
+  t.regex((await sentences.nth(1).textContent()) ?? '', /to addresses .*to port 80,443; over tcp.* → .*far/);
+  await page.getByRole('button', { name: 'Move rule 2 up' }).focus();
+  await page.keyboard.press('ArrowUp');
+  await page.locator('.routing-row').first().getByText('to addresses').waitFor();
+  const focused = page.locator('button:focus');
+  t.is(await focused.getAttribute('aria-label'), 'Move rule 1 down');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  t.is(await focused.getAttribute('aria-label'), 'Move rule 1 down');
+  await page.locator('.routing-row').nth(1).locator('.switch').click();
+  await sentences.first().click();
+  await page.getByLabel('Domains').fill('domain:shop.example\n\n');
+  await page.getByLabel('Leaves by').selectOption('bpool');
+  await page.getByRole('button', { name: 'What it will do' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The changes are applied.').waitFor();
+  const [ads, far] = START.routing.rules;
+  t.deepEqual((await template()).routing.rules, [
+    {
+      type: 'field',
+      ip: far?.ip,
+      port: '80,443',
+      network: 'tcp',
+      domain: ['domain:shop.example'],
+      balancerTag: 'pool',
+    },
+    { ...ads, enabled: false },
+  ]);
+  t.deepEqual(complaints, []);
+});
+
 const SCREENS = [
   ['/routing/outbounds', '.routing-row'],
   ['/routing/outbound?at=2', 'textarea.routing-json'],
+  ['/routing/rules', '.routing-row'],
+  ['/routing/rule?at=0', 'textarea.routing-json'],
 ] as const;
 for (const language of ['en', 'fa'])
   for (const theme of ['light', 'dark'])

@@ -10,6 +10,14 @@ import {
   type OutboundField,
   withField,
 } from '../page/routing/outbound-kinds.js';
+import {
+  addressFields,
+  sentenceOf,
+  targetOf,
+  withLines,
+  withSwitch,
+  withTarget,
+} from '../page/routing/rule-words.js';
 import { asText, type Entry, freeTag, listOf, moved, type Template } from '../page/routing/template.js';
 
 const out = (tag: string, more: Entry = {}): Entry => ({ tag, protocol: 'freedom', ...more });
@@ -132,4 +140,43 @@ test('problems are those of the entry, by the path within it', (t) => {
 
 test('a new tag is free', (t) => {
   t.is(freeTag([out('a'), out('a-2')], 'a'), 'a-3');
+});
+
+const say = (key: string, values: object = {}): string =>
+  key === 'routing.when.and'
+    ? '; '
+    : `${key.replace('routing.', '')}(${Object.values(values)
+        .join(' ')
+        .replaceAll(/[\u2068\u2069]/g, '')})`;
+
+test('a rule is a sentence: all that it takes, and where that leaves', (t) => {
+  const rule = {
+    type: 'field',
+    domain: ['a', 'b', '', 'c', 'd', 'e'],
+    port: 443,
+    attrs: { x: 1 },
+    outboundTag: 'far',
+  };
+  t.is(
+    sentenceOf(rule, say),
+    'sentence(when.domain(a, b, c, d, +1); when.port(443); attrs {"x":1} to.outbound(far))',
+  );
+  t.is(sentenceOf({ balancerTag: 'pool' }, say), 'sentence(when.any() to.balancer(pool))');
+  t.is(sentenceOf({ domain: 'a' }, say), 'sentence(when.domain(a) to.nothing())');
+});
+
+test('the form of a rule changes its own keys', (t) => {
+  const rule = { domain: ['a'], balancerTag: 'pool', strange: 1 };
+  t.is(targetOf(rule), 'bpool');
+  t.deepEqual(withTarget(rule, 'ofar'), { domain: ['a'], outboundTag: 'far', strange: 1 });
+  t.deepEqual(withLines(rule, 'domain', 'a\n'), { ...rule, domain: ['a', ''] });
+  t.deepEqual(withLines(rule, 'domain', ''), { balancerTag: 'pool', strange: 1 });
+  t.deepEqual(withSwitch(withSwitch(rule, false), true), rule);
+  t.false(withSwitch(rule, false)['enabled']);
+});
+
+test('what is typed for a route test is a name or an address', (t) => {
+  t.deepEqual(addressFields(' 192.0.2.1 '), { ip: '192.0.2.1' });
+  t.deepEqual(addressFields('[2001:db8::1]'), { ip: '2001:db8::1' });
+  t.deepEqual(addressFields('1.example'), { domain: '1.example' });
 });

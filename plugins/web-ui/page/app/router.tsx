@@ -174,6 +174,18 @@ const outbound = createRoute({
   validateSearch: placeOf,
   component: lazyRouteComponent(() => import('../routing/outbound-page.js'), 'OutboundPage'),
 });
+const rules = createRoute({
+  getParentRoute: () => routing,
+  path: 'rules',
+  component: lazyRouteComponent(() => import('../routing/rules-page.js'), 'RulesPage'),
+});
+const rule = createRoute({
+  getParentRoute: () => routing,
+  path: 'rule',
+  validateSearch: placeOf,
+  component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -189,7 +201,7 @@ export const router = createRouter({
       node,
       backups,
       start,
-      routing.addChildren([routingStart, outbounds, outbound]),
+      routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
       pluginPage,

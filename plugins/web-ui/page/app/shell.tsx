@@ -36,7 +36,7 @@ export const PAGES = [
     to: '/routing',
     text: 'nav.routing',
     icon: Route,
-    also: ['/routing/outbounds', '/routing/outbound'],
+    also: ['/routing/outbounds', '/routing/outbound', '/routing/rules', '/routing/rule'],
   },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
