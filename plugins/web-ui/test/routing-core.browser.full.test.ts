@@ -1,0 +1,70 @@
+// Routing on a panel with a real core: a rule is planned, applied and asked for, and an outbound is tested.
+import test from 'ava';
+import { connect, openPanel, openServer } from '../../../test/engine/user.js';
+import { launch, openPage } from './open-page.js';
+
+const MINUTES = 600_000;
+const API = '/panel/api/engine';
+
+test('a rule is refused in the words of the core, then applied without a restart', async (t) => {
+  t.timeout(MINUTES);
+  const panel = await openPanel(t);
+  const inbound = await panel.addInbound();
+  await panel.addClient('ann', [inbound]);
+  const user = await connect(t, panel, 'ann', await openServer(t));
+  t.true(await user.served());
+  const core = await panel.corePid();
+  const browser = await launch();
+  t.teardown(() => browser.close());
+  const { page, show, logIn, complaints } = await openPage(t, browser, { base: panel.url });
+  await logIn();
+  await show('/routing/rules');
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Domains').fill('full:shop.example\nregexp:(');
+  await page.getByLabel('Leaves by').selectOption('oblocked');
+  const plan = page.getByRole('button', { name: 'What it will do' });
+  const sheet = page.getByRole('dialog');
+  await plan.click();
+  await sheet.getByText('The core cannot run this:').waitFor();
+  t.true(await sheet.getByRole('button', { name: 'Apply' }).isDisabled());
+  await sheet.getByRole('button', { name: 'Go on editing' }).click();
+  await page.locator('.routing-fault').first().waitFor();
+  await page.getByLabel('Domains').fill('full:shop.example');
+  await plan.click();
+  await sheet.getByText('The core takes it while it runs, without a restart.').waitFor();
+  await sheet.getByText('No connection ends.').waitFor();
+  await sheet.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The changes are applied.').waitFor();
+  const { engineSetting } = await panel.get<{ engineSetting: string }>(`${API}/`, { method: 'POST' });
+  const { routing } = JSON.parse(engineSetting) as { routing: { rules: unknown[] } };
+  t.deepEqual(routing.rules, [{ type: 'field', domain: ['full:shop.example'], outboundTag: 'blocked' }]);
+  await page.getByRole('link', { name: 'All rules' }).click();
+  await page.getByLabel('Name or address').fill('shop.example');
+  await page.getByRole('button', { name: 'Ask the core' }).click();
+  await page.getByText(/^It leaves by .*blocked/).waitFor();
+  t.is(await panel.corePid(), core, 'the core was not restarted');
+  t.true(await user.served());
+  t.deepEqual(complaints, []);
+});
+
+test('an outbound that is not saved is tested, with the reason why it does not work', async (t) => {
+  t.timeout(MINUTES);
+  const panel = await openPanel(t);
+  const browser = await launch();
+  t.teardown(() => browser.close());
+  const { page, show, logIn } = await openPage(t, browser, { base: panel.url });
+  await logIn();
+  await show('/routing/outbounds');
+  await page.locator('.routing-new select').selectOption('socks');
+  await page.getByRole('button', { name: 'Add outbound' }).click();
+  await page.getByLabel('Address').fill('127.0.0.1');
+  await page.getByLabel('Port').fill('9');
+  await page.getByRole('link', { name: 'All outbounds' }).click();
+  await page.getByRole('button', { name: 'Test all' }).click();
+  await page.getByText(/^It does not work: .*refused/).waitFor();
+  await page.locator('.routing-row').nth(2).getByRole('link').click();
+  await page.getByText(/^It does not work:/).waitFor();
+  await page.getByLabel('Port').fill('10');
+  await page.getByText(/^It does not work:/).waitFor({ state: 'detached' });
+  t.pass();
+});
