@@ -132,7 +132,8 @@ test.serial('rules are moved by keys, switched and edited, and nothing of them i
   t.timeout(MINUTES);
   const { page, show, logIn, complaints } = await openPage(t, browser, world);
   await logIn();
-  await show('/routing/rules');
+  await show('/routing');
+  await page.getByRole('link', { name: 'Rules' }).click();
   const sentences = page.locator('.routing-row .routing-sentence');
   await page.getByText('to domains').waitFor();
   const second = (await sentences.nth(1).textContent()) ?? '';

@@ -8,7 +8,10 @@ import { templateQuery } from './queries.js';
 import { useDraftState, useLeaveQuestion } from './use-draft.js';
 import './routing.css';
 
-const TABS = [{ to: '/routing/outbounds', text: 'routing.outbounds' }] as const;
+const TABS = [
+  { to: '/routing/outbounds', text: 'routing.outbounds' },
+  { to: '/routing/rules', text: 'routing.rules' },
+] as const;
 
 export function RoutingLayout() {
   const { say } = useReader();
