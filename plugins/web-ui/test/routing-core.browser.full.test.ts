@@ -20,7 +20,7 @@ test('a rule is refused in the words of the core, then applied without a restart
   await logIn();
   await show('/routing/rules');
   await page.getByRole('button', { name: 'Add rule' }).click();
-  await page.getByLabel('Domains').fill('full:shop.example\nregexp:(');
+  await page.getByLabel('Domains').fill('full:shop.example\ngeosite:cn');
   await page.getByLabel('Leaves by').selectOption('oblocked');
   const plan = page.getByRole('button', { name: 'What it will do' });
   const sheet = page.getByRole('dialog');
