@@ -24,6 +24,8 @@ export function DraftBar() {
   const state = useDraftState();
   const plan = useMutation({
     mutationFn: async () => {
+      // After a save that the panel has not shown yet.
+      if (draft.state()?.saved.version === '') await queries.fetchQuery({ ...templateQuery, staleTime: 0 });
       const engineSetting = draft.text();
       const reply = await weir.engine.planOf({ body: { engineSetting } });
       draft.tell(reply.issues);
