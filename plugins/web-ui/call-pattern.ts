@@ -15,7 +15,9 @@ export function patternProblem(pattern: string): string | undefined {
   if (segments[0] === '*' || segments[0] === '**') return 'its path must begin with a name';
   const isValid = segments.every(
     (segment, at) =>
-      segment === '*' || (segment === '**' && at === segments.length - 1) || /^[\w.-]*\w[\w.-]*$/.test(segment),
+      segment === '*' ||
+      (segment === '**' && at === segments.length - 1) ||
+      /^[\w.-]*\w[\w.-]*$/.test(segment),
   );
   return isValid ? undefined : 'its path must be names, * for one segment, or ** for the rest';
 }

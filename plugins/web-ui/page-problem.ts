@@ -31,7 +31,8 @@ function titleProblem(title: unknown): string | undefined {
 }
 
 function apiProblem(api: unknown): string | undefined {
-  if (!Array.isArray(api) || api.length > MOST_CALLS) return `api must be a list of at most ${MOST_CALLS} calls`;
+  if (!Array.isArray(api) || api.length > MOST_CALLS)
+    return `api must be a list of at most ${MOST_CALLS} calls`;
   for (const [at, pattern] of api.entries()) {
     const problem =
       typeof pattern !== 'string' || pattern.length > MOST_PATTERN
@@ -45,7 +46,8 @@ function apiProblem(api: unknown): string | undefined {
 function folderProblem(folder: unknown, entry: unknown): string | undefined {
   if (typeof folder !== 'string' || !isAbsolute(folder))
     return "folder must be an absolute path: fileURLToPath(new URL('../page', import.meta.url))";
-  if (typeof entry !== 'string' || !ENTRY.test(entry)) return 'entry must be the name of an .html file in the folder';
+  if (typeof entry !== 'string' || !ENTRY.test(entry))
+    return 'entry must be the name of an .html file in the folder';
   try {
     if (!lstatSync(folder).isDirectory()) return 'folder is not a folder';
     const file = realpathSync(join(folder, entry));

@@ -20,8 +20,7 @@ const POLICY = {
   'object-src': "'none'",
   sandbox: 'allow-scripts',
 };
-const TYPES =
-  /^\.(?:html|js|mjs|css|json|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|txt)$/;
+const TYPES = /^\.(?:html|js|mjs|css|json|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|txt)$/;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** The client of the bridge, beside the pages: `<script src="../../weir-page.js">`. */
 const SCRIPT = 'weir-page.js';

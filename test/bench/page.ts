@@ -63,7 +63,10 @@ async function scrolled(page: Page, clients: number): Promise<number> {
     );
     await sleep(700);
   }
-  await page.locator(`[role=row][aria-rowindex="${clients + 1}"] a`).first().waitFor();
+  await page
+    .locator(`[role=row][aria-rowindex="${clients + 1}"] a`)
+    .first()
+    .waitFor();
   return blocked(page);
 }
 

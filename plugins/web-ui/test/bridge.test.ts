@@ -47,7 +47,16 @@ test('other paths, methods and ways out of a path are not', (t) => {
 
 test('a pattern has a method and a path that begins with a name', (t) => {
   for (const pattern of API) t.is(patternProblem(pattern), undefined);
-  for (const pattern of ['x/acme', 'GET **', 'GET */a', 'GET /x', 'GET x/../a', 'GET x/**/a', 'TRACE x/a', 'GET x a'])
+  for (const pattern of [
+    'x/acme',
+    'GET **',
+    'GET */a',
+    'GET /x',
+    'GET x/../a',
+    'GET x/**/a',
+    'TRACE x/a',
+    'GET x a',
+  ])
     t.truthy(patternProblem(pattern), pattern);
 });
 

@@ -34,7 +34,6 @@ test.serial('keys alone find a client, a setting and actions', async (t) => {
     await page.keyboard.press('Control+k');
     await field.waitFor();
     await page.keyboard.type(typed);
-    await page.waitForTimeout(2000); await page.screenshot({ path: '/tmp/page-shots/pal.png' }); console.log(await page.evaluate(() => document.activeElement?.outerHTML.slice(0,200)));
     await page.locator(`[role=option][aria-selected=true]`, { hasText: option }).waitFor();
     t.true(await field.evaluate((element) => element === element.ownerDocument.activeElement));
     await page.keyboard.press('Enter');
@@ -92,7 +91,8 @@ test.serial('hostile names are text, and the layout holds', async (t) => {
       await page.setViewportSize({ width, height: 800 });
       await show(path);
       await page.locator(ready).first().waitFor();
-      if (path !== '/') await page.locator('main bdi:visible, main a:visible', { hasText: /W{20}/ }).first().waitFor();
+      if (path !== '/')
+        await page.locator('main bdi:visible, main a:visible', { hasText: /W{20}/ }).first().waitFor();
       t.is(await page.locator('main img, main b').count(), 0, path);
       t.deepEqual(await outside(page), [], `${path} ${width}`);
     }

@@ -31,7 +31,8 @@ const pageIn = (folder: string): PluginPage => ({
 test('a declaration that does not fit names its field', async (t) => {
   await using made = await madeFolder();
   const good = pageIn(made.folder);
-  const problem = (changes: object) => pageProblem({ ...good, ...changes } as PluginPage, { name: 'acme' }, []);
+  const problem = (changes: object) =>
+    pageProblem({ ...good, ...changes } as PluginPage, { name: 'acme' }, []);
   t.is(problem({}), undefined);
   for (const [changes, wanted] of [
     [{ title: { en: 'x'.repeat(65_536) } }, /title\.en must be a text of 1 to 40/],
@@ -62,7 +63,12 @@ test('files are served with the policy of the frame; nothing else is', async (t)
   const page = await get('acme/one/index.html');
   t.is(page.status, 200);
   const policy = page.headers.get('content-security-policy') ?? '';
-  for (const part of ['sandbox allow-scripts', "connect-src 'none'", "frame-ancestors 'self'", "default-src 'none'"])
+  for (const part of [
+    'sandbox allow-scripts',
+    "connect-src 'none'",
+    "frame-ancestors 'self'",
+    "default-src 'none'",
+  ])
     t.true(policy.includes(part), part);
   t.is((await get('weir-page.js')).status, 200);
   for (const path of [
@@ -78,7 +84,7 @@ test('files are served with the policy of the frame; nothing else is', async (t)
     'acme/one/..%2fsecret.txt',
   ])
     t.not((await get(path)).status, 200, path);
-  const { body } = await panel.call<{ obj: unknown[] }>('/panel/api/x/web-ui/pages');
+  const { body } = await panel.call<unknown[]>('/panel/api/x/web-ui/pages');
   t.like(body.obj[0], { plugin: 'acme', key: 'one', entry: 'index.html', api: ['GET x/acme/**'] });
   t.is((await fetch(`${panel.url}/panel/api/x/web-ui/pages`)).status === 200, false);
 });

@@ -1,7 +1,7 @@
 // The draft of the template: what is changed, joined with the changes of another admin, and sent.
 import test from 'ava';
 import { issuesAt, TemplateDraft } from '../page/routing/draft-store.js';
-import { lineOf } from '../page/routing/json-lines.js';
+import { lineOf } from '../page/forms/json-lines.js';
 import { changedFields } from '../page/routing/merge.js';
 import {
   addressOf,

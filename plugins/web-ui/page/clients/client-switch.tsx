@@ -49,6 +49,7 @@ export function ClientSwitch({ client }: { client: Switched }) {
         role="switch"
         className="unseen"
         aria-label={say('switch.label', { name: shownName(email) })}
+        aria-checked={enable}
         checked={enable}
         disabled={change.isPending}
         onChange={(event) => change.mutate(event.target.checked)}

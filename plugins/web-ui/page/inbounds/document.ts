@@ -1,4 +1,6 @@
 // An inbound as the form and the JSON view edit it: one document, whose unknown keys survive.
+import { lineOf } from '../forms/json-lines.js';
+import { parseDocument } from '../forms/json-text.js';
 import type { JsonSchema, Values } from '../forms/schema.js';
 import { changedOf, initialOf, jsonOf } from '../forms/values.js';
 
@@ -102,7 +104,7 @@ export function mergedAbove(before: Values, mine: Values, theirs: Values): Value
   return merged;
 }
 
-export interface ParsedText {
+export interface ParsedInbound {
   readonly document?: Values;
   readonly fault?: {
     /** `clients`: the panel would detach all other clients of the inbound */
@@ -112,12 +114,11 @@ export interface ParsedText {
   };
 }
 
-export function parseDocument(text: string): ParsedText {
-  const document = jsonOf(text)?.value;
-  if (!isRecord(document))
-    return { fault: { kind: 'syntax', line: document === undefined ? faultLine(text) : 1 } };
-  const line = clientsLine(text, document['settings']);
-  return line === undefined ? { document } : { fault: { kind: 'clients', line } };
+export function parseInbound(text: string): ParsedInbound {
+  const { document, line = 1 } = parseDocument(text);
+  if (!document) return { fault: { kind: 'syntax', line } };
+  const clients = clientsLine(text, document['settings']);
+  return clients === undefined ? { document } : { fault: { kind: 'clients', line: clients } };
 }
 
 /** The line of `settings.clients`. The panel takes settings as text as well, as other programs store them. */
@@ -125,45 +126,5 @@ function clientsLine(text: string, settings: unknown): number | undefined {
   const isText = typeof settings === 'string';
   const sent = isText ? jsonOf(settings)?.value : settings;
   if (!isRecord(sent) || !Object.hasOwn(sent, 'clients')) return undefined;
-  return lineOfKey(text, isText ? ['settings'] : ['settings', 'clients']);
-}
-
-/** Where a key stands in valid JSON. Of a key that is there twice, the last, which counts. */
-function lineOfKey(text: string, path: readonly string[]): number {
-  const around: string[] = [];
-  let [key, line, found] = ['', 1, 1];
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]\n]/g)) {
-    if (token === '{' || token === '[') around.push(key);
-    else if (token === '}' || token === ']') around.pop();
-    else if (token.endsWith(':')) {
-      key = JSON.parse(token.slice(0, -1)) as string;
-      if (JSON.stringify([...around.slice(1), key]) === JSON.stringify(path)) found = line;
-    }
-    line += token.split('\n').length - 1;
-  }
-  return found;
-}
-
-/** Whether the text is wrong already, and not only too short. */
-function isWrong(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return false;
-  } catch (error) {
-    const said = error instanceof Error ? error.message : '';
-    const position = /position (\d+)/.exec(said)?.[1];
-    return position === undefined ? !/end of|unterminated/i.test(said) : Number(position) < text.length;
-  }
-}
-
-/** Browsers do not always say where a fault is: the first line with which the text is wrong. */
-function faultLine(text: string): number {
-  const lines = text.split('\n');
-  let [low, high] = [1, lines.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isWrong(lines.slice(0, middle).join('\n'))) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return lineOf(text, isText ? 'settings' : 'settings.clients');
 }

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { Values } from '../forms/schema.js';
 import { useReader } from '../language/context.js';
-import { parseDocument } from './document.js';
+import { parseInbound } from './document.js';
 
 export interface JsonViewProps {
   readonly document: Values;
@@ -13,10 +13,10 @@ export interface JsonViewProps {
 export function JsonView({ document, change, tellBroken }: JsonViewProps) {
   const { say } = useReader();
   const [typing, setTyping] = useState<string>();
-  const parsed = typing === undefined ? undefined : parseDocument(typing);
+  const parsed = typing === undefined ? undefined : parseInbound(typing);
   const fault = parsed?.fault;
   const type = (text: string): void => {
-    const { document: valid } = parseDocument(text);
+    const { document: valid } = parseInbound(text);
     setTyping(text);
     tellBroken(valid === undefined);
     if (valid) change(valid);

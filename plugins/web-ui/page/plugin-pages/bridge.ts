@@ -56,7 +56,12 @@ export class Bridge {
   }
 
   /** A message to the window of the page. Only the frame itself, which has no origin, is heard. */
-  readonly hear = ({ source, origin, data, ports }: Pick<MessageEvent, 'source' | 'origin' | 'data' | 'ports'>) => {
+  readonly hear = ({
+    source,
+    origin,
+    data,
+    ports,
+  }: Pick<MessageEvent, 'source' | 'origin' | 'data' | 'ports'>) => {
     if (this.#isEnded || source === null || source !== this.#options.frame() || origin !== 'null') return;
     if (this.#floods() || !isRecord(data) || data['kind'] !== 'hello') return;
     const [port] = ports;

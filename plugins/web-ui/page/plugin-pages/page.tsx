@@ -65,6 +65,7 @@ function Framed({ shown }: { shown: ShownPage }) {
     };
   }, [shown.plugin, shown.key, shown.entry, shown.api]);
   // The attribute with the theme is set by an effect of a parent, which runs later.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the frame is told when one of them changes
   useEffect(() => {
     const timer = requestAnimationFrame(() => bridge.current?.tell());
     return () => cancelAnimationFrame(timer);

@@ -1,9 +1,9 @@
 // An entry of the template as JSON. Text that is not valid yet stays in the draft, with the line of the fault.
 import { useId, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { parseDocument } from '../inbounds/document.js';
+import { parseDocument } from '../forms/json-text.js';
 import { useReader } from '../language/context.js';
-import { lineOf } from './json-lines.js';
+import { lineOf } from '../forms/json-lines.js';
 import { draft } from './queries.js';
 import type { Entry } from './template.js';
 import { useDraftState } from './use-draft.js';
