@@ -185,6 +185,33 @@ const rule = createRoute({
   validateSearch: placeOf,
   component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
 });
+const balancers = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancers',
+  component: lazyRouteComponent(() => import('../routing/balancers-page.js'), 'BalancersPage'),
+});
+const balancer = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancer',
+  validateSearch: placeOf,
+  component: lazyRouteComponent(() => import('../routing/balancer-page.js'), 'BalancerPage'),
+});
+const outboundLists = createRoute({
+  getParentRoute: () => routing,
+  path: 'lists',
+  component: lazyRouteComponent(() => import('../routing/lists-page.js'), 'ListsPage'),
+});
+const outboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../routing/list-page.js'), 'ListPage'),
+});
+const newOutboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list/new',
+  component: lazyRouteComponent(() => import('../routing/list-page.js'), 'NewListPage'),
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -201,7 +228,10 @@ export const router = createRouter({
       node,
       backups,
       start,
-      routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
+      routing.addChildren([
+        ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
+        ...([outboundLists, outboundList, newOutboundList] as const),
+      ]),
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
       pluginPage,

@@ -36,7 +36,17 @@ export const PAGES = [
     to: '/routing',
     text: 'nav.routing',
     icon: Route,
-    also: ['/routing/outbounds', '/routing/outbound', '/routing/rules', '/routing/rule'],
+    also: [
+      '/routing/outbounds',
+      '/routing/outbound',
+      '/routing/rules',
+      '/routing/rule',
+      '/routing/balancers',
+      '/routing/balancer',
+      '/routing/lists',
+      '/routing/list',
+      '/routing/list/new',
+    ],
   },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
