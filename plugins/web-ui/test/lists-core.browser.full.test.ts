@@ -85,9 +85,49 @@ test.serial('a list is added, fetched, edited, fails, is switched off and delete
   await sheet.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('There are no lists.').waitFor();
   t.deepEqual(await lists(), []);
-  const refused = complaints.filter((text) => !/status of (400|502)/.test(text));
+  const refused = complaints.filter((text) => !/status of (400|422)/.test(text));
   t.deepEqual(refused, []);
 });
+
+test.serial(
+  'links become outbounds of the draft, and one that cannot be read stays with the reason',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { page, show, logIn } = await openPage(t, browser, { base: panel.url });
+    await logIn();
+    await show('/routing/outbounds');
+    const open = page.getByRole('button', { name: 'From a link' });
+    await open.click();
+    const sheet = page.getByRole('dialog');
+    const links = sheet.getByLabel('Share links');
+    await links.fill(`${ONE}\n${BROKEN}\n`);
+    await sheet.getByRole('button', { name: 'Add to the draft' }).click();
+    await sheet.getByText(/its port/).waitFor();
+    t.is(await links.inputValue(), BROKEN, 'what is done is not asked for again');
+    t.deepEqual(await violations(page), []);
+    await sheet.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'One', exact: true }).waitFor();
+    await open.click();
+    t.is(await links.inputValue(), BROKEN, 'nor lost');
+    await links.fill(ONE);
+    await sheet.getByRole('button', { name: 'Add to the draft' }).click();
+    // A single one is shown at once.
+    await page.getByRole('heading', { name: 'One-2' }).waitFor();
+    t.is(await page.getByLabel('Address').inputValue(), '127.0.0.1');
+    await page.getByRole('button', { name: 'What it will do' }).click();
+    await sheet.getByText(/One.*One-2/).waitFor();
+    await sheet.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('The changes are applied.').waitFor();
+    const { engineSetting } = await panel.get<{ engineSetting: string }>('/panel/api/engine/', {
+      method: 'POST',
+    });
+    const { outbounds } = JSON.parse(engineSetting) as { outbounds: { tag: string }[] };
+    t.deepEqual(
+      outbounds.slice(-2).map(({ tag }) => tag),
+      ['One', 'One-2'],
+    );
+  },
+);
 
 const SCREENS = ['/routing/lists', '/routing/list/new', '/routing/list'] as const;
 for (const language of ['en', 'fa'])

@@ -1,5 +1,6 @@
 // Subscriptions to lists of outbounds: what the form sends, and what a row says.
 import test from 'ava';
+import { linesOf, named } from '../page/routing/link-lines.js';
 import {
   listState,
   NEW_LIST,
@@ -66,4 +67,12 @@ test('a row says whether a list is used, fetched, or has something to say', (t) 
   t.is(listState({ ...LIST, lastUpdated: 5 }), 'good');
   t.is(listState({ ...LIST, lastUpdated: 5, lastError: 'no' }), 'said');
   t.is(listState({ ...LIST, enabled: false, lastError: 'no' }), 'off');
+});
+
+test('pasted links are read once each, and get tags that are free', (t) => {
+  t.deepEqual(linesOf(' a\r\n\n b \na'), ['a', 'b']);
+  const list = [{ tag: 'Far' }, { tag: 'vless' }];
+  t.deepEqual(named(list, ' Far ', { protocol: 'vless', x: 1 }), { tag: 'Far-2', protocol: 'vless', x: 1 });
+  t.like(named(list, '', { protocol: 'vless' }), { tag: 'vless-2' });
+  t.is(String(named(list, 'x'.repeat(500), {})['tag']).length, 128);
 });

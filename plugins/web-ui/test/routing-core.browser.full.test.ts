@@ -100,14 +100,14 @@ test('a balancer takes what a rule leads to it, and one outbound alone when it i
   await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The changes are applied.').waitFor();
   t.true(await user.served());
-  await page.getByRole('link', { name: 'Balancers' }).click();
+  await page.getByRole('link', { name: 'Balancers', exact: true }).click();
   // What the running core says, beside the draft.
   await page.locator('.routing-result', { hasText: 'direct' }).waitFor();
   // Another selector, so that there is a choice that blocks.
   await page.locator('.routing-name').getByRole('link').click();
   await page.locator('input[list]').fill('blocked');
   await page.keyboard.press('Enter');
-  await page.getByRole('link', { name: 'Balancers' }).click();
+  await page.getByRole('link', { name: 'Balancers', exact: true }).click();
   const uses = page.getByLabel(/^.?balancer.? uses$/);
   await uses.selectOption('blocked');
   await page.getByText(/uses .?blocked.? now\.$/).waitFor();

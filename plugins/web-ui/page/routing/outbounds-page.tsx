@@ -7,6 +7,7 @@ import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { issuesAt } from './draft-store.js';
+import { FromLink } from './from-link.js';
 import { addressOf, KINDS } from './outbound-kinds.js';
 import { TestAllButton, TestButton, TestResult } from './outbound-test.js';
 import { draft, outboundTrafficQuery, templateQuery, testsQuery } from './queries.js';
@@ -136,6 +137,7 @@ function NewOutbound({ list }: { list: readonly Entry[] }) {
       <Button className="button main" onPress={add}>
         {say('routing.addOutbound')}
       </Button>
+      <FromLink />
     </div>
   );
 }
