@@ -112,7 +112,7 @@ test('a balancer takes what a rule leads to it, and one outbound alone when it i
   await uses.selectOption('blocked');
   await page.getByText(/uses .?blocked.? now\.$/).waitFor();
   t.false(await user.served(), 'in force at once, without the draft');
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
   await page.getByText(/chooses by itself now\.$/).waitFor();
   t.true(await user.served());
 });

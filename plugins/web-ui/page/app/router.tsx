@@ -212,6 +212,11 @@ const newOutboundList = createRoute({
   path: 'list/new',
   component: lazyRouteComponent(() => import('../routing/list-page.js'), 'NewListPage'),
 });
+const tunnels = createRoute({
+  getParentRoute: () => routing,
+  path: 'tunnels',
+  component: lazyRouteComponent(() => import('../routing/tunnels-page.js'), 'TunnelsPage'),
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -230,7 +235,7 @@ export const router = createRouter({
       start,
       routing.addChildren([
         ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
-        ...([outboundLists, outboundList, newOutboundList] as const),
+        ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
       ]),
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,

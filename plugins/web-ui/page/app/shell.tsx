@@ -46,6 +46,7 @@ export const PAGES = [
       '/routing/lists',
       '/routing/list',
       '/routing/list/new',
+      '/routing/tunnels',
     ],
   },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },

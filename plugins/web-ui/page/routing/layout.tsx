@@ -13,6 +13,7 @@ const TABS = [
   { to: '/routing/rules', text: 'routing.rules' },
   { to: '/routing/balancers', text: 'routing.balancers' },
   { to: '/routing/lists', text: 'routing.lists' },
+  { to: '/routing/tunnels', text: 'routing.tunnels' },
 ] as const;
 
 export function RoutingLayout() {
