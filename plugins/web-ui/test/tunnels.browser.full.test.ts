@@ -89,7 +89,8 @@ test.serial('an account is stored, and its servers become outbounds', async (t) 
   const token = card.getByLabel('Access token', { exact: true });
   await token.fill('wrong');
   await card.getByRole('button', { name: 'Save' }).click();
-  await card.getByRole('alert').waitFor();
+  // The refusal is at the field.
+  await card.getByText(/check the token/).waitFor();
   t.is(await token.inputValue(), 'wrong');
   await token.fill(TOKEN);
   await card.getByRole('button', { name: 'Save' }).click();

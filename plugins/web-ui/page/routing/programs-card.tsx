@@ -11,7 +11,7 @@ import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { ConfirmSheet } from './confirm-sheet.js';
 import { listsChanged } from './queries.js';
-import { programsQuery } from './tunnel-queries.js';
+import { inboundStatesQuery, programsQuery } from './tunnel-queries.js';
 import { inboundsInPrograms, isRunning, type ProgramInbound, reasonOf } from './tunnel-words.js';
 
 const changed = (): Promise<void> =>
@@ -22,7 +22,7 @@ const changed = (): Promise<void> =>
 export function ProgramsCard() {
   const { say } = useReader();
   const programs = useQuery(programsQuery);
-  const inbounds = useQuery(inboundsQuery);
+  const inbounds = useQuery(inboundStatesQuery);
   if (programs.data === null) return null;
   const error = programs.error ?? inbounds.error;
   const rows = inboundsInPrograms(inbounds.data ?? [], programs.data ?? []);
@@ -46,16 +46,17 @@ export function ProgramsCard() {
   );
 }
 
-function Row({ inbound: { id, remark, protocol, port, enable }, program }: ProgramInbound) {
+function Row({ inbound, program }: ProgramInbound) {
   const { say, format } = useReader();
   const [isDeleting, setDeleting] = useState(false);
+  const { id, remark, protocol, port, enable, state } = inbound;
   const name = shownName(remark) || `${protocol} ${port}`;
   const change = useMutation({
     mutationFn: (on: boolean) => weir.inbounds.setEnable({ id, body: { enable: on } }),
     onError: notifyTrouble,
     onSettled: changed,
   });
-  const runs = program && isRunning(program);
+  const runs = isRunning(state);
   return (
     <li className="routing-program">
       <div className="card-head">
@@ -85,17 +86,17 @@ function Row({ inbound: { id, remark, protocol, port, enable }, program }: Progr
           </Button>
         </div>
       </div>
-      <p className="routing-result" data-level={program && (runs ? 'good' : 'bad')} role="status">
-        {program && <span className="dot" aria-hidden />}
-        {!program && say(enable ? 'routing.programs.unknown' : 'routing.programs.off')}
-        {program &&
-          (runs
-            ? say('routing.programs.runs', { time: format.distance(program.since, Date.now()) })
-            : say('routing.programs.fails'))}
+      <p className="routing-result" data-level={enable ? (runs ? 'good' : 'bad') : undefined} role="status">
+        {enable && <span className="dot" aria-hidden />}
+        {!enable && say('routing.programs.off')}
+        {enable && !runs && say('routing.programs.fails')}
+        {enable &&
+          runs &&
+          say('routing.programs.runs', { time: format.distance(program?.since ?? Date.now(), Date.now()) })}
       </p>
-      {program && !runs && (
+      {enable && !runs && (
         <p className="said" dir="auto">
-          {reasonOf(program)}
+          {reasonOf(state)}
         </p>
       )}
       {program && program.problem !== '' && (
@@ -103,7 +104,7 @@ function Row({ inbound: { id, remark, protocol, port, enable }, program }: Progr
           {program.problem}
         </p>
       )}
-      {runs && !program.live && <p className="hint">{say('routing.programs.restarts')}</p>}
+      {runs && program?.live === false && <p className="hint">{say('routing.programs.restarts')}</p>}
       <ConfirmSheet
         title={say('routing.programs.deleteAsk')}
         isOpen={isDeleting}

@@ -56,3 +56,9 @@ export const programsQuery = queryOptions({
   queryFn: ({ signal }) => orNull(weir.sidecars.list({ signal })),
   refetchInterval: 10_000,
 });
+/** With the state of those that a program runs. */
+export const inboundStatesQuery = queryOptions({
+  queryKey: ['inbounds', 'states'],
+  queryFn: ({ signal }) => weir.inbounds.listSlim({ query: { stats: false } }, { signal }),
+  refetchInterval: 10_000,
+});

@@ -1,8 +1,11 @@
 // What services of tunnels answer as JSON text, and which inbounds run in programs of their own.
-import type { InboundsOptionsReply, SidecarsListReply } from '../../../../sdk/index.js';
+import type { InboundsListSlimReply, SidecarsListReply } from '../../../../sdk/index.js';
 
 export type Program = SidecarsListReply[number];
-export type InboundOption = InboundsOptionsReply[number];
+export type InboundOfList = Pick<
+  InboundsListSlimReply[number],
+  'id' | 'remark' | 'protocol' | 'port' | 'enable' | 'nodeId' | 'state'
+>;
 
 const parsed = (text: string): unknown => {
   try {
@@ -51,28 +54,25 @@ export const serversIn = (text: string): Server[] =>
     .slice(0, MOST_SERVERS);
 
 const RUNNING = 'running';
-export const isRunning = ({ state }: Program): boolean => state === RUNNING;
+export const isRunning = (state: string): boolean => state === RUNNING;
 /** Why it does not run; blank where it does. */
-export const reasonOf = ({ state }: Program): string =>
+export const reasonOf = (state: string): string =>
   state === RUNNING ? '' : state.replace(/^not running: /, '');
 
 export interface ProgramInbound {
-  readonly inbound: InboundOption;
+  readonly inbound: InboundOfList;
+  /** undefined while there is no process */
   readonly program: Program | undefined;
 }
-/** Also an inbound that is off, and so has no process. */
-const IN_PROGRAMS = ['amneziawg', 'mtproto'];
 
-/** Inbounds of this machine that a program runs in place of the core, by name. */
-export function inboundsInPrograms(
-  inbounds: readonly InboundOption[],
+/** Inbounds of this machine that a program runs in place of the core. */
+export const inboundsInPrograms = (
+  inbounds: readonly InboundOfList[],
   programs: readonly Program[],
-): ProgramInbound[] {
-  const protocols = new Set([...IN_PROGRAMS, ...programs.map(({ protocol }) => protocol)]);
-  return inbounds
-    .filter(({ nodeId, protocol }) => nodeId === null && protocols.has(protocol))
+): ProgramInbound[] =>
+  inbounds
+    .filter(({ nodeId, state }) => nodeId === null && state !== '')
     .map((inbound) => ({
       inbound,
       program: programs.find(({ inboundIds }) => inboundIds.includes(inbound.id)),
     }));
-}
