@@ -17,6 +17,7 @@ interface Shown {
   readonly id: number;
   readonly remark: string;
   readonly enabled: boolean;
+  readonly updateInterval: number;
   readonly outboundTags: readonly string[];
 }
 let browser: Browser;
@@ -65,9 +66,16 @@ test.serial('a list is added, fetched, edited, fails, is switched off and delete
   // Another beginning of its tags.
   await page.getByRole('link', { name: 'Exits' }).click();
   await page.getByLabel('Tags begin with').fill('far-');
+  // Another admin saves first: the reader is told, and both changes are kept.
+  const [{ id } = { id: 0 }] = await lists();
+  await panel.get(`${API}/${id}`, { body: { updateInterval: 7200 } });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('form').getByRole('alert').waitFor();
+  t.is(await page.getByLabel('Tags begin with').inputValue(), 'far-');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('1 outbound came in').click();
   await page.getByText('far-One').waitFor();
+  t.is((await lists())[0]?.updateInterval, 7200);
   // A fetch that fails leaves what was there, and says why.
   server.answer = (_, response) => response.writeHead(503).end();
   await page.getByRole('button', { name: 'Fetch now' }).click();
@@ -85,7 +93,7 @@ test.serial('a list is added, fetched, edited, fails, is switched off and delete
   await sheet.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('There are no lists.').waitFor();
   t.deepEqual(await lists(), []);
-  const refused = complaints.filter((text) => !/status of (400|422)/.test(text));
+  const refused = complaints.filter((text) => !/status of (400|409|412|422)/.test(text));
   t.deepEqual(refused, []);
 });
 

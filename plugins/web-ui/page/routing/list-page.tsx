@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { weir } from '../api/panel.js';
+import { queries } from '../api/queries.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify } from '../parts/notices.js';
@@ -69,7 +70,8 @@ function Edited({ list }: { list: OutboundList }) {
   const { say } = useReader();
   const navigate = useNavigate();
   // As it was when the form was opened: fetches change the list.
-  const [{ initial, version }] = useState(() => ({ initial: typedList(list), version: list.version }));
+  const [initial] = useState(() => typedList(list));
+  const [version, setVersion] = useState(list.version);
   const back = () => void navigate({ to: '/routing/lists' });
   const name = list.remark || placeOfList(list.url);
   return (
@@ -83,7 +85,15 @@ function Edited({ list }: { list: OutboundList }) {
         isOld
         cancel={back}
         save={async (body) => {
-          await weir.engine.updateOutboundSub({ id: list.id, body }, { ifVersion: version });
+          try {
+            await weir.engine.updateOutboundSub({ id: list.id, body }, { ifVersion: version });
+          } catch (error) {
+            // The reader is told, and can save again: only what was changed here is sent.
+            const lists = await queries.fetchQuery({ ...listsQuery, staleTime: 0 }).catch(() => undefined);
+            const now = lists?.find(({ id }) => id === list.id);
+            if (now) setVersion(now.version);
+            throw error;
+          }
           notify(say('routing.list.saved', { name: isolated(name) }));
           await listsChanged();
           back();

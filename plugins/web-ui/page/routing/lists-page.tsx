@@ -14,7 +14,6 @@ import { fetchesQuery, fetchList } from './list-fetch.js';
 import { listState, type OutboundList, placeOfList } from './list-words.js';
 import { listsChanged, listsQuery } from './queries.js';
 
-const LEVEL = { off: undefined, waiting: undefined, good: 'good', said: 'bad' } as const;
 const MOVES = [
   { dir: 'up', by: -1, icon: ArrowUp, text: 'routing.list.up' },
   { dir: 'down', by: 1, icon: ArrowDown, text: 'routing.list.down' },
@@ -63,6 +62,9 @@ function Row({ list, isFirst, isLast }: { list: OutboundList; isFirst: boolean; 
     onSettled: listsChanged,
   });
   const state = listState(list);
+  // With outbounds in force, it works on.
+  const isUsed = list.outboundCount > 0;
+  const level = { off: undefined, waiting: undefined, good: 'good', said: isUsed ? 'warn' : 'bad' }[state];
   return (
     <li className="card">
       <div className="card-head">
@@ -87,7 +89,7 @@ function Row({ list, isFirst, isLast }: { list: OutboundList; isFirst: boolean; 
           {shownName(placeOfList(url))}
         </p>
       )}
-      <p className="routing-result" data-level={LEVEL[state]} role="status">
+      <p className="routing-result" data-level={level} role="status">
         {state === 'good' && <span className="dot" aria-hidden />}
         {fetch?.isRunning
           ? say('routing.list.fetching')
@@ -99,6 +101,11 @@ function Row({ list, isFirst, isLast }: { list: OutboundList; isFirst: boolean; 
         </p>
       )}
       {fetch?.error !== undefined && lastError === '' && <Problem error={fetch.error} />}
+      {state === 'said' && lastUpdated > 0 && (
+        <p className="muted">
+          {say('routing.list.state.good', { time: format.distance(lastUpdated * 1000, Date.now()) })}
+        </p>
+      )}
       <Contents list={list} />
       <div className="actions">
         <Button className="button small" isPending={fetch?.isRunning ?? false} onPress={() => fetchList(id)}>

@@ -18,6 +18,8 @@ const LINES: readonly { name: string; label: MessageKey; hint: MessageKey }[] = 
   { name: 'domain', label: 'routing.rule.domain', hint: 'routing.rule.domainHint' },
   { name: 'ip', label: 'routing.rule.ip', hint: 'routing.rule.ipHint' },
   { name: 'user', label: 'routing.rule.user', hint: 'forms.onePerLine' },
+  { name: 'sourceIP', label: 'routing.rule.sourceIP', hint: 'routing.rule.ipHint' },
+  { name: 'protocol', label: 'routing.rule.protocol', hint: 'routing.rule.protocolHint' },
 ];
 const NETWORKS = ['', 'tcp', 'udp', 'tcp,udp'];
 
@@ -114,6 +116,7 @@ export function RulePage() {
             chosen={inbounds}
             choose={(tags) => set(withLines(rule, 'inboundTag', tags.join('\n')))}
           />
+          <p className="hint">{say('routing.rule.moreInJson')}</p>
           {textOf(rule['ruleTag']) !== '' && <p className="muted">{shownName(textOf(rule['ruleTag']))}</p>}
         </div>
         <JsonField key={place} place={place} value={rule} set={set} problems={problems} />

@@ -144,7 +144,6 @@ function Rotation() {
     <Form className="routing-inline" onSubmit={submit}>
       <Field
         label={say('routing.warp.interval')}
-        hint={say('routing.warp.intervalHint')}
         unit={say('routing.warp.days')}
         isPlain
         inputMode="numeric"
@@ -155,6 +154,7 @@ function Rotation() {
       <Button type="submit" className="button" isPending={act.isPending} isDisabled={typed === undefined}>
         {say('save')}
       </Button>
+      <p className="hint">{say('routing.warp.intervalHint')}</p>
       {act.error && <Problem error={act.error} />}
     </Form>
   );
