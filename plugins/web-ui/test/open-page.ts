@@ -86,7 +86,7 @@ export async function openPage(
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       complain('policy: ' + violatedDirective + ' ' + blockedURI));
     addEventListener('unhandledrejection', ({ reason }) => complain('rejection: ' + reason));
-    ${preferences ? `localStorage.setItem('weir.preferences', ${JSON.stringify(JSON.stringify(preferences))});` : ''}`);
+    ${preferences ? `if (self === top) localStorage.setItem('weir.preferences', ${JSON.stringify(JSON.stringify(preferences))});` : ''}`);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
