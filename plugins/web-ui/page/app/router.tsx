@@ -131,6 +131,26 @@ const backups = createRoute({
   component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
 });
 
+const hosts = createRoute({
+  getParentRoute: () => admin,
+  path: 'hosts',
+  component: lazyRouteComponent(() => import('../hosts/list-page.js'), 'HostsPage'),
+});
+const host = createRoute({
+  getParentRoute: () => admin,
+  path: 'host',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'HostPage'),
+});
+const newHost = createRoute({
+  getParentRoute: () => admin,
+  path: 'host/new',
+  validateSearch: (search: Record<string, unknown>) => ({
+    inbound: search['inbound'] === undefined ? undefined : String(search['inbound']),
+  }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'NewHostPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -145,6 +165,9 @@ export const router = createRouter({
       newNode,
       node,
       backups,
+      hosts,
+      host,
+      newHost,
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),

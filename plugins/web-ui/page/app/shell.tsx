@@ -20,6 +20,8 @@ import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
 import { Notices } from '../parts/notices.js';
 import { AccountMenu } from './account-menu.js';
+import { AreaTabs } from './area-tabs.js';
+import { areaOf } from './areas.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
@@ -80,6 +82,7 @@ export function Shell() {
       </header>
       <Main>
         <LostBanner />
+        <AreaTabs />
         <Outlet />
       </Main>
       <Notices />
@@ -131,7 +134,7 @@ function OtherPages() {
 }
 
 const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
-  path === to || (also as readonly string[]).includes(path);
+  path === to || (also as readonly string[]).includes(path) || areaOf(path)?.area.to === to;
 
 function PageLink(page: (typeof PAGES)[number]) {
   const { to, text, icon: Icon } = page;
