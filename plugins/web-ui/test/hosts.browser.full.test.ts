@@ -190,34 +190,37 @@ test.serial('without the plugin, the page says so', async (t) => {
   t.deepEqual(await violations(page), []);
 });
 
-for (const language of ['en', 'fa', 'ru', 'zh', 'ar'])
-  for (const theme of ['light', 'dark'])
-    test.serial(`axe finds nothing, nothing sticks out: ${language}, ${theme}`, async (t) => {
-      t.timeout(MINUTES);
-      const [{ groupId } = { groupId: '' }] = await stored();
-      const { page, complaints, show, logIn } = await openPage(t, browser, world, {
-        preferences: { language, theme },
-      });
-      await logIn();
-      for (const [name, path, ready] of [
-        ['hosts', '/hosts', '.host'],
-        ['host', `/host?id=${groupId}`, '.sketch code'],
-      ] as const)
-        for (const width of [360, 1440]) {
-          await page.setViewportSize({ width, height: 900 });
-          await show(path);
-          await page.locator(ready).first().waitFor();
-          await page
-            .locator('.checks label')
-            .first()
-            .waitFor({ state: name === 'host' ? 'visible' : 'detached' });
-          await page.evaluate(() => {
-            for (const fold of document.querySelectorAll('details')) fold.open = true;
-          });
-          t.deepEqual(await violations(page), [], `${name} ${width}`);
-          t.deepEqual(await outside(page), [], `${name} ${width}`);
-          if (shots)
-            await page.screenshot({ path: join(shots, `${name}-${width}-${language}-${theme}.png`) });
-        }
-      t.deepEqual(complaints, []);
+for (const [language, theme] of [
+  ['en', 'light'],
+  ['en', 'dark'],
+  ['fa', 'light'],
+  ['fa', 'dark'],
+  ['ru', 'light'],
+  ['zh', 'dark'],
+  ['ar', 'light'],
+] as const)
+  test.serial(`axe finds nothing, nothing sticks out: ${language}, ${theme}`, async (t) => {
+    t.timeout(MINUTES);
+    const [{ groupId } = { groupId: '' }] = await stored();
+    const { page, complaints, show, logIn } = await openPage(t, browser, world, {
+      preferences: { language, theme },
     });
+    await logIn();
+    for (const [name, path, ready] of [
+      ['hosts', '/hosts', '.host'],
+      ['host', `/host?id=${groupId}`, '.checks label'],
+    ] as const) {
+      await show(path);
+      await page.locator(ready).first().waitFor();
+      await page.evaluate(() => {
+        for (const fold of document.querySelectorAll('details')) fold.open = true;
+      });
+      for (const width of [360, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        t.deepEqual(await violations(page), [], `${name} ${width}`);
+        t.deepEqual(await outside(page), [], `${name} ${width}`);
+        if (shots) await page.screenshot({ path: join(shots, `${name}-${width}-${language}-${theme}.png`) });
+      }
+    }
+    t.deepEqual(complaints, []);
+  });

@@ -2,7 +2,7 @@
 import type { MessageKey } from '../language/message-key.js';
 
 export interface AreaPage {
-  readonly to: '/inbounds' | '/hosts';
+  readonly to: '/clients' | '/groups' | '/inbounds' | '/hosts';
   readonly text: MessageKey;
   /** pages that belong to it, such as that of one record */
   readonly also: readonly string[];
@@ -14,6 +14,13 @@ export interface Area {
 }
 
 export const AREAS: readonly Area[] = [
+  {
+    to: '/clients',
+    pages: [
+      { to: '/clients', text: 'clients.title', also: ['/client'] },
+      { to: '/groups', text: 'groups.title', also: [] },
+    ],
+  },
   {
     to: '/inbounds',
     pages: [

@@ -151,6 +151,12 @@ const newHost = createRoute({
   component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'NewHostPage'),
 });
 
+const groups = createRoute({
+  getParentRoute: () => admin,
+  path: 'groups',
+  component: lazyRouteComponent(() => import('../groups/page.js'), 'GroupsPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -168,6 +174,7 @@ export const router = createRouter({
       hosts,
       host,
       newHost,
+      groups,
       system.addChildren([systemStart, plugins, access, settings]),
       preferences,
     ]),

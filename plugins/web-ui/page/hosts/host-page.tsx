@@ -28,6 +28,7 @@ import {
 import { HostFields } from './host-fields.js';
 import { hostQuery, hostsChanged } from './queries.js';
 import { SketchCard } from './sketch-card.js';
+import '../clients/clients.css';
 import './hosts.css';
 
 const stored = getRouteApi('/admin/host');

@@ -10,6 +10,7 @@ import { Problem } from '../parts/problem.js';
 import { HostRow } from './host-row.js';
 import { hostSections, movedOrder } from './order.js';
 import { hostsChanged, hostsQuery } from './queries.js';
+import '../clients/clients.css';
 import './hosts.css';
 
 export function HostsPage() {
