@@ -68,6 +68,50 @@ test.serial('a client page shows what each program gets', async (t) => {
   t.deepEqual(complaints, []);
 });
 
+test.serial('a setting is changed beside what it changes', async (t) => {
+  t.timeout(MINUTES);
+  const { page, complaints, show, logIn } = await openPage(t, browser, world);
+  await logIn();
+  await show('/');
+  await page.getByRole('link', { name: 'Subscription' }).click();
+  const body = page.getByLabel('Content');
+  await body.waitFor();
+  const before = await body.inputValue();
+  await page.getByLabel('Client', { exact: true }).selectOption('ben');
+  await page.waitForFunction(() => location.search.includes('client=ben'));
+  const setting = page.locator('[data-setting=remarkTemplate] .input');
+  await setting.fill('{{EMAIL}} at home');
+  // Not in force before it is saved, and not lost by a reload.
+  await page.reload();
+  await setting.waitFor();
+  t.is(await setting.inputValue(), '{{EMAIL}} at home');
+  await page.locator('.preview .copy textarea').first().waitFor();
+  t.false((await body.inputValue()).includes('at%20home'));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The save changed 2 lines.').waitFor();
+  t.regex(await body.inputValue(), /#ben%20at%20home$/m);
+  t.regex(await page.locator('.preview-changes ins').innerText(), /ben%20at%20home/);
+  t.not(before, await body.inputValue());
+  t.is((await world.api<{ remarkTemplate: string }>('setting/all', {})).remarkTemplate, '{{EMAIL}} at home');
+  t.deepEqual(complaints, []);
+});
+
+test.serial('what the panel refuses stands at its setting, and nothing is stored', async (t) => {
+  t.timeout(MINUTES);
+  const { page, show, logIn } = await openPage(t, browser, world);
+  await logIn();
+  await show('/subscription');
+  const title = page.locator('[data-setting=subTitle] .input');
+  await title.fill('home');
+  await page.locator('[data-setting=subUpdates] .input').fill('-1');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('[data-setting=subUpdates] .field-problem').waitFor();
+  t.is(await title.inputValue(), 'home');
+  t.is((await world.api<{ subTitle: string }>('setting/all', {})).subTitle, '');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  t.is(await title.inputValue(), '');
+});
+
 for (const [language, theme] of [
   ['en', 'light'],
   ['en', 'dark'],
@@ -95,6 +139,16 @@ for (const [language, theme] of [
       t.deepEqual(await violations(page), [], `client ${width}`);
       t.deepEqual(await outside(page), [], `client ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `preview-${width}-${language}-${theme}.png`) });
+    }
+    await show('/subscription');
+    await page.locator('.preview .copy').first().waitFor();
+    await page.locator('.setting').first().waitFor();
+    for (const width of [360, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      t.deepEqual(await violations(page), [], `settings ${width}`);
+      t.deepEqual(await outside(page), [], `settings ${width}`);
+      if (shots)
+        await page.screenshot({ path: join(shots, `subscription-${width}-${language}-${theme}.png`) });
     }
     t.deepEqual(complaints, []);
   });

@@ -157,6 +157,21 @@ const groups = createRoute({
   component: lazyRouteComponent(() => import('../groups/page.js'), 'GroupsPage'),
 });
 
+const subscription = createRoute({
+  getParentRoute: () => admin,
+  path: 'subscription',
+  validateSearch: (search: Record<string, unknown>) => ({
+    client: search['client'] === undefined ? undefined : String(search['client']),
+  }),
+  component: lazyRouteComponent(() => import('../subscription/page.js'), 'SubscriptionPage'),
+});
+
+const apiPage = createRoute({
+  getParentRoute: () => system,
+  path: 'api',
+  component: lazyRouteComponent(() => import('../api-page/page.js'), 'ApiPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -175,7 +190,8 @@ export const router = createRouter({
       host,
       newHost,
       groups,
-      system.addChildren([systemStart, plugins, access, settings]),
+      subscription,
+      system.addChildren([systemStart, plugins, access, settings, apiPage]),
       preferences,
     ]),
   ]),

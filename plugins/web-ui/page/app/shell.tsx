@@ -6,6 +6,7 @@ import {
   Ellipsis,
   LayoutDashboard,
   Network,
+  Rss,
   Server,
   Settings,
   SlidersHorizontal,
@@ -30,12 +31,13 @@ const PAGES = [
   { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
   { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
   { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
+  { to: '/subscription', text: 'nav.subscription', icon: Rss, also: [] },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings'],
+    also: ['/system/plugins', '/system/access', '/system/settings', '/system/api'],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
