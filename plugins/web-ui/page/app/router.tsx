@@ -186,6 +186,47 @@ const rule = createRoute({
   component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
 });
 
+const hosts = createRoute({
+  getParentRoute: () => admin,
+  path: 'hosts',
+  component: lazyRouteComponent(() => import('../hosts/list-page.js'), 'HostsPage'),
+});
+const host = createRoute({
+  getParentRoute: () => admin,
+  path: 'host',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'HostPage'),
+});
+const newHost = createRoute({
+  getParentRoute: () => admin,
+  path: 'host/new',
+  validateSearch: (search: Record<string, unknown>) => ({
+    inbound: search['inbound'] === undefined ? undefined : String(search['inbound']),
+  }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'NewHostPage'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => admin,
+  path: 'groups',
+  component: lazyRouteComponent(() => import('../groups/page.js'), 'GroupsPage'),
+});
+
+const subscription = createRoute({
+  getParentRoute: () => admin,
+  path: 'subscription',
+  validateSearch: (search: Record<string, unknown>) => ({
+    client: search['client'] === undefined ? undefined : String(search['client']),
+  }),
+  component: lazyRouteComponent(() => import('../subscription/page.js'), 'SubscriptionPage'),
+});
+
+const apiPage = createRoute({
+  getParentRoute: () => system,
+  path: 'api',
+  component: lazyRouteComponent(() => import('../api-page/page.js'), 'ApiPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -202,7 +243,12 @@ export const router = createRouter({
       backups,
       start,
       routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
-      system.addChildren([systemStart, plugins, access, settings]),
+      hosts,
+      host,
+      newHost,
+      groups,
+      subscription,
+      system.addChildren([systemStart, plugins, access, settings, apiPage]),
       preferences,
       pluginPage,
     ]),

@@ -7,6 +7,7 @@ import {
   LayoutDashboard,
   Network,
   Route,
+  Rss,
   Server,
   Settings,
   SlidersHorizontal,
@@ -24,6 +25,8 @@ import { PaletteKey } from '../palette/open.js';
 import { iconOf } from '../plugin-pages/icons.js';
 import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
 import { AccountMenu } from './account-menu.js';
+import { AreaTabs } from './area-tabs.js';
+import { areaOf } from './areas.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
@@ -38,12 +41,13 @@ export const PAGES = [
     icon: Route,
     also: ['/routing/outbounds', '/routing/outbound', '/routing/rules', '/routing/rule'],
   },
+  { to: '/subscription', text: 'nav.subscription', icon: Rss, also: [] },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings'],
+    also: ['/system/plugins', '/system/access', '/system/settings', '/system/api'],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
@@ -97,6 +101,7 @@ export function Shell() {
       </header>
       <Main>
         <LostBanner />
+        <AreaTabs />
         <Outlet />
       </Main>
       <Notices />
@@ -159,7 +164,7 @@ function OtherPages({ pluginPages }: { pluginPages: readonly ShownPage[] }) {
 }
 
 const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
-  path === to || (also as readonly string[]).includes(path);
+  path === to || (also as readonly string[]).includes(path) || areaOf(path)?.area.to === to;
 
 function PageLink(page: (typeof PAGES)[number]) {
   const { to, text, icon: Icon } = page;
