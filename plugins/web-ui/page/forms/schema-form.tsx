@@ -1,12 +1,14 @@
 // The fields of a JSON schema, by section; the advanced ones folded. The values and the call to save belong to the page around it.
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import { Switch } from 'react-aria-components';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
-import { Field } from '../parts/field.js';
+import { Field, Notes } from '../parts/field.js';
 import { GenerateButton } from './generate-button.js';
+import { below, type Problems, problemOf } from './problems.js';
 import type { FormField, JsonSchema, Values } from './schema.js';
-import { jsonOf, sectionsOf, typedValue, withValue } from './values.js';
+import { JsonField, ListField, SecretField } from './typed-fields.js';
+import { sectionsOf, typedValue, withValue } from './values.js';
 import './forms.css';
 
 export interface SchemaFormProps {
@@ -14,7 +16,7 @@ export interface SchemaFormProps {
   readonly values: Values;
   readonly change: (values: Values) => void;
   /** what is wrong, by the path of the field below this form, such as `sockopt.mark` */
-  readonly problems?: ReadonlyMap<string, string>;
+  readonly problems?: Problems;
 }
 
 export function SchemaForm({ schema, values, change, problems }: SchemaFormProps) {
@@ -44,7 +46,7 @@ interface FieldPartProps {
   readonly field: FormField;
   readonly values: Values;
   readonly change: (values: Values) => void;
-  readonly problems: ReadonlyMap<string, string> | undefined;
+  readonly problems: Problems | undefined;
 }
 
 /** One field, for a page that puts something of its own beside it. */
@@ -72,7 +74,7 @@ interface InputProps {
   readonly field: FormField;
   readonly value: unknown;
   readonly set: (value: unknown) => void;
-  readonly problems: ReadonlyMap<string, string> | undefined;
+  readonly problems: Problems | undefined;
 }
 
 const textOf = (value: unknown): string =>
@@ -81,7 +83,8 @@ const textOf = (value: unknown): string =>
 function FieldInput({ field, value, set, problems }: InputProps) {
   const { title, schema, words, input, name, isRequired } = field;
   const { say } = useReader();
-  const problem = problems?.get(name);
+  const problem = input === 'object' ? problems?.get(name) : problemOf(problems, name);
+  const id = useId();
   const common = {
     label: title,
     ...(schema.description !== undefined && { hint: schema.description }),
@@ -92,17 +95,25 @@ function FieldInput({ field, value, set, problems }: InputProps) {
   switch (input) {
     case 'boolean':
       return (
-        <Switch className="switch" isSelected={(value ?? schema.default) === true} onChange={set}>
-          <span className="switch-track" aria-hidden />
-          {title}
-        </Switch>
+        <>
+          <Switch
+            className="switch"
+            isSelected={(value ?? schema.default) === true}
+            onChange={set}
+            {...((schema.description ?? problem) !== undefined && { 'aria-describedby': id })}
+          >
+            <span className="switch-track" aria-hidden />
+            {title}
+          </Switch>
+          <Notes id={id} hint={schema.description} problem={problem} />
+        </>
       );
     case 'choice': {
       const values = schema.enum ?? [];
       const at = values.indexOf(value ?? schema.default);
       return (
         <Choice
-          label={title}
+          {...common}
           value={String(at)}
           options={[
             ...(at < 0 || !isRequired ? [{ value: '-1', text: say('forms.unset') }] : []),
@@ -116,6 +127,7 @@ function FieldInput({ field, value, set, problems }: InputProps) {
       return (
         <fieldset className="schema-object">
           <legend>{title}</legend>
+          <Notes problem={problem} />
           <SchemaForm
             schema={schema}
             values={(value ?? {}) as Values}
@@ -126,71 +138,31 @@ function FieldInput({ field, value, set, problems }: InputProps) {
       );
     case 'list':
       return (
-        <Field
+        <ListField
           {...common}
-          hint={schema.description ?? say('forms.onePerLine')}
-          isLong
-          isPlain
-          value={Array.isArray(value) ? value.join('\n') : textOf(value)}
-          onChange={(text) => (text === '' ? set(undefined) : typed(text))}
+          value={Array.isArray(value) ? value.map(textOf).join('\n') : textOf(value)}
+          type={typed}
         />
       );
     case 'json':
       return <JsonField {...common} value={value} set={set} />;
     default:
-      return (
+      return words.secret && input === 'text' ? (
+        <SecretField
+          {...common}
+          {...(words.generated && { placeholder: say('forms.generated') })}
+          value={textOf(value)}
+          type={typed}
+        />
+      ) : (
         <Field
           {...common}
           {...(words.generated && { placeholder: say('forms.generated') })}
-          {...(words.secret && { autoComplete: 'off' })}
           {...(input === 'number' && { inputMode: 'decimal' as const })}
-          isPlain={input === 'number' || words.secret === true || words.generator !== undefined}
+          isPlain={input === 'number' || words.generator !== undefined}
           value={textOf(value)}
           onChange={typed}
         />
       );
   }
-}
-
-/** The problems below a field, by their path within it. */
-const below = (problems: ReadonlyMap<string, string> | undefined, name: string) =>
-  new Map(
-    [...(problems ?? [])].flatMap(([path, text]) =>
-      path.startsWith(`${name}.`) ? [[path.slice(name.length + 1), text] as const] : [],
-    ),
-  );
-
-interface JsonProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly problem?: string;
-  readonly value: unknown;
-  readonly set: (value: unknown) => void;
-}
-
-/** Text that is not JSON yet stays in the field, and the value remains as it was. */
-function JsonField({ label, hint, problem, value, set }: JsonProps) {
-  const { say } = useReader();
-  const id = useId();
-  const shown = value === undefined ? '' : JSON.stringify(value, null, 2);
-  const [typing, setTyping] = useState<string>();
-  const isBroken = typing !== undefined && jsonOf(typing) === undefined;
-  const wrong = isBroken ? say('forms.notJson') : problem;
-  return (
-    <Field
-      id={id}
-      label={label}
-      isLong
-      isPlain
-      {...(hint !== undefined && { hint })}
-      {...(wrong !== undefined && { problem: wrong })}
-      value={typing ?? shown}
-      onChange={(text) => {
-        setTyping(text);
-        const parsed = jsonOf(text);
-        if (parsed) set(parsed.value);
-      }}
-      onBlur={() => !isBroken && setTyping(undefined)}
-    />
-  );
 }

@@ -1,4 +1,5 @@
 // The form of an inbound: protocol, transport and security, each with the fields of its schema.
+import { below, type Problems } from '../forms/problems.js';
 import type { JsonSchema, Values } from '../forms/schema.js';
 import { SchemaForm } from '../forms/schema-form.js';
 import { useReader } from '../language/context.js';
@@ -10,7 +11,7 @@ export interface InboundFieldsProps {
   readonly document: Values;
   readonly change: (document: Values) => void;
   readonly schemas: Schemas;
-  readonly problems: ReadonlyMap<string, string>;
+  readonly problems: Problems;
   readonly isNew: boolean;
 }
 
@@ -94,10 +95,3 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
     </div>
   );
 }
-
-const below = (problems: ReadonlyMap<string, string>, path: string) =>
-  new Map(
-    [...problems].flatMap(([at, text]) =>
-      at.startsWith(`${path}.`) ? [[at.slice(path.length + 1), text] as const] : [],
-    ),
-  );
