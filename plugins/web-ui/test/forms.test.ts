@@ -1,7 +1,7 @@
 // Forms from schemas: which input a field gets, what is shown, what is sent.
 import test from 'ava';
 import { choicesOf, filledBy, sentBy } from '../page/forms/generate.js';
-import { below, problemOf } from '../page/forms/problems.js';
+import { below, hasProblem, problemOf } from '../page/forms/problems.js';
 import { fieldsOf, type JsonSchema, titleOf } from '../page/forms/schema.js';
 import {
   changedOf,
@@ -27,6 +27,11 @@ const schema: JsonSchema = {
     tags: { type: 'array', items: { type: 'string' }, 'x-weir': { order: 4, level: 'advanced' } },
     other: { type: 'string', 'x-weir': { aliasOf: 'mode' } },
     free: { type: 'object', 'x-weir': { order: 5, section: 'More' } },
+    logins: {
+      anyOf: [{ type: 'null' }, { type: 'array', items: { type: 'object', properties: { user: {} } } }],
+      'x-weir': { order: 6, section: 'More' },
+    },
+    odd: { type: 'array', items: { type: 'object' }, 'x-weir': { order: 7, section: 'More' } },
   },
 };
 const field = (name: string) => {
@@ -44,6 +49,8 @@ test('fields stand in their order, each with its input, without other names', (t
       ['short', 'text'],
       ['tags', 'list'],
       ['free', 'json'],
+      ['logins', 'records'],
+      ['odd', 'json'],
     ],
   );
   t.is(titleOf('maxTimeDiff'), 'Max Time Diff');
@@ -96,8 +103,8 @@ test('a generator sends fields beside it, and fills paths', (t) => {
 
 test('a problem of an item is at the field of its list, and of no other field', (t) => {
   const problems = new Map([
-    ['in.tags[1]', 'tags[1] is too long'],
-    ['in.tags[2].name', 'tags[2].name is missing'],
+    ['in.tags.1', 'tags[1] is too long'],
+    ['in.tags.2.name', 'tags[2].name is missing'],
     ['in.tagsToo', 'tagsToo is wrong'],
     ['inner', 'inner is wrong'],
   ]);
@@ -106,4 +113,6 @@ test('a problem of an item is at the field of its list, and of no other field', 
   t.is(problemOf(within, 'tagsToo'), 'tagsToo is wrong');
   t.is(problemOf(within, 'tag'), undefined);
   t.is(problemOf(undefined, 'tags'), undefined);
+  t.true(hasProblem(within, ['tags', 'x']));
+  t.false(hasProblem(within, ['tag', 'x']));
 });

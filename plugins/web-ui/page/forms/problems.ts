@@ -1,4 +1,4 @@
-// What the panel says about fields, by path: `sockopt.mark`, `accounts[0].pass`.
+// What the panel says about fields, by path: `sockopt.mark`, `accounts.0.pass`.
 export type Problems = ReadonlyMap<string, string>;
 
 /** The problems below a field, by their path within it. */
@@ -11,8 +11,10 @@ export const below = (problems: Problems | undefined, name: string): Problems =>
 
 /** Of a field without inputs for its parts: also what is wrong with them, such as the second item of a list. */
 export function problemOf(problems: Problems | undefined, name: string): string | undefined {
-  const own = [...(problems ?? [])].filter(
-    ([path]) => ['', '.', '['].includes(path.slice(name.length, name.length + 1)) && path.startsWith(name),
-  );
+  const own = [...(problems ?? [])].filter(([path]) => path === name || path.startsWith(`${name}.`));
   return own.length === 0 ? undefined : [...new Set(own.map(([, text]) => text))].join('; ');
 }
+
+/** Whether something is wrong with one of these fields: a fold around them must not hide it. */
+export const hasProblem = (problems: Problems | undefined, names: readonly string[]): boolean =>
+  names.some((name) => problemOf(problems, name) !== undefined);

@@ -1,13 +1,14 @@
 // The fields of a JSON schema, by section; the advanced ones folded. The values and the call to save belong to the page around it.
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Switch } from 'react-aria-components';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field, Notes } from '../parts/field.js';
 import { GenerateButton } from './generate-button.js';
-import { below, type Problems, problemOf } from './problems.js';
+import { below, hasProblem, type Problems, problemOf } from './problems.js';
+import { RecordsField } from './records-field.js';
 import type { FormField, JsonSchema, Values } from './schema.js';
-import { JsonField, ListField, SecretField } from './typed-fields.js';
+import { JsonField, ListField, SecretField, SecretList } from './typed-fields.js';
 import { sectionsOf, typedValue, withValue } from './values.js';
 import './forms.css';
 
@@ -17,13 +18,22 @@ export interface SchemaFormProps {
   readonly change: (values: Values) => void;
   /** what is wrong, by the path of the field below this form, such as `sockopt.mark` */
   readonly problems?: Problems;
+  /** what a page puts below a field */
+  readonly beside?: (name: string) => ReactNode;
 }
 
-export function SchemaForm({ schema, values, change, problems }: SchemaFormProps) {
+export function SchemaForm({ schema, values, change, problems, beside }: SchemaFormProps) {
   const { say } = useReader();
   const row = (field: FormField) => (
-    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems} />
+    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems}>
+      {beside?.(field.name)}
+    </SchemaField>
   );
+  const isWrong = (fields: readonly FormField[]) =>
+    hasProblem(
+      problems,
+      fields.map(({ name }) => name),
+    );
   return (
     <div className="schema-form">
       {sectionsOf(schema, values).map(({ title, basic, advanced, setCount }) => (
@@ -31,7 +41,7 @@ export function SchemaForm({ schema, values, change, problems }: SchemaFormProps
           {title !== '' && <legend>{title}</legend>}
           {basic.map(row)}
           {advanced.length > 0 && (
-            <details className="fold">
+            <details className="fold" open={isWrong(advanced)}>
               <summary>{say('forms.advanced', { count: advanced.length, set: setCount })}</summary>
               <div className="schema-section">{advanced.map(row)}</div>
             </details>
@@ -47,10 +57,11 @@ interface FieldPartProps {
   readonly values: Values;
   readonly change: (values: Values) => void;
   readonly problems: Problems | undefined;
+  readonly children?: ReactNode;
 }
 
 /** One field, for a page that puts something of its own beside it. */
-export function SchemaField({ field, values, change, problems }: FieldPartProps) {
+export function SchemaField({ field, values, change, problems, children }: FieldPartProps) {
   const { name, words } = field;
   const cost = words.change === 'none' ? undefined : words.change;
   const { say } = useReader();
@@ -65,6 +76,7 @@ export function SchemaField({ field, values, change, problems }: FieldPartProps)
       {words.generator && (
         <GenerateButton field={field} generator={words.generator} values={values} change={change} />
       )}
+      {children}
       {cost && <p className="hint">{say(`forms.cost.${cost}`)}</p>}
     </div>
   );
@@ -83,7 +95,7 @@ const textOf = (value: unknown): string =>
 function FieldInput({ field, value, set, problems }: InputProps) {
   const { title, schema, words, input, name, isRequired } = field;
   const { say } = useReader();
-  const problem = input === 'object' ? problems?.get(name) : problemOf(problems, name);
+  const problem = input === 'object' || input === 'records' ? problems?.get(name) : problemOf(problems, name);
   const id = useId();
   const common = {
     label: title,
@@ -136,14 +148,18 @@ function FieldInput({ field, value, set, problems }: InputProps) {
           />
         </fieldset>
       );
-    case 'list':
+    case 'list': {
+      const List = words.secret ? SecretList : ListField;
       return (
-        <ListField
+        <List
           {...common}
           value={Array.isArray(value) ? value.map(textOf).join('\n') : textOf(value)}
           type={typed}
         />
       );
+    }
+    case 'records':
+      return <RecordsField {...common} field={field} value={value} set={set} problems={problems} />;
     case 'json':
       return <JsonField {...common} value={value} set={set} />;
     default:

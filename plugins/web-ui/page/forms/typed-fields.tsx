@@ -1,6 +1,6 @@
-// Fields whose text is not their value: JSON, a list with an item on each line, a secret that is masked.
+// Fields whose text is not their value: JSON, a list with an item on each line, secrets that are masked.
 import { Eye, EyeOff } from 'lucide-react';
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { ToggleButton } from 'react-aria-components';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
@@ -45,6 +45,7 @@ export function JsonField({ problem, value, set, ...rest }: JsonProps) {
 interface TextProps extends CommonProps {
   readonly value: string;
   readonly type: (text: string) => void;
+  readonly end?: ReactNode;
 }
 
 /** Blank lines stay while somebody types; they are no items. */
@@ -72,9 +73,7 @@ interface SecretProps extends TextProps {
 }
 
 export function SecretField({ type, label, ...rest }: SecretProps) {
-  const { say } = useReader();
   const [isSeen, setSeen] = useState(false);
-  const Icon = isSeen ? EyeOff : Eye;
   return (
     <Field
       {...rest}
@@ -84,16 +83,39 @@ export function SecretField({ type, label, ...rest }: SecretProps) {
       spellCheck="false"
       isPlain
       onChange={type}
-      end={
-        <ToggleButton
-          className="button quiet icon"
-          aria-label={say('forms.showSecret', { name: label })}
-          isSelected={isSeen}
-          onChange={setSeen}
-        >
-          <Icon size={20} aria-hidden />
-        </ToggleButton>
-      }
+      end={<ShowButton name={label} isSeen={isSeen} setSeen={setSeen} />}
     />
+  );
+}
+
+/** A text of several lines cannot be masked by the browser: it is not there until somebody wants to see it. */
+export function SecretList({ label, ...rest }: TextProps) {
+  const [isSeen, setSeen] = useState(rest.value === '');
+  const show = <ShowButton name={label} isSeen={isSeen} setSeen={setSeen} />;
+  return isSeen ? (
+    <ListField {...rest} label={label} end={show} />
+  ) : (
+    <Field label={label} isPlain isReadOnly type="password" value="secret" end={show} />
+  );
+}
+
+interface ShowProps {
+  readonly name: string;
+  readonly isSeen: boolean;
+  readonly setSeen: (isSeen: boolean) => void;
+}
+
+function ShowButton({ name, isSeen, setSeen }: ShowProps) {
+  const { say } = useReader();
+  const Icon = isSeen ? EyeOff : Eye;
+  return (
+    <ToggleButton
+      className="button quiet icon"
+      aria-label={say('forms.showSecret', { name })}
+      isSelected={isSeen}
+      onChange={setSeen}
+    >
+      <Icon size={20} aria-hidden />
+    </ToggleButton>
   );
 }
