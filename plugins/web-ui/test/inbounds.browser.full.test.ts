@@ -109,10 +109,19 @@ test.serial(
     await page.getByText(/^Line 2: clients are managed/).waitFor();
     t.true(await page.locator('button[type=submit]').isDisabled());
     await json.fill(
-      JSON.stringify({ ...document, shareAddr: 'x', sniffing: { enabled: true, destOverride: ['no'] } }),
+      JSON.stringify({ ...document, sniffing: { enabled: true, domainsExcluded: ['shop.example', 5] } }),
     );
     await page.locator('button[type=submit]').click();
-    await page.locator('.field-problem', { hasText: 'destOverride[0]' }).waitFor({ state: 'attached' });
+    // The folds around it open.
+    await page.locator('.field-problem', { hasText: /domainsExcluded/ }).waitFor();
+    const list = page.getByLabel('Domains excluded');
+    await list.fill('\nshop.example\n\n\n');
+    t.is(await list.inputValue(), '\nshop.example\n\n\n', 'blank lines stay while somebody types');
+    t.deepEqual(
+      (JSON.parse(await json.inputValue()) as { sniffing: { domainsExcluded: unknown } }).sniffing
+        .domainsExcluded,
+      ['shop.example'],
+    );
   },
 );
 
