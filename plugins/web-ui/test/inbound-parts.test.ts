@@ -70,8 +70,17 @@ test('the link of an inbound is the one that leads to its port', (t) => {
 
 test('a scan asks for the typed target, and fills in the names that it found', (t) => {
   t.is(targetOf({ dest: ' shop.example:443 ' }), 'shop.example:443');
-  t.deepEqual(scanBodyOf({ xver: 1 }, '8443'), { target: '127.0.0.1:8443', xver: 1 });
-  t.deepEqual(scanBodyOf({ xver: 0 }, 'a.example'), { target: 'a.example' });
+  t.deepEqual(scanBodyOf({ xver: 1, serverNames: ['a.example'] }, '8443'), {
+    target: '127.0.0.1:8443',
+    sni: 'a.example',
+    xver: 1,
+    allowPrivate: true,
+  });
+  t.deepEqual(scanBodyOf({ serverNames: ['a.example'] }, '192.0.2.1:443'), {
+    target: '192.0.2.1:443',
+    sni: 'a.example',
+  });
+  t.deepEqual(scanBodyOf({ xver: 0, serverNames: ['b'] }, 'a.example'), { target: 'a.example' });
   const values = { dest: 'old', privateKey: 'k', serverNames: ['old'] };
   t.deepEqual(
     withTarget(values, {

@@ -8,8 +8,8 @@ import { GenerateButton } from './generate-button.js';
 import { below, hasProblem, type Problems, problemOf } from './problems.js';
 import { RecordsField } from './records-field.js';
 import type { FormField, JsonSchema, Values } from './schema.js';
-import { JsonField, ListField, SecretField, SecretList } from './typed-fields.js';
-import { sectionsOf, typedValue, withValue } from './values.js';
+import { HiddenUntilSeen, JsonField, ListField, SecretField } from './typed-fields.js';
+import { isEmpty, sectionsOf, typedValue, withValue } from './values.js';
 import './forms.css';
 
 export interface SchemaFormProps {
@@ -63,7 +63,8 @@ interface FieldPartProps {
 /** One field, for a page that puts something of its own beside it. */
 export function SchemaField({ field, values, change, problems, children }: FieldPartProps) {
   const { name, words } = field;
-  const cost = words.change === 'none' ? undefined : words.change;
+  // What is replaced with an inbound is said where it is saved.
+  const cost = words.change === 'none' || words.change === 'replace' ? undefined : words.change;
   const { say } = useReader();
   return (
     <div className="schema-field">
@@ -89,6 +90,9 @@ interface InputProps {
   readonly problems: Problems | undefined;
 }
 
+/** Certificates and the like: texts of several lines. */
+const isLong = ({ maxLength }: JsonSchema): boolean => maxLength !== undefined && maxLength >= 10_000;
+
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 
@@ -103,6 +107,17 @@ function FieldInput({ field, value, set, problems }: InputProps) {
     ...(problem !== undefined && { problem }),
     ...(words.unit !== undefined && { unit: words.unit }),
   };
+  const guarded = (long: ReactNode): ReactNode =>
+    words.secret ? (
+      <HiddenUntilSeen
+        label={title}
+        {...(problem !== undefined && { problem })}
+        isBlank={isEmpty(value)}
+        field={long}
+      />
+    ) : (
+      long
+    );
   const typed = (text: string): void => set(typedValue(field, text));
   switch (input) {
     case 'boolean':
@@ -148,21 +163,21 @@ function FieldInput({ field, value, set, problems }: InputProps) {
           />
         </fieldset>
       );
-    case 'list': {
-      const List = words.secret ? SecretList : ListField;
-      return (
-        <List
+    case 'list':
+      return guarded(
+        <ListField
           {...common}
           value={Array.isArray(value) ? value.map(textOf).join('\n') : textOf(value)}
           type={typed}
-        />
+        />,
       );
-    }
     case 'records':
       return <RecordsField {...common} field={field} value={value} set={set} problems={problems} />;
     case 'json':
       return <JsonField {...common} value={value} set={set} />;
     default:
+      if (isLong(schema))
+        return guarded(<Field {...common} isLong isPlain value={textOf(value)} onChange={typed} />);
       return words.secret && input === 'text' ? (
         <SecretField
           {...common}

@@ -43,6 +43,7 @@ export interface JsonSchema {
   readonly examples?: readonly Json[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly maxLength?: number;
   readonly readOnly?: boolean;
   readonly writeOnly?: boolean;
   readonly 'x-weir'?: Words;

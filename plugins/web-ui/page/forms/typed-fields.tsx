@@ -45,7 +45,6 @@ export function JsonField({ problem, value, set, ...rest }: JsonProps) {
 interface TextProps extends CommonProps {
   readonly value: string;
   readonly type: (text: string) => void;
-  readonly end?: ReactNode;
 }
 
 /** Blank lines stay while somebody types; they are no items. */
@@ -88,14 +87,25 @@ export function SecretField({ type, label, ...rest }: SecretProps) {
   );
 }
 
-/** A text of several lines cannot be masked by the browser: it is not there until somebody wants to see it. */
-export function SecretList({ label, ...rest }: TextProps) {
-  const [isSeen, setSeen] = useState(rest.value === '');
-  const show = <ShowButton name={label} isSeen={isSeen} setSeen={setSeen} />;
+interface HiddenProps {
+  readonly label: string;
+  readonly problem?: string;
+  /** of the value, when the form is opened */
+  readonly isBlank: boolean;
+  readonly field: ReactNode;
+}
+
+/** Browsers mask no text of several lines: it is not there until somebody wants to see it. */
+export function HiddenUntilSeen({ isBlank, field, ...rest }: HiddenProps) {
+  const [isSeen, setSeen] = useState(isBlank);
+  const show = <ShowButton name={rest.label} isSeen={isSeen} setSeen={setSeen} />;
   return isSeen ? (
-    <ListField {...rest} label={label} end={show} />
+    <>
+      {field}
+      {show}
+    </>
   ) : (
-    <Field label={label} isPlain isReadOnly type="password" value="secret" end={show} />
+    <Field {...rest} isPlain isReadOnly type="password" value="secret" end={show} />
   );
 }
 

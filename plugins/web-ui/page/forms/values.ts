@@ -1,7 +1,7 @@
 // What a form shows and sends: a new form, fields that are hidden, what is set, what was changed.
 import { type FormField, fieldsOf, type JsonSchema, mainOf, type Values } from './schema.js';
 
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === '' ||

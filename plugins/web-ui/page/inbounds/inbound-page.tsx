@@ -113,7 +113,7 @@ function Editor({ stored, first = {}, schemas }: EditorProps) {
   const problems = new Map(issues.map(({ path, message }) => [path, message]));
   const plan = planOf(schemas, start && before, document);
   const form = (
-    <Form className="stack" onSubmit={submit}>
+    <Form className="stack inbound-form" onSubmit={submit}>
       <div className="page-head">
         <h1>{start ? <bdi>{shownName(start.remark || start.tag)}</bdi> : say('inbounds.new')}</h1>
         {start && <InboundActions stored={start} removal={planOfRemoval(schemas, before)} />}
@@ -137,7 +137,7 @@ function Editor({ stored, first = {}, schemas }: EditorProps) {
         />
         <JsonView document={document} change={setDocument} tellBroken={setBroken} />
       </div>
-      <div className="actions end sticky">
+      <div className="actions end save-bar">
         <span className="muted save-words" role="status">
           {start && say('edit.changes', { count })} {count > 0 && <PlanLine plan={plan} id={start?.id} />}
         </span>

@@ -47,7 +47,8 @@ export function TargetScan({ values, change }: { values: Values; change: (values
                 key={`${found.target} ${found.ip}`}
                 found={found}
                 use={() => {
-                  change(withTarget(values, found));
+                  // What was typed stays: a port of this machine is no name.
+                  change(withTarget(values, { ...found, target: look.variables || found.target }));
                   look.reset();
                 }}
               />

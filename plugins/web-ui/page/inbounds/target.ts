@@ -4,12 +4,19 @@ import type { Values } from '../forms/schema.js';
 /** `dest` is another name of it. */
 export const targetOf = ({ target, dest }: Values): string => String(target ?? dest ?? '').trim();
 
-/** As the core would reach it. A port alone is one of this machine. */
-export function scanBodyOf({ xver }: Values, target: string) {
-  const isPort = /^\d{1,5}$/.test(target);
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+const ADDRESS = /^[\d.:[\]]+$/;
+
+/** As the core would reach it: a port alone is one of this machine, where the reader wants it to look. */
+export function scanBodyOf({ xver, serverNames }: Values, target: string) {
+  const place = /^\d{1,5}$/.test(target) ? `127.0.0.1:${target}` : target;
+  const name: unknown = Array.isArray(serverNames) ? serverNames[0] : undefined;
+  const isNamed = (ADDRESS.test(place) || LOCAL.test(place)) && typeof name === 'string' && name !== '';
   return {
-    target: isPort ? `127.0.0.1:${target}` : target,
+    target: place,
+    ...(isNamed && { sni: name }),
     ...([1, 2].includes(Number(xver)) && { xver: Number(xver) }),
+    ...(LOCAL.test(place) && { allowPrivate: true }),
   };
 }
 
