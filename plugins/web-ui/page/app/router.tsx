@@ -75,6 +75,8 @@ const inbound = createRoute({
 const newInbound = createRoute({
   getParentRoute: () => admin,
   path: 'inbound/new',
+  validateSearch: (search: Record<string, unknown>): { from?: string } =>
+    /^\d{1,10}$/.test(String(search['from'] ?? '')) ? { from: String(search['from']) } : {},
   component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
 });
 const system = createRoute({
