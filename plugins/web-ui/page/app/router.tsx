@@ -106,6 +106,11 @@ const settings = createRoute({
     typeof search['search'] === 'string' ? { search: search['search'] } : {},
   component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
 });
+const audit = createRoute({
+  getParentRoute: () => system,
+  path: 'audit',
+  component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -199,10 +204,14 @@ export const router = createRouter({
       nodes,
       newNode,
       node,
+<<<<<<< Updated upstream
       backups,
       start,
       routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
       system.addChildren([systemStart, plugins, access, settings]),
+=======
+      system.addChildren([systemStart, plugins, access, settings, audit]),
+>>>>>>> Stashed changes
       preferences,
       pluginPage,
     ]),

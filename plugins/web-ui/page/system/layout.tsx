@@ -7,6 +7,7 @@ const TABS = [
   { to: '/system/plugins', text: 'system.plugins' },
   { to: '/system/access', text: 'system.access' },
   { to: '/system/settings', text: 'system.settings' },
+  { to: '/system/audit', text: 'system.audit' },
 ] as const;
 
 export function SystemLayout() {
