@@ -204,14 +204,10 @@ export const router = createRouter({
       nodes,
       newNode,
       node,
-<<<<<<< Updated upstream
       backups,
       start,
       routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
-      system.addChildren([systemStart, plugins, access, settings]),
-=======
       system.addChildren([systemStart, plugins, access, settings, audit]),
->>>>>>> Stashed changes
       preferences,
       pluginPage,
     ]),
