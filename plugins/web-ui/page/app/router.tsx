@@ -11,6 +11,7 @@ import { pageUrl, session } from '../api/panel.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
+import { auditViewOf } from '../system/audit-view.js';
 import { NotFound } from './not-found.js';
 import { PageFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -109,6 +110,7 @@ const settings = createRoute({
 const audit = createRoute({
   getParentRoute: () => system,
   path: 'audit',
+  validateSearch: (search: Record<string, unknown>) => auditViewOf(search),
   component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
 });
 

@@ -1,26 +1,33 @@
 // Who changed what, the newest change first; what can be undone is undone here.
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Button } from 'react-aria-components';
 import { weir } from '../api/panel.js';
 import { useReader } from '../language/context.js';
-import { Choice } from '../parts/choice.js';
-import { Field } from '../parts/field.js';
 import { Problem } from '../parts/problem.js';
 import { AuditChange } from './audit-change.js';
-import { AREAS, type AuditFilter, HOURS, NO_FILTER, PAGE_SIZE, queryOf, sizeOf } from './audit-filter.js';
+import { AuditFilters } from './audit-filters.js';
+import { auditQueryOf, PAGE_SIZE } from './audit-query.js';
+import { type AuditView, isFiltered } from './audit-view.js';
 import './audit.css';
 
-const HOUR = 3_600_000;
+const route = getRouteApi('/admin/system/audit');
 
 export function AuditPage() {
-  const { say } = useReader();
-  /** with the moment from which `hours` is counted back: all pages begin at the same one */
-  const [asked, setAsked] = useState({ filter: NO_FILTER, now: Date.now() });
+  const { say, format } = useReader();
+  const view = route.useSearch();
+  const navigate = useNavigate();
+  const show = (next: AuditView): void => void navigate({ to: '/system/audit', search: next });
+  const key = JSON.stringify(view);
+  /** Hours are counted back from one moment: all pages begin at the same one. */
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another view, another moment
+  const now = useMemo(() => Date.now(), [key]);
+  const zone = format.timeZone;
   const changes = useInfiniteQuery({
-    queryKey: ['audit', asked],
+    queryKey: ['audit', key, now, zone],
     queryFn: ({ pageParam, signal }) =>
-      weir.audit.changes({ query: queryOf(asked.filter, asked.now, pageParam) }, { signal }),
+      weir.audit.changes({ query: auditQueryOf(view, { now, zone }, pageParam) }, { signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: (last) => (last.length < PAGE_SIZE ? undefined : last.at(-1)?.id),
     staleTime: 0,
@@ -28,22 +35,34 @@ export function AuditPage() {
   const all = changes.data?.pages.flat() ?? [];
   return (
     <div className="stack">
-      <Filters show={(filter) => setAsked({ filter, now: Date.now() })} />
-      {changes.error && <Problem error={changes.error} retry={() => void changes.refetch()} />}
-      {changes.isPending && <p className="muted">{say('loading')}</p>}
-      {changes.data && all.length === 0 && <p className="muted">{say('audit.none')}</p>}
+      <AuditFilters key={key} view={view} show={show} />
+      <div className="audit-head">
+        <p className="muted" role="status">
+          {changes.isPending && !changes.error && say('loading')}
+          {changes.data && all.length > 0 && say('audit.count', { count: all.length })}
+          {changes.data && all.length === 0 && say(isFiltered(view) ? 'audit.noMatch' : 'audit.none')}
+        </p>
+        <Button
+          className="button small"
+          isPending={changes.isFetching && !changes.isFetchingNextPage}
+          onPress={() => void changes.refetch()}
+        >
+          {say('audit.renew')}
+        </Button>
+      </div>
       {all.length > 0 && (
         <ol className="audit-list">
           {all.map((change, index) => (
             <AuditChange
               key={change.id}
               change={change}
-              size={sizeOf(all, change.entry)}
               isFirst={all[index - 1]?.entry !== change.entry}
+              isLast={all[index + 1]?.entry !== change.entry}
             />
           ))}
         </ol>
       )}
+      {changes.error && <Problem error={changes.error} retry={() => void changes.refetch()} />}
       {changes.hasNextPage && (
         <div className="actions">
           <Button
@@ -56,65 +75,5 @@ export function AuditPage() {
         </div>
       )}
     </div>
-  );
-}
-
-/** Names are exact, and asked for when they are typed to the end. */
-function Filters({ show }: { show: (filter: AuditFilter) => void }) {
-  const { say, format } = useReader();
-  const [filter, setFilter] = useState(NO_FILTER);
-  const choose = (part: Partial<AuditFilter>): void => {
-    const next = { ...filter, ...part };
-    setFilter(next);
-    show(next);
-  };
-  const type = (part: Partial<AuditFilter>): void => setFilter((now) => ({ ...now, ...part }));
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    show(filter);
-  };
-  return (
-    <Form className="audit-filters" onSubmit={submit}>
-      <Choice
-        label={say('audit.area')}
-        value={filter.area}
-        options={[
-          { value: '', text: say('audit.all') },
-          ...AREAS.map((area) => ({ value: area, text: say(`audit.area.${area}`) })),
-        ]}
-        choose={(area) => choose({ area })}
-      />
-      <Choice
-        label={say('audit.since')}
-        value={filter.hours}
-        options={[
-          { value: '', text: say('audit.all') },
-          ...HOURS.map((hours) => ({ value: String(hours), text: format.duration(hours * HOUR) })),
-        ]}
-        choose={(hours) => choose({ hours })}
-      />
-      <Field
-        label={say('audit.name')}
-        hint={say('audit.exact')}
-        value={filter.name}
-        onChange={(name) => type({ name })}
-        maxLength={255}
-      />
-      <Field
-        label={say('audit.who')}
-        hint={say('audit.exact')}
-        value={filter.who}
-        onChange={(who) => type({ who })}
-        maxLength={255}
-      />
-      <div className="actions">
-        <Button type="submit" className="button main">
-          {say('audit.show')}
-        </Button>
-        <Button className="button" onPress={() => choose(NO_FILTER)}>
-          {say('audit.clear')}
-        </Button>
-      </div>
-    </Form>
   );
 }
