@@ -79,7 +79,11 @@ export function AuditChange({ change, isFirst, isLast }: AuditChangeProps) {
         {isOpen && (
           <div className="stack audit-details">
             {fields.length > 0 && (
-              <Fields fields={fields} before={say('audit.before')} after={say('audit.after')} />
+              <Fields
+                fields={fields}
+                before={kind === 'added' ? undefined : say('audit.before')}
+                after={kind === 'deleted' ? undefined : say('audit.after')}
+              />
             )}
             {!undoable && (
               <p className="hint">
@@ -131,8 +135,9 @@ function UndoFailed({ error }: { error: unknown }) {
 
 interface FieldsProps {
   readonly fields: readonly ChangedField[];
-  readonly before: string;
-  readonly after: string;
+  /** what stands before the values; undefined: they are not shown, because all are blank */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
 }
 
 function Fields({ fields, before, after }: FieldsProps) {
@@ -146,14 +151,18 @@ function Fields({ fields, before, after }: FieldsProps) {
           <dt>
             <bdi dir="ltr">{shownName(field.path)}</bdi>
           </dt>
-          <dd data-side="before">
-            <span className="muted">{before}: </span>
-            {shown(field.before)}
-          </dd>
-          <dd data-side="after">
-            <span className="muted">{after}: </span>
-            {shown(field.after)}
-          </dd>
+          {before !== undefined && (
+            <dd>
+              <span className="muted">{before}: </span>
+              {shown(field.before)}
+            </dd>
+          )}
+          {after !== undefined && (
+            <dd>
+              <span className="muted">{after}: </span>
+              {shown(field.after)}
+            </dd>
+          )}
         </div>
       ))}
     </dl>
