@@ -12,6 +12,7 @@ import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
 import { auditViewOf } from '../system/audit-view.js';
+import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
 import { PageFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -113,6 +114,12 @@ const audit = createRoute({
   validateSearch: (search: Record<string, unknown>) => auditViewOf(search),
   component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
 });
+const logs = createRoute({
+  getParentRoute: () => system,
+  path: 'logs',
+  validateSearch: (search: Record<string, unknown>) => logViewOf(search),
+  component: lazyRouteComponent(() => import('../system/logs-page.js'), 'LogsPage'),
+});
 
 const nodes = createRoute({
   getParentRoute: () => admin,
@@ -209,7 +216,7 @@ export const router = createRouter({
       backups,
       start,
       routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
-      system.addChildren([systemStart, plugins, access, settings, audit]),
+      system.addChildren([systemStart, plugins, access, settings, audit, logs]),
       preferences,
       pluginPage,
     ]),

@@ -43,7 +43,7 @@ export const PAGES = [
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings', '/system/audit'],
+    also: ['/system/plugins', '/system/access', '/system/settings', '/system/audit', '/system/logs'],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;

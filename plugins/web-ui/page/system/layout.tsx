@@ -11,6 +11,7 @@ const TABS = [
   { to: '/system/access', text: 'system.access', of: undefined },
   { to: '/system/settings', text: 'system.settings', of: undefined },
   { to: '/system/audit', text: 'system.audit', of: 'audit' },
+  { to: '/system/logs', text: 'system.logs', of: 'panel-logs' },
 ] as const;
 
 export function SystemLayout() {
