@@ -15,7 +15,7 @@ import {
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
-import { useReader } from '../language/context.js';
+import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
@@ -23,6 +23,7 @@ import { Notices } from '../parts/notices.js';
 import { PaletteKey } from '../palette/open.js';
 import { iconOf } from '../plugin-pages/icons.js';
 import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
+import { useSharedPreferences } from '../preferences/use-shared.js';
 import { AccountMenu } from './account-menu.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
@@ -58,6 +59,7 @@ export function Shell() {
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
+  useSharedPreferences(preferencesStore);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (
