@@ -11,6 +11,8 @@ import { pageUrl, session } from '../api/panel.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
+import { auditViewOf } from '../system/audit-view.js';
+import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
 import { PageFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -107,6 +109,18 @@ const settings = createRoute({
   validateSearch: (search: Record<string, unknown>): { search?: string } =>
     typeof search['search'] === 'string' ? { search: search['search'] } : {},
   component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => system,
+  path: 'audit',
+  validateSearch: (search: Record<string, unknown>) => auditViewOf(search),
+  component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
+});
+const logs = createRoute({
+  getParentRoute: () => system,
+  path: 'logs',
+  validateSearch: (search: Record<string, unknown>) => logViewOf(search),
+  component: lazyRouteComponent(() => import('../system/logs-page.js'), 'LogsPage'),
 });
 
 const nodes = createRoute({
@@ -250,7 +264,7 @@ export const router = createRouter({
       newHost,
       groups,
       subscription,
-      system.addChildren([systemStart, plugins, access, settings, apiPage]),
+      system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
       preferences,
       pluginPage,
     ]),

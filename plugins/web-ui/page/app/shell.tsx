@@ -16,7 +16,7 @@ import {
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
-import { useReader } from '../language/context.js';
+import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
@@ -24,6 +24,7 @@ import { Notices } from '../parts/notices.js';
 import { PaletteKey } from '../palette/open.js';
 import { iconOf } from '../plugin-pages/icons.js';
 import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
+import { useSharedPreferences } from '../preferences/use-shared.js';
 import { AccountMenu } from './account-menu.js';
 import { AreaTabs } from './area-tabs.js';
 import { areaOf } from './areas.js';
@@ -47,7 +48,14 @@ export const PAGES = [
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings', '/system/api'],
+    also: [
+      '/system/plugins',
+      '/system/access',
+      '/system/settings',
+      '/system/audit',
+      '/system/logs',
+      '/system/api',
+    ],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
@@ -62,6 +70,7 @@ export function Shell() {
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
+  useSharedPreferences(preferencesStore);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (
