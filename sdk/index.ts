@@ -6697,6 +6697,19 @@ export type NotificationsEventsReply = {
   partOf: string;
 }[];
 
+export type OutboundSubsLinkInput = {
+  body: {
+    link: string;
+  };
+};
+
+export type OutboundSubsLinkReply = {
+  /** as the link has it; blank for none */
+  name: string;
+  /** an outbound of the core, without a tag */
+  outbound: Record<string, unknown>;
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -7951,6 +7964,12 @@ export class Weir extends Transport {
     /** Gives inbounds back to their node: they are deleted here, and go on there as they are, without this panel. Their clients stay here too, and their tags are deselected. Refused in the mode all. — POST /panel/api/x/node-sync/{id}/release */
     release: (input: NodeSyncReleaseInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/release', gives: 'msg', keyed: true }, input, options),
+  } as const;
+
+  readonly outboundSubs = {
+    /** Makes an outbound out of a share link, for the template. Fetches and writes nothing; the core tests it when the template is planned. — POST /panel/api/x/outbound-subs/link */
+    link: (input: OutboundSubsLinkInput, options?: KeyedCallOptions): Promise<OutboundSubsLinkReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/outbound-subs/link', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly outboundTraffic = {

@@ -201,6 +201,38 @@ const rule = createRoute({
   validateSearch: placeOf,
   component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
 });
+const balancers = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancers',
+  component: lazyRouteComponent(() => import('../routing/balancers-page.js'), 'BalancersPage'),
+});
+const balancer = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancer',
+  validateSearch: placeOf,
+  component: lazyRouteComponent(() => import('../routing/balancer-page.js'), 'BalancerPage'),
+});
+const outboundLists = createRoute({
+  getParentRoute: () => routing,
+  path: 'lists',
+  component: lazyRouteComponent(() => import('../routing/lists-page.js'), 'ListsPage'),
+});
+const outboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../routing/list-page.js'), 'ListPage'),
+});
+const newOutboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list/new',
+  component: lazyRouteComponent(() => import('../routing/list-page.js'), 'NewListPage'),
+});
+const tunnels = createRoute({
+  getParentRoute: () => routing,
+  path: 'tunnels',
+  component: lazyRouteComponent(() => import('../routing/tunnels-page.js'), 'TunnelsPage'),
+});
 
 const hosts = createRoute({
   getParentRoute: () => admin,
@@ -258,13 +290,16 @@ export const router = createRouter({
       node,
       backups,
       start,
-      routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
       hosts,
       host,
       newHost,
       groups,
       subscription,
       system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
+      routing.addChildren([
+        ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
+        ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
+      ]),
       preferences,
       pluginPage,
     ]),
