@@ -1951,7 +1951,8 @@ declare module '@weir-panel/weir/plugins/api-docs' {
       readonly forms?: boolean;
     });
     /** `at` names the schema in reports. */
-    describe(schema: Schema, at: string): JsonSchema;
+    /** `sentAs` JSON, a flag is only true or false: the words that stand for them are those of texts. */
+    describe(schema: Schema, at: string, sentAs?: 'json' | 'text'): JsonSchema;
     of(described: Described, at: string): JsonSchema;
   }
 

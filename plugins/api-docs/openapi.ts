@@ -208,16 +208,20 @@ export class OpenApiWriter {
 
   #body(route: Route, body: Schema, at: string) {
     // The example of a whole body goes beside its schema, where programs look for one.
-    const { examples, ...schema } = this.#describer.describe(body, `${at} body`);
-    const [example] = (examples as readonly unknown[] | undefined) ?? [];
-    const content = { schema, ...(example !== undefined && { example }) };
+    const contentAs = (sentAs: 'json' | 'text') => {
+      const { examples, ...schema } = this.#describer.describe(body, `${at} body`, sentAs);
+      const [example] = (examples as readonly unknown[] | undefined) ?? [];
+      return { schema, ...(example !== undefined && { example }) };
+    };
+    const content = contentAs('json');
+    const { schema } = content;
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
     return {
       description: `At most ${sizeOf(route.bodyLimit)}${route.auth === 'anyone' ? ', not compressed' : ''}.`,
       required: !mayBeEmpty,
       content: {
         'application/json': content,
-        ...(route.form && { 'application/x-www-form-urlencoded': asForm(content) }),
+        ...(route.form && { 'application/x-www-form-urlencoded': asForm(contentAs('text')) }),
       },
     };
   }

@@ -1,7 +1,7 @@
 import { list, message, once, payload, route, type Route, withMessage } from '../../kernel/index.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
-import { OutboundList, SentMove, SentSource, SentSub, SubId, SubReply } from './fields.js';
+import { NewSub, OutboundList, SentMove, SentSource, SentSub, SubId, SubReply } from './fields.js';
 import type { SubService } from './sub-service.js';
 import { type Sub, subVersion } from './sub-store.js';
 
@@ -56,7 +56,7 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       name: 'engine.createOutboundSub',
       form: true,
       doc: 'Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`.',
-      body: SentSub,
+      body: NewSub,
       reply: payload(SubReply),
       errors: [errors.TOO_MANY],
       handle: async (input) => {
