@@ -119,8 +119,12 @@ export const SentSub = shape({
   ),
 }).example({ remark: 'Exits', url: EXAMPLE_URL, tagPrefix: 'exit-', updateInterval: 3600 });
 export type SentSub = Static<typeof SentSub>;
+/** Of a new one. */
+export const NewSub = SentSub.fork('url', (schema) => schema.required());
 
-export const SentSource = shape({ url: url(), ...fetchFlags }).example({ url: EXAMPLE_URL });
+export const SentSource = shape({ url: url(), ...fetchFlags })
+  .fork('url', (schema) => schema.required())
+  .example({ url: EXAMPLE_URL });
 
 /** As long as the reader of links takes them. */
 const LONGEST_LINK = 16_384;

@@ -13,6 +13,7 @@ import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
 import {
   LinkReply,
+  NewSub,
   OutboundList,
   SentLink,
   SentMove,
@@ -77,7 +78,7 @@ export const routes = ({ service, lists }: { service: SubService; lists: ListRea
       name: 'engine.createOutboundSub',
       form: true,
       doc: 'Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`.',
-      body: SentSub,
+      body: NewSub,
       reply: payload(SubReply),
       errors: [errors.TOO_MANY],
       handle: async (input) => {

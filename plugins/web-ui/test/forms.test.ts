@@ -1,6 +1,7 @@
 // Forms from schemas: which input a field gets, what is shown, what is sent.
 import test from 'ava';
 import { choicesOf, filledBy, sentBy } from '../page/forms/generate.js';
+import { below, hasProblem, problemOf } from '../page/forms/problems.js';
 import { fieldsOf, type JsonSchema, titleOf } from '../page/forms/schema.js';
 import {
   changedOf,
@@ -26,6 +27,11 @@ const schema: JsonSchema = {
     tags: { type: 'array', items: { type: 'string' }, 'x-weir': { order: 4, level: 'advanced' } },
     other: { type: 'string', 'x-weir': { aliasOf: 'mode' } },
     free: { type: 'object', 'x-weir': { order: 5, section: 'More' } },
+    logins: {
+      anyOf: [{ type: 'null' }, { type: 'array', items: { type: 'object', properties: { user: {} } } }],
+      'x-weir': { order: 6, section: 'More' },
+    },
+    odd: { type: 'array', items: { type: 'object' }, 'x-weir': { order: 7, section: 'More' } },
   },
 };
 const field = (name: string) => {
@@ -43,6 +49,8 @@ test('fields stand in their order, each with its input, without other names', (t
       ['short', 'text'],
       ['tags', 'list'],
       ['free', 'json'],
+      ['logins', 'records'],
+      ['odd', 'json'],
     ],
   );
   t.is(titleOf('maxTimeDiff'), 'Max Time Diff');
@@ -67,7 +75,8 @@ test('what is no number yet stays as it was typed', (t) => {
     ['443', '4e', '-'].map((typed) => typedValue(field('port'), typed)),
     [443, '4e', '-'],
   );
-  t.deepEqual(typedValue(field('tags'), 'a\nb'), ['a', 'b']);
+  t.deepEqual(typedValue(field('tags'), '\na\n \nb\n'), ['a', 'b']);
+  t.deepEqual(withValue({ tags: ['a'] }, field('tags'), typedValue(field('tags'), '\n')), {});
   t.is(jsonOf('{'), undefined);
   t.deepEqual(jsonOf('{"a":1}'), { value: { a: 1 } });
 });
@@ -90,4 +99,20 @@ test('a generator sends fields beside it, and fills paths', (t) => {
   t.deepEqual(choicesOf(generator, { items }), items);
   t.deepEqual(filledBy(generator, { inner: { kept: 0 } }, items[0]), { key: 1, inner: { kept: 0, pub: 2 } });
   t.deepEqual(withPath({ a: 'text' }, 'a.b', 1), { a: { b: 1 } });
+});
+
+test('a problem of an item is at the field of its list, and of no other field', (t) => {
+  const problems = new Map([
+    ['in.tags.1', 'tags[1] is too long'],
+    ['in.tags.2.name', 'tags[2].name is missing'],
+    ['in.tagsToo', 'tagsToo is wrong'],
+    ['inner', 'inner is wrong'],
+  ]);
+  const within = below(problems, 'in');
+  t.is(problemOf(within, 'tags'), 'tags[1] is too long; tags[2].name is missing');
+  t.is(problemOf(within, 'tagsToo'), 'tagsToo is wrong');
+  t.is(problemOf(within, 'tag'), undefined);
+  t.is(problemOf(undefined, 'tags'), undefined);
+  t.true(hasProblem(within, ['tags', 'x']));
+  t.false(hasProblem(within, ['tag', 'x']));
 });

@@ -81,6 +81,50 @@ test.serial('an edit leaves the clients attached, and what another admin saved m
   t.is(network, 'tcp');
 });
 
+test.serial(
+  'secrets are masked, clients in the JSON are refused, a problem of an item is at its list',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { id } = await world.api<Stored>('inbounds/add', {
+      protocol: 'shadowsocks',
+      listen: '127.0.0.1',
+      port: 40_013,
+      remark: 'masked',
+      settings: { method: '2022-blake3-aes-128-gcm', network: 'tcp' },
+    });
+    const { page, show, logIn } = await openPage(t, browser, world);
+    await logIn();
+    await show(`/inbound?id=${id}`);
+    const json = page.locator('#inbound-json');
+    await json.waitFor();
+    const document = JSON.parse(await json.inputValue()) as { settings: { password: string } };
+    const secret = page.locator('input[type=password]').first();
+    t.is(await secret.inputValue(), document.settings.password);
+    await page
+      .getByRole('button', { name: /^Show: / })
+      .first()
+      .click();
+    await secret.waitFor({ state: 'detached' });
+    await json.fill(`{"settings": {\n"clients": []}}`);
+    await page.getByText(/^Line 2: clients are managed/).waitFor();
+    t.true(await page.locator('button[type=submit]').isDisabled());
+    await json.fill(
+      JSON.stringify({ ...document, sniffing: { enabled: true, domainsExcluded: ['shop.example', 5] } }),
+    );
+    await page.locator('button[type=submit]').click();
+    // The folds around it open.
+    await page.locator('.field-problem', { hasText: /domainsExcluded/ }).waitFor();
+    const list = page.getByLabel('Domains excluded');
+    await list.fill('\nshop.example\n\n\n');
+    t.is(await list.inputValue(), '\nshop.example\n\n\n', 'blank lines stay while somebody types');
+    t.deepEqual(
+      (JSON.parse(await json.inputValue()) as { sniffing: { domainsExcluded: unknown } }).sniffing
+        .domainsExcluded,
+      ['shop.example'],
+    );
+  },
+);
+
 for (const language of ['en', 'fa'])
   for (const theme of ['light', 'dark'])
     test.serial(`axe finds nothing, nothing sticks out: ${language}, ${theme}`, async (t) => {

@@ -11,6 +11,8 @@ import { pageUrl, session } from '../api/panel.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
+import { auditViewOf } from '../system/audit-view.js';
+import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
 import { PageFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -75,6 +77,8 @@ const inbound = createRoute({
 const newInbound = createRoute({
   getParentRoute: () => admin,
   path: 'inbound/new',
+  validateSearch: (search: Record<string, unknown>): { from?: string } =>
+    /^\d{1,10}$/.test(String(search['from'] ?? '')) ? { from: String(search['from']) } : {},
   component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
 });
 const system = createRoute({
@@ -105,6 +109,18 @@ const settings = createRoute({
   validateSearch: (search: Record<string, unknown>): { search?: string } =>
     typeof search['search'] === 'string' ? { search: search['search'] } : {},
   component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => system,
+  path: 'audit',
+  validateSearch: (search: Record<string, unknown>) => auditViewOf(search),
+  component: lazyRouteComponent(() => import('../system/audit-page.js'), 'AuditPage'),
+});
+const logs = createRoute({
+  getParentRoute: () => system,
+  path: 'logs',
+  validateSearch: (search: Record<string, unknown>) => logViewOf(search),
+  component: lazyRouteComponent(() => import('../system/logs-page.js'), 'LogsPage'),
 });
 
 const nodes = createRoute({
@@ -218,6 +234,47 @@ const tunnels = createRoute({
   component: lazyRouteComponent(() => import('../routing/tunnels-page.js'), 'TunnelsPage'),
 });
 
+const hosts = createRoute({
+  getParentRoute: () => admin,
+  path: 'hosts',
+  component: lazyRouteComponent(() => import('../hosts/list-page.js'), 'HostsPage'),
+});
+const host = createRoute({
+  getParentRoute: () => admin,
+  path: 'host',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'HostPage'),
+});
+const newHost = createRoute({
+  getParentRoute: () => admin,
+  path: 'host/new',
+  validateSearch: (search: Record<string, unknown>) => ({
+    inbound: search['inbound'] === undefined ? undefined : String(search['inbound']),
+  }),
+  component: lazyRouteComponent(() => import('../hosts/host-page.js'), 'NewHostPage'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => admin,
+  path: 'groups',
+  component: lazyRouteComponent(() => import('../groups/page.js'), 'GroupsPage'),
+});
+
+const subscription = createRoute({
+  getParentRoute: () => admin,
+  path: 'subscription',
+  validateSearch: (search: Record<string, unknown>) => ({
+    client: search['client'] === undefined ? undefined : String(search['client']),
+  }),
+  component: lazyRouteComponent(() => import('../subscription/page.js'), 'SubscriptionPage'),
+});
+
+const apiPage = createRoute({
+  getParentRoute: () => system,
+  path: 'api',
+  component: lazyRouteComponent(() => import('../api-page/page.js'), 'ApiPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -233,11 +290,16 @@ export const router = createRouter({
       node,
       backups,
       start,
+      hosts,
+      host,
+      newHost,
+      groups,
+      subscription,
+      system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
       routing.addChildren([
         ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
         ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
       ]),
-      system.addChildren([systemStart, plugins, access, settings]),
       preferences,
       pluginPage,
     ]),

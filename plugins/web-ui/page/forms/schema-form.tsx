@@ -1,12 +1,15 @@
 // The fields of a JSON schema, by section; the advanced ones folded. The values and the call to save belong to the page around it.
-import { useId, useState } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Switch } from 'react-aria-components';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
-import { Field } from '../parts/field.js';
+import { Field, Notes } from '../parts/field.js';
 import { GenerateButton } from './generate-button.js';
+import { below, hasProblem, type Problems, problemOf } from './problems.js';
+import { RecordsField } from './records-field.js';
 import type { FormField, JsonSchema, Values } from './schema.js';
-import { jsonOf, sectionsOf, typedValue, withValue } from './values.js';
+import { HiddenUntilSeen, JsonField, ListField, SecretField } from './typed-fields.js';
+import { isEmpty, sectionsOf, typedValue, withValue } from './values.js';
 import './forms.css';
 
 export interface SchemaFormProps {
@@ -14,14 +17,23 @@ export interface SchemaFormProps {
   readonly values: Values;
   readonly change: (values: Values) => void;
   /** what is wrong, by the path of the field below this form, such as `sockopt.mark` */
-  readonly problems?: ReadonlyMap<string, string>;
+  readonly problems?: Problems;
+  /** what a page puts below a field */
+  readonly beside?: (name: string) => ReactNode;
 }
 
-export function SchemaForm({ schema, values, change, problems }: SchemaFormProps) {
+export function SchemaForm({ schema, values, change, problems, beside }: SchemaFormProps) {
   const { say } = useReader();
   const row = (field: FormField) => (
-    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems} />
+    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems}>
+      {beside?.(field.name)}
+    </SchemaField>
   );
+  const isWrong = (fields: readonly FormField[]) =>
+    hasProblem(
+      problems,
+      fields.map(({ name }) => name),
+    );
   return (
     <div className="schema-form">
       {sectionsOf(schema, values).map(({ title, basic, advanced, setCount }) => (
@@ -29,7 +41,7 @@ export function SchemaForm({ schema, values, change, problems }: SchemaFormProps
           {title !== '' && <legend>{title}</legend>}
           {basic.map(row)}
           {advanced.length > 0 && (
-            <details className="fold">
+            <details className="fold" open={isWrong(advanced)}>
               <summary>{say('forms.advanced', { count: advanced.length, set: setCount })}</summary>
               <div className="schema-section">{advanced.map(row)}</div>
             </details>
@@ -44,13 +56,15 @@ interface FieldPartProps {
   readonly field: FormField;
   readonly values: Values;
   readonly change: (values: Values) => void;
-  readonly problems: ReadonlyMap<string, string> | undefined;
+  readonly problems: Problems | undefined;
+  readonly children?: ReactNode;
 }
 
 /** One field, for a page that puts something of its own beside it. */
-export function SchemaField({ field, values, change, problems }: FieldPartProps) {
+export function SchemaField({ field, values, change, problems, children }: FieldPartProps) {
   const { name, words } = field;
-  const cost = words.change === 'none' ? undefined : words.change;
+  // What is replaced with an inbound is said where it is saved.
+  const cost = words.change === 'none' || words.change === 'replace' ? undefined : words.change;
   const { say } = useReader();
   return (
     <div className="schema-field">
@@ -63,6 +77,7 @@ export function SchemaField({ field, values, change, problems }: FieldPartProps)
       {words.generator && (
         <GenerateButton field={field} generator={words.generator} values={values} change={change} />
       )}
+      {children}
       {cost && <p className="hint">{say(`forms.cost.${cost}`)}</p>}
     </div>
   );
@@ -72,8 +87,11 @@ interface InputProps {
   readonly field: FormField;
   readonly value: unknown;
   readonly set: (value: unknown) => void;
-  readonly problems: ReadonlyMap<string, string> | undefined;
+  readonly problems: Problems | undefined;
 }
+
+/** Certificates and the like: texts of several lines. */
+const isLong = ({ maxLength }: JsonSchema): boolean => maxLength !== undefined && maxLength >= 10_000;
 
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
@@ -81,28 +99,48 @@ const textOf = (value: unknown): string =>
 function FieldInput({ field, value, set, problems }: InputProps) {
   const { title, schema, words, input, name, isRequired } = field;
   const { say } = useReader();
-  const problem = problems?.get(name);
+  const problem = input === 'object' || input === 'records' ? problems?.get(name) : problemOf(problems, name);
+  const id = useId();
   const common = {
     label: title,
     ...(schema.description !== undefined && { hint: schema.description }),
     ...(problem !== undefined && { problem }),
     ...(words.unit !== undefined && { unit: words.unit }),
   };
+  const guarded = (long: ReactNode): ReactNode =>
+    words.secret ? (
+      <HiddenUntilSeen
+        label={title}
+        {...(problem !== undefined && { problem })}
+        isBlank={isEmpty(value)}
+        field={long}
+      />
+    ) : (
+      long
+    );
   const typed = (text: string): void => set(typedValue(field, text));
   switch (input) {
     case 'boolean':
       return (
-        <Switch className="switch" isSelected={(value ?? schema.default) === true} onChange={set}>
-          <span className="switch-track" aria-hidden />
-          {title}
-        </Switch>
+        <>
+          <Switch
+            className="switch"
+            isSelected={(value ?? schema.default) === true}
+            onChange={set}
+            {...((schema.description ?? problem) !== undefined && { 'aria-describedby': id })}
+          >
+            <span className="switch-track" aria-hidden />
+            {title}
+          </Switch>
+          <Notes id={id} hint={schema.description} problem={problem} />
+        </>
       );
     case 'choice': {
       const values = schema.enum ?? [];
       const at = values.indexOf(value ?? schema.default);
       return (
         <Choice
-          label={title}
+          {...common}
           value={String(at)}
           options={[
             ...(at < 0 || !isRequired ? [{ value: '-1', text: say('forms.unset') }] : []),
@@ -116,6 +154,7 @@ function FieldInput({ field, value, set, problems }: InputProps) {
       return (
         <fieldset className="schema-object">
           <legend>{title}</legend>
+          <Notes problem={problem} />
           <SchemaForm
             schema={schema}
             values={(value ?? {}) as Values}
@@ -125,72 +164,36 @@ function FieldInput({ field, value, set, problems }: InputProps) {
         </fieldset>
       );
     case 'list':
-      return (
-        <Field
+      return guarded(
+        <ListField
           {...common}
-          hint={schema.description ?? say('forms.onePerLine')}
-          isLong
-          isPlain
-          value={Array.isArray(value) ? value.join('\n') : textOf(value)}
-          onChange={(text) => (text === '' ? set(undefined) : typed(text))}
-        />
+          value={Array.isArray(value) ? value.map(textOf).join('\n') : textOf(value)}
+          type={typed}
+        />,
       );
+    case 'records':
+      return <RecordsField {...common} field={field} value={value} set={set} problems={problems} />;
     case 'json':
       return <JsonField {...common} value={value} set={set} />;
     default:
-      return (
+      if (isLong(schema))
+        return guarded(<Field {...common} isLong isPlain value={textOf(value)} onChange={typed} />);
+      return words.secret && input === 'text' ? (
+        <SecretField
+          {...common}
+          {...(words.generated && { placeholder: say('forms.generated') })}
+          value={textOf(value)}
+          type={typed}
+        />
+      ) : (
         <Field
           {...common}
           {...(words.generated && { placeholder: say('forms.generated') })}
-          {...(words.secret && { autoComplete: 'off' })}
           {...(input === 'number' && { inputMode: 'decimal' as const })}
-          isPlain={input === 'number' || words.secret === true || words.generator !== undefined}
+          isPlain={input === 'number' || words.generator !== undefined}
           value={textOf(value)}
           onChange={typed}
         />
       );
   }
-}
-
-/** The problems below a field, by their path within it. */
-const below = (problems: ReadonlyMap<string, string> | undefined, name: string) =>
-  new Map(
-    [...(problems ?? [])].flatMap(([path, text]) =>
-      path.startsWith(`${name}.`) ? [[path.slice(name.length + 1), text] as const] : [],
-    ),
-  );
-
-interface JsonProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly problem?: string;
-  readonly value: unknown;
-  readonly set: (value: unknown) => void;
-}
-
-/** Text that is not JSON yet stays in the field, and the value remains as it was. */
-function JsonField({ label, hint, problem, value, set }: JsonProps) {
-  const { say } = useReader();
-  const id = useId();
-  const shown = value === undefined ? '' : JSON.stringify(value, null, 2);
-  const [typing, setTyping] = useState<string>();
-  const isBroken = typing !== undefined && jsonOf(typing) === undefined;
-  const wrong = isBroken ? say('forms.notJson') : problem;
-  return (
-    <Field
-      id={id}
-      label={label}
-      isLong
-      isPlain
-      {...(hint !== undefined && { hint })}
-      {...(wrong !== undefined && { problem: wrong })}
-      value={typing ?? shown}
-      onChange={(text) => {
-        setTyping(text);
-        const parsed = jsonOf(text);
-        if (parsed) set(parsed.value);
-      }}
-      onBlur={() => !isBroken && setTyping(undefined)}
-    />
-  );
 }

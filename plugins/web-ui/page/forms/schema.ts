@@ -2,6 +2,8 @@
 
 type Json = unknown;
 export type Values = Readonly<Record<string, Json>>;
+export const isRecord = (value: Json): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export interface Generator {
   readonly method: 'GET' | 'POST';
@@ -41,12 +43,13 @@ export interface JsonSchema {
   readonly examples?: readonly Json[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly maxLength?: number;
   readonly readOnly?: boolean;
   readonly writeOnly?: boolean;
   readonly 'x-weir'?: Words;
 }
 /** `json` is for everything that has no input of its own. */
-export type Input = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' | 'json';
+export type Input = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' | 'records' | 'json';
 
 export interface FormField {
   readonly name: string;
@@ -79,6 +82,11 @@ const typeOf = ({ type }: JsonSchema): string | undefined =>
 const isSimple = (schema: JsonSchema): boolean =>
   ['string', 'number', 'integer'].includes(typeOf(schema) ?? '') && schema.anyOf === undefined;
 
+function listInputOf(item: JsonSchema): Input {
+  if (isSimple(item)) return 'list';
+  return inputOf(item) === 'object' ? 'records' : 'json';
+}
+
 export function inputOf(schema: JsonSchema): Input {
   if (schema.enum)
     return schema.enum.every((value) => typeof value !== 'object' || value === null) ? 'choice' : 'json';
@@ -91,7 +99,7 @@ export function inputOf(schema: JsonSchema): Input {
     case 'boolean':
       return 'boolean';
     case 'array':
-      return schema.items && isSimple(mainOf(schema.items)) ? 'list' : 'json';
+      return schema.items ? listInputOf(mainOf(schema.items)) : 'json';
     case 'object':
       return Object.keys(schema.properties ?? {}).length > 0 ? 'object' : 'json';
     default:

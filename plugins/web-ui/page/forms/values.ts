@@ -1,7 +1,7 @@
 // What a form shows and sends: a new form, fields that are hidden, what is set, what was changed.
 import { type FormField, fieldsOf, type JsonSchema, mainOf, type Values } from './schema.js';
 
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === '' ||
@@ -93,10 +93,10 @@ export function sectionsOf(schema: JsonSchema, values: Values): Section[] {
   });
 }
 
-/** What was typed as the value of a field; an invalid number stays text, so that nothing is lost. */
+/** What was typed as the value of a field. Blank lines of a list are no items; an invalid number stays text, so that nothing is lost. */
 export function typedValue(field: FormField, typed: string): unknown {
   if (field.input === 'list') {
-    const items = typed.split('\n');
+    const items = typed.split('\n').filter((line) => line.trim() !== '');
     return field.schema.items && mainOf(field.schema.items).type !== 'string' ? items.map(numberOr) : items;
   }
   return field.input === 'number' ? numberOr(typed) : typed;

@@ -1,12 +1,14 @@
 // An inbound as the form and the JSON view edit it: one document, whose unknown keys survive.
 import { lineOf } from '../forms/json-lines.js';
 import { parseDocument } from '../forms/json-text.js';
-import type { JsonSchema, Values } from '../forms/schema.js';
+import { isRecord, type JsonSchema, type Values } from '../forms/schema.js';
 import { changedOf, initialOf, jsonOf } from '../forms/values.js';
 
 export interface ProtocolSchema {
   readonly name: string;
   readonly title: string;
+  /** `program`: a program of its own, in place of the core */
+  readonly runBy?: 'core' | 'program';
   readonly streams: readonly { readonly network: string; readonly securities: readonly string[] }[];
   readonly settings: JsonSchema;
 }
@@ -87,9 +89,6 @@ export function newDocument(
 
 /** What to send for an edit: only parts that were changed. */
 export const editOf = (before: Values, after: Values): Values => changedOf(before, after);
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What the reader changed, field by field, above what somebody else has saved meanwhile. */
 export function mergedAbove(before: Values, mine: Values, theirs: Values): Values {

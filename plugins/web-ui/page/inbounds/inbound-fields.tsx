@@ -1,16 +1,19 @@
 // The form of an inbound: protocol, transport and security, each with the fields of its schema.
+import { below, hasProblem, type Problems } from '../forms/problems.js';
 import type { JsonSchema, Values } from '../forms/schema.js';
 import { SchemaForm } from '../forms/schema-form.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
+import { CertificateChoice } from './certificate-choice.js';
 import { fieldsBeside, newDocument, partOf, withStream } from './document.js';
-import type { Schemas } from './inbound-page.js';
+import type { Schemas } from './plan.js';
+import { TargetScan } from './target-scan.js';
 
 export interface InboundFieldsProps {
   readonly document: Values;
   readonly change: (document: Values) => void;
   readonly schemas: Schemas;
-  readonly problems: ReadonlyMap<string, string>;
+  readonly problems: Problems;
   readonly isNew: boolean;
 }
 
@@ -33,8 +36,24 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
     change({ ...document, streamSettings: withStream(stream, to, safe, transports) });
   };
   const part = (schema: JsonSchema, values: Values, path: string, set: (values: Values) => void) => (
-    <SchemaForm schema={schema} values={values} change={set} problems={below(problems, path)} />
+    <SchemaForm
+      schema={schema}
+      values={values}
+      change={set}
+      problems={below(problems, path)}
+      beside={(name) => {
+        if (path === 'streamSettings.realitySettings' && name === 'target')
+          return <TargetScan values={values} change={set} />;
+        if (path === 'streamSettings.tlsSettings' && name === 'certificates')
+          return <CertificateChoice values={values} change={set} />;
+        return undefined;
+      }}
+    />
   );
+  const wrong = (path: string) => {
+    const problem = problems.get(path);
+    return problem === undefined ? {} : { problem };
+  };
   const streamPart = (key: string, schema: JsonSchema | null | undefined) =>
     schema &&
     key !== '' &&
@@ -52,10 +71,11 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
             const next = protocols.protocols.find((one) => one.name === name);
             if (next) change(newDocument(next, protocols, transports, document));
           }}
+          {...wrong('protocol')}
         />
       )}
       <SchemaForm schema={fieldsBeside(protocols)} values={document} change={change} problems={problems} />
-      {protocol && (
+      {protocol && Object.keys(protocol.settings.properties ?? {}).length > 0 && (
         <section className="card">
           <h2>{say('inbounds.settings')}</h2>
           {part(protocol.settings, partOf(document, 'settings'), 'settings', (settings) =>
@@ -74,18 +94,20 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
               networkName,
             )}
             choose={(name) => setStream(name, securityName)}
+            {...wrong('streamSettings.network')}
           />
           <Choice
             label={say('inbounds.security')}
             value={securityName}
             options={options(securitiesOf(networkName), securityName)}
             choose={(name) => setStream(networkName, name)}
+            {...wrong('streamSettings.security')}
           />
           {streamPart(network?.key ?? '', network?.settings)}
           {streamPart(security?.key ?? '', security?.settings)}
         </section>
       )}
-      <details className="fold card">
+      <details className="fold card" open={hasProblem(problems, ['sniffing'])}>
         <summary>{say('inbounds.sniffing')}</summary>
         {part(transports.sniffing, partOf(document, 'sniffing'), 'sniffing', (sniffing) =>
           change({ ...document, sniffing }),
@@ -94,10 +116,3 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
     </div>
   );
 }
-
-const below = (problems: ReadonlyMap<string, string>, path: string) =>
-  new Map(
-    [...problems].flatMap(([at, text]) =>
-      at.startsWith(`${path}.`) ? [[at.slice(path.length + 1), text] as const] : [],
-    ),
-  );

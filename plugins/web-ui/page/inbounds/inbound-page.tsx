@@ -1,4 +1,4 @@
-// One inbound, or a new one: the form of its schemas, and the same document as JSON.
+// One inbound, a new one or a copy: the form of its schemas, the same document as JSON, and what saving it does.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
@@ -12,24 +12,22 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import {
-  documentOf,
-  editOf,
-  mergedAbove,
-  newDocument,
-  type ProtocolsReply,
-  type TransportsReply,
-} from './document.js';
+import { InboundActions } from './actions.js';
+import { Conflict } from './conflict.js';
+import { anyPort, copyOf } from './copying.js';
+import { documentOf, editOf, mergedAbove, newDocument } from './document.js';
+import { Fallbacks } from './fallbacks.js';
 import { InboundFields } from './inbound-fields.js';
 import { JsonView } from './json-view.js';
+import { planOf, planOfRemoval, type Schemas } from './plan.js';
+import { PlanLine } from './plan-line.js';
 import { inboundQuery, inboundSchemasQuery } from './queries.js';
 import './inbounds.css';
 
 const route = getRouteApi('/admin/inbound');
-export interface Schemas {
-  readonly protocols: ProtocolsReply;
-  readonly transports: TransportsReply;
-}
+const newRoute = getRouteApi('/admin/inbound/new');
+/** Protocols whose inbounds can send on what is not of them. */
+const FALLBACK_PROTOCOLS: readonly unknown[] = ['vless', 'trojan'];
 
 export function InboundPage() {
   const { say } = useReader();
@@ -44,27 +42,43 @@ export function InboundPage() {
 
 export function NewInboundPage() {
   const { say } = useReader();
+  const { from } = newRoute.useSearch();
+  const original = useQuery({ ...inboundQuery(Number(from)), enabled: from !== undefined });
   const schemas = useQuery(inboundSchemasQuery);
-  if (schemas.error) return <Problem error={schemas.error} />;
-  if (!schemas.data) return <p role="status">{say('loading')}</p>;
-  return <Editor schemas={schemas.data} />;
+  const error = schemas.error ?? original.error;
+  if (error) return <Problem error={error} />;
+  if (!schemas.data || (from !== undefined && !original.data)) return <p role="status">{say('loading')}</p>;
+  const { data } = original;
+  const first =
+    data && from !== undefined
+      ? copyOf(
+          data as unknown as Values,
+          schemas.data.protocols,
+          say('inbounds.copyOf', { name: data.remark || data.tag }),
+        )
+      : firstDocument(schemas.data);
+  return <Editor key={from ?? ''} first={first} schemas={schemas.data} />;
 }
-
-/** Above those that systems use. */
-const anyPort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
 function firstDocument({ protocols, transports }: Schemas): Values {
   const first = protocols.protocols.find(({ name }) => name === 'vless') ?? protocols.protocols[0];
   return first ? newDocument(first, protocols, transports, { port: anyPort() }) : {};
 }
 
-function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schemas }) {
+interface EditorProps {
+  readonly stored?: InboundsGetReply;
+  /** what a new inbound begins with */
+  readonly first?: Values;
+  readonly schemas: Schemas;
+}
+
+function Editor({ stored, first = {}, schemas }: EditorProps) {
   const { say } = useReader();
   const navigate = useNavigate();
   // What the form began with: what changes on the panel meanwhile is not a change of the reader.
   const [start, setStart] = useState(stored);
   const before = useMemo(() => (start ? documentOf(start, schemas.protocols) : {}), [start, schemas]);
-  const [document, setDocument] = useState<Values>(() => (start ? before : firstDocument(schemas)));
+  const [document, setDocument] = useState<Values>(start ? before : first);
   const [isBroken, setBroken] = useState(false);
   const [theirs, setTheirs] = useState<InboundsGetReply>();
   const changes = editOf(before, document);
@@ -97,9 +111,13 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
   const problems = new Map(issues.map(({ path, message }) => [path, message]));
-  return (
-    <Form className="page" onSubmit={submit}>
-      <h1>{start ? <bdi>{shownName(start.remark || start.tag)}</bdi> : say('inbounds.new')}</h1>
+  const plan = planOf(schemas, start && before, document);
+  const form = (
+    <Form className="stack inbound-form" onSubmit={submit}>
+      <div className="page-head">
+        <h1>{start ? <bdi>{shownName(start.remark || start.tag)}</bdi> : say('inbounds.new')}</h1>
+        {start && <InboundActions stored={start} removal={planOfRemoval(schemas, before)} />}
+      </div>
       {save.error && <Problem error={save.error} />}
       {theirs && theirs.version !== start?.version && (
         <Conflict
@@ -119,9 +137,9 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
         />
         <JsonView document={document} change={setDocument} tellBroken={setBroken} />
       </div>
-      <div className="actions end sticky">
-        <span className="muted" role="status">
-          {start && say('edit.changes', { count })}
+      <div className="actions end save-bar">
+        <span className="muted save-words" role="status">
+          {start && say('edit.changes', { count })} {count > 0 && <PlanLine plan={plan} id={start?.id} />}
         </span>
         <Button
           type="submit"
@@ -134,39 +152,10 @@ function Editor({ stored, schemas }: { stored?: InboundsGetReply; schemas: Schem
       </div>
     </Form>
   );
-}
-
-interface ConflictProps {
-  readonly mine: Values;
-  readonly theirs: Values;
-  readonly keep: () => void;
-  readonly take: () => void;
-}
-
-function Conflict({ mine, theirs, keep, take }: ConflictProps) {
-  const { say } = useReader();
   return (
-    <section className="card">
-      <p>{say('inbounds.conflict')}</p>
-      {Object.entries(mine).map(([name, value]) => (
-        <dl key={name}>
-          <dt dir="ltr">{name}</dt>
-          <dd>
-            {say('inbounds.mine')}: <code dir="ltr">{JSON.stringify(value)}</code>
-          </dd>
-          <dd>
-            {say('inbounds.theirs')}: <code dir="ltr">{JSON.stringify(theirs[name])}</code>
-          </dd>
-        </dl>
-      ))}
-      <div className="actions">
-        <Button className="button" onPress={keep}>
-          {say('inbounds.mine')}
-        </Button>
-        <Button className="button" onPress={take}>
-          {say('inbounds.takeTheirs')}
-        </Button>
-      </div>
-    </section>
+    <div className="page">
+      {form}
+      {start && FALLBACK_PROTOCOLS.includes(start.protocol) && <Fallbacks id={start.id} />}
+    </div>
   );
 }

@@ -1,7 +1,8 @@
 // The inbounds: where they listen, what they moved, whether they are on.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Switch } from 'react-aria-components';
+import { useState } from 'react';
+import { Button, Switch } from 'react-aria-components';
 import type { InboundsListReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
@@ -11,6 +12,7 @@ import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { StartOffer } from '../start/offer.js';
+import { ImportSheet } from './import-sheet.js';
 import { inboundListQuery } from './queries.js';
 import './inbounds.css';
 
@@ -19,14 +21,21 @@ type Inbound = InboundsListReply[number];
 export function InboundsPage() {
   const { say } = useReader();
   const list = useQuery(inboundListQuery);
+  const [isImporting, setImporting] = useState(false);
   return (
     <div className="page">
       <div className="page-head">
         <h1>{say('inbounds.title')}</h1>
-        <Link to="/inbound/new" className="button main">
-          {say('inbounds.new')}
-        </Link>
+        <div className="actions">
+          <Button className="button" onPress={() => setImporting(true)}>
+            {say('inbounds.import')}
+          </Button>
+          <Link to="/inbound/new" className="button main">
+            {say('inbounds.new')}
+          </Link>
+        </div>
       </div>
+      {isImporting && <ImportSheet close={() => setImporting(false)} />}
       {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && <p role="status">{say('loading')}</p>}
       {list.data?.length === 0 && <p className="empty">{say('inbounds.none')}</p>}

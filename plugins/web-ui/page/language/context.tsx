@@ -10,7 +10,8 @@ import {
 } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { Formatter } from '../format/formatter.js';
-import { type Preferences, browserStore } from '../preferences/preferences.js';
+import { browserStore } from '../preferences/browser-store.js';
+import type { Preferences } from '../preferences/preferences.js';
 import { chooseLanguage, type Language } from './languages.js';
 import { loadTexts } from './load-texts.js';
 import { type Say, sayIn, type Texts } from './messages.js';

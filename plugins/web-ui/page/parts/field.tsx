@@ -1,4 +1,5 @@
 // A field of a form: label, hint and error are read together.
+import type { ReactNode } from 'react';
 import {
   FieldError,
   Input,
@@ -14,6 +15,8 @@ export interface FieldProps extends Omit<TextFieldProps, 'children' | 'className
   readonly hint?: string;
   /** shown at its end, such as GiB */
   readonly unit?: string;
+  /** stands at its end, such as a button */
+  readonly end?: ReactNode;
   /** what is wrong with the value */
   readonly problem?: string;
   readonly isLong?: boolean;
@@ -23,7 +26,17 @@ export interface FieldProps extends Omit<TextFieldProps, 'children' | 'className
   readonly placeholder?: string;
 }
 
-export function Field({ label, hint, unit, problem, isLong, isPlain, placeholder, ...rest }: FieldProps) {
+export function Field({
+  label,
+  hint,
+  unit,
+  end,
+  problem,
+  isLong,
+  isPlain,
+  placeholder,
+  ...rest
+}: FieldProps) {
   const direction = isPlain ? 'ltr' : 'auto';
   return (
     <TextField
@@ -40,6 +53,7 @@ export function Field({ label, hint, unit, problem, isLong, isPlain, placeholder
           <Input className="input" dir={direction} placeholder={placeholder} />
         )}
         {unit !== undefined && <span className="unit">{unit}</span>}
+        {end}
       </span>
       {hint !== undefined && (
         <Text slot="description" className="hint">
@@ -48,5 +62,23 @@ export function Field({ label, hint, unit, problem, isLong, isPlain, placeholder
       )}
       <FieldError className="field-problem">{problem}</FieldError>
     </TextField>
+  );
+}
+
+export interface NotesProps {
+  /** for `aria-describedby` */
+  readonly id?: string;
+  readonly hint?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+/** Hint and problem of an input that is no text. */
+export function Notes({ id, hint, problem }: NotesProps) {
+  if (hint === undefined && problem === undefined) return null;
+  return (
+    <span id={id} className="notes">
+      {hint !== undefined && <span className="hint">{hint}</span>}
+      {problem !== undefined && <span className="field-problem">{problem}</span>}
+    </span>
   );
 }
