@@ -14,19 +14,26 @@ interface BalancerLiveProps {
   readonly choices: readonly string[];
 }
 
+/** The outbound that it is told to use, and the one before; blank for its own choice. */
+interface Told {
+  readonly target: string;
+  readonly before: string;
+}
+
 export function BalancerLive({ tag, choices }: BalancerLiveProps) {
   const { say } = useReader();
   const live = useQuery(balancersQuery).data?.[tag];
   const change = useMutation({
-    mutationFn: (target: string) => weir.engine.balancerOverride({ body: { tag, target } }),
-    onSuccess: (_, target) => {
+    mutationFn: ({ target }: Told) => weir.engine.balancerOverride({ body: { tag, target } }),
+    onSuccess: (_, { target, before }) => {
       const name = isolated(tag);
-      const before = live?.override ?? '';
       notify(
         target === ''
           ? say('routing.balancer.freed', { name })
           : say('routing.balancer.overridden', { name, tag: isolated(target) }),
-        before !== target ? { text: say('undo'), run: () => change.mutate(before) } : undefined,
+        before !== target
+          ? { text: say('undo'), run: () => change.mutate({ target: before, before: target }) }
+          : undefined,
       );
     },
     onError: notifyTrouble,
@@ -34,7 +41,7 @@ export function BalancerLive({ tag, choices }: BalancerLiveProps) {
   });
   if (!live) return null;
   if (!live.running) return <p className="muted">{say('routing.balancer.notRunning')}</p>;
-  const override = change.isPending ? change.variables : live.override;
+  const override = change.isPending ? change.variables.target : live.override;
   const selected = live.selected ?? [];
   return (
     <div className="stack">
@@ -52,7 +59,7 @@ export function BalancerLive({ tag, choices }: BalancerLiveProps) {
           value,
           text: shownName(value) || say('routing.balancer.byItself'),
         }))}
-        choose={(target) => !change.isPending && change.mutate(target)}
+        choose={(target) => !change.isPending && change.mutate({ target, before: live.override })}
       />
       <p className="hint">{say('routing.balancer.overrideHint')}</p>
     </div>
