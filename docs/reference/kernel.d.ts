@@ -8458,7 +8458,7 @@ declare module '@weir-panel/weir/plugins/web-ui' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, Mounted, OwnedCommand, Plugin, PluginState, Proxies, Route, RouteAdapter, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, CoreLogEntry, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -8503,6 +8503,8 @@ declare module '@weir-panel/weir/testing' {
     }>;
     /** tags of the outbounds in the config */
     outboundTags: string[];
+    /** the log of the core, oldest first */
+    readonly connections: CoreLogEntry[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;

@@ -1,7 +1,8 @@
 // Ctrl-K, and Cmd-K on a Mac, opens the palette from everywhere; what it is made of is loaded then.
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { spoken } from '../language/context.js';
 
-const load = () => import('./palette.js');
+const load = async () => (await Promise.all([import('./palette.js'), spoken.whole()]))[0];
 const Palette = lazy(async () => ({ default: (await load()).Palette }));
 
 export function PaletteKey({ showKeys }: { showKeys: () => void }) {
