@@ -23,6 +23,8 @@ export class PanelFailure extends Error {
   readonly issues: readonly Issue[];
   /** of a call with `ifVersion` that is refused: the record as it is now */
   readonly current: unknown;
+  /** what else the reply has, such as `conflicts` of an undo */
+  readonly obj: unknown;
   /** find this id in the panel's log */
   readonly requestId: string;
   /** how long the panel asked to wait (`Retry-After`), in ms */
@@ -39,6 +41,7 @@ export class PanelFailure extends Error {
     this.code = code;
     this.issues = obj?.issues ?? [];
     this.current = obj?.current;
+    this.obj = obj;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
   }

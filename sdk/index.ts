@@ -1254,11 +1254,11 @@ export type EngineOutboundSubsReply = {
 }[];
 
 export type EngineCreateOutboundSubInput = {
-  body?: {
+  body: {
     /** text of one line without control characters */
     remark?: string;
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string;
+    url: string;
     /** whether its outbounds are in the core */
     enabled?: boolean;
     /** the list may be at an address that is not public, and so may its servers */
@@ -1313,9 +1313,9 @@ export type EngineCreateOutboundSubReply = {
 };
 
 export type EngineParseOutboundSubInput = {
-  body?: {
+  body: {
     /** of http or https; a login in it is sent as Basic authorization */
-    url?: string;
+    url: string;
     /** the list may be at an address that is not public, and so may its servers */
     allowPrivate?: boolean;
     /** any certificate of the server of the list is taken; it says nothing of the outbounds */
@@ -2593,8 +2593,8 @@ export type InboundsSetSubSortIndexInput = {
 };
 
 export type NodesAddInput = {
-  body?: {
-    name?: string;
+  body: {
+    name: string;
     remark?: string;
     enable?: boolean;
     inboundSyncMode?: 'all' | 'selected';
@@ -2603,7 +2603,7 @@ export type NodesAddInput = {
     clearApiToken?: boolean;
     scheme?: 'http' | 'https';
     /** host name or address */
-    address?: string;
+    address: string;
     port?: number;
     /** begins and ends with a slash; slashes are added */
     basePath?: string;
@@ -3366,7 +3366,7 @@ export type ServerScanRealityTargetsReply = {
 
 export type ServerSetUpdateChannelInput = {
   body: {
-    dev: boolean | ('1' | 't' | '0' | 'f');
+    dev: boolean;
   };
 };
 
@@ -3499,7 +3499,7 @@ export type ServerUpdateGeofileReply = {
 export type ServerUpdatePanelInput = {
   body?: {
     /** also releases of the channel dev; by default as `setUpdateChannel` has it */
-    dev?: boolean | ('1' | 't' | '0' | 'f');
+    dev?: boolean;
     /** a release of the channel; by default the newest that can be installed */
     version?: string;
   };
@@ -4620,12 +4620,12 @@ export type SubBalancersListReply = {
 }[];
 
 export type SubBalancersCreateInput = {
-  body?: {
-    /** name of the document; required for a new balancer */
-    remark?: string;
+  body: {
+    /** name of the document */
+    remark: string;
     strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
     /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
-    inboundIds?: null | (number[] | string);
+    inboundIds: null | (number[] | string);
     /** weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others */
     memberWeights?: null | (Record<string, number> | string);
     sortOrder?: number | null;
@@ -4668,7 +4668,7 @@ export type SubBalancersDeleteReply = {
 export type SubBalancersUpdateInput = {
   id: number;
   body?: {
-    /** name of the document; required for a new balancer */
+    /** name of the document */
     remark?: string;
     strategy?: null | ('random' | 'roundRobin' | 'leastPing' | 'leastLoad');
     /** at least one; in a form the key is repeated; a text with commas or JSON is taken as well */
@@ -6697,6 +6697,19 @@ export type NotificationsEventsReply = {
   partOf: string;
 }[];
 
+export type OutboundSubsLinkInput = {
+  body: {
+    link: string;
+  };
+};
+
+export type OutboundSubsLinkReply = {
+  /** as the link has it; blank for none */
+  name: string;
+  /** an outbound of the core, without a tag */
+  outbound: Record<string, unknown>;
+};
+
 export type OutboundsHealthReply = {
   tag: string;
   /** false once it failed as often in a row as `outboundDownThreshold` says, until it works again */
@@ -7232,10 +7245,10 @@ export class Weir extends Transport {
     outboundSubs: (options?: CallOptions): Promise<EngineOutboundSubsReply> =>
       this.call({ method: 'GET', path: '/panel/api/engine/outbound-subs', gives: 'obj' }, {}, options),
     /** Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`. — POST /panel/api/engine/outbound-subs */
-    createOutboundSub: (input?: EngineCreateOutboundSubInput, options?: KeyedCallOptions): Promise<EngineCreateOutboundSubReply> =>
+    createOutboundSub: (input: EngineCreateOutboundSubInput, options?: KeyedCallOptions): Promise<EngineCreateOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs', gives: 'obj', keyed: true }, input, options),
     /** Fetches a list and returns the outbounds that the core takes, with the tags that they would have. Writes nothing. — POST /panel/api/engine/outbound-subs/parse */
-    parseOutboundSub: (input?: EngineParseOutboundSubInput, options?: KeyedCallOptions): Promise<EngineParseOutboundSubReply> =>
+    parseOutboundSub: (input: EngineParseOutboundSubInput, options?: KeyedCallOptions): Promise<EngineParseOutboundSubReply> =>
       this.call({ method: 'POST', path: '/panel/api/engine/outbound-subs/parse', gives: 'obj', keyed: true }, input, options),
     /** Deletes a subscription; its outbounds leave the core. — DELETE /panel/api/engine/outbound-subs/{id} */
     deleteOutboundSub: (input: EngineDeleteOutboundSubInput, options?: CallOptions): Promise<string> =>
@@ -7379,7 +7392,7 @@ export class Weir extends Transport {
 
   readonly nodes = {
     /** Adds a node. An enabled one must answer first (6 s); otherwise nothing is saved. — POST /panel/api/nodes/add */
-    add: (input?: NodesAddInput, options?: KeyedCallOptions): Promise<string> =>
+    add: (input: NodesAddInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/nodes/add', gives: 'msg', keyed: true }, input, options),
     /** The SHA-256 of the certificate of a server in base64, for pinnedCertSha256. Compare it with the certificate on the node. — POST /panel/api/nodes/certFingerprint */
     certFingerprint: (input?: NodesCertFingerprintInput, options?: KeyedCallOptions): Promise<string> =>
@@ -7669,7 +7682,7 @@ export class Weir extends Transport {
     list: (options?: CallOptions): Promise<SubBalancersListReply> =>
       this.call({ method: 'GET', path: '/panel/api/sub-balancers', gives: 'obj' }, {}, options),
     /** Adds a document to the JSON subscription: the core chooses among the entries of the inbounds. — POST /panel/api/sub-balancers */
-    create: (input?: SubBalancersCreateInput, options?: KeyedCallOptions): Promise<SubBalancersCreateReply> =>
+    create: (input: SubBalancersCreateInput, options?: KeyedCallOptions): Promise<SubBalancersCreateReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers', gives: 'obj', keyed: true }, input, options),
     /** Deletes a balancer and returns it. — DELETE /panel/api/sub-balancers/{id} */
     delete: (input: SubBalancersDeleteInput, options?: CallOptions): Promise<SubBalancersDeleteReply> =>
@@ -7951,6 +7964,12 @@ export class Weir extends Transport {
     /** Gives inbounds back to their node: they are deleted here, and go on there as they are, without this panel. Their clients stay here too, and their tags are deselected. Refused in the mode all. — POST /panel/api/x/node-sync/{id}/release */
     release: (input: NodeSyncReleaseInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/release', gives: 'msg', keyed: true }, input, options),
+  } as const;
+
+  readonly outboundSubs = {
+    /** Makes an outbound out of a share link, for the template. Fetches and writes nothing; the core tests it when the template is planned. — POST /panel/api/x/outbound-subs/link */
+    link: (input: OutboundSubsLinkInput, options?: KeyedCallOptions): Promise<OutboundSubsLinkReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/outbound-subs/link', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly outboundTraffic = {

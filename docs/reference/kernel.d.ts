@@ -429,7 +429,7 @@ declare module '@weir-panel/weir/kernel' {
     readonly cause?: unknown;
     /** reply headers, e.g. Retry-After */
     readonly headers?: Readonly<Record<string, string>>;
-    /** `obj` of the reply, in place of the issues */
+    /** `obj` of the reply, in place of the issues; the catalogue says what it is */
     readonly obj?: object;
   }
   /** An error for the caller: a stable code, an HTTP status and a sentence for display. */
@@ -454,37 +454,14 @@ declare module '@weir-panel/weir/kernel' {
     readonly code: string;
     readonly status: number;
     readonly text: string;
+    readonly obj: Joi.Schema | undefined;
   }
-  type Catalogue = Readonly<Record<string, readonly [status: number, text: string]>>;
-  /** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. */
-  export function defineErrors<const C extends Catalogue>(owner: string, catalogue: C): {
-    readonly [K in keyof C]: ErrorFactory;
-  };
+  type Catalogue = Readonly<Record<string, readonly [status: number, text: string, obj?: Joi.Schema]>>;
+  type Factories<Name extends PropertyKey> = Readonly<Record<Name, ErrorFactory>>;
+  /** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. A third entry describes the `obj` of replies, where it is not the issues. */
+  export function defineErrors<const C extends Catalogue>(owner: string, catalogue: C): Factories<keyof C>;
   /** The kernel's own errors. */
-  export const kernelErrors: {
-    readonly INVALID: ErrorFactory;
-    readonly BAD_REQUEST: ErrorFactory;
-    readonly BAD_BODY: ErrorFactory;
-    readonly UNAUTHORIZED: ErrorFactory;
-    readonly CSRF: ErrorFactory;
-    readonly ORIGIN: ErrorFactory;
-    readonly HOST: ErrorFactory;
-    readonly NOT_FOUND: ErrorFactory;
-    readonly SLOW_REQUEST: ErrorFactory;
-    readonly TOO_LARGE: ErrorFactory;
-    readonly UNSUPPORTED_BODY: ErrorFactory;
-    readonly LONG_HEADERS: ErrorFactory;
-    readonly INTERNAL: ErrorFactory;
-    readonly PLUGIN_OFF: ErrorFactory;
-    readonly PLUGIN_FAILED: ErrorFactory;
-    readonly TIMEOUT: ErrorFactory;
-    readonly DEGRADED: ErrorFactory;
-    readonly DATABASE_AWAY: ErrorFactory;
-    readonly DATABASE_DAMAGED: ErrorFactory;
-    readonly DATABASE_TAKEN: ErrorFactory;
-    readonly DATABASE_READ_ONLY: ErrorFactory;
-    readonly STORAGE: ErrorFactory;
-  };
+  export const kernelErrors: Readonly<Record<"BAD_BODY" | "BAD_REQUEST" | "CSRF" | "DATABASE_AWAY" | "DATABASE_DAMAGED" | "DATABASE_READ_ONLY" | "DATABASE_TAKEN" | "DEGRADED" | "HOST" | "INTERNAL" | "INVALID" | "LONG_HEADERS" | "NOT_FOUND" | "ORIGIN" | "PLUGIN_FAILED" | "PLUGIN_OFF" | "SLOW_REQUEST" | "STORAGE" | "TIMEOUT" | "TOO_LARGE" | "UNAUTHORIZED" | "UNSUPPORTED_BODY", ErrorFactory>>;
   /** The message of anything thrown. */
   export function messageOf(error: unknown): string;
   /** The failure of the database or the disk that caused this error, so that no plugin is at fault; undefined for other errors. The log has those of the database already. */
@@ -1975,7 +1952,8 @@ declare module '@weir-panel/weir/plugins/api-docs' {
       readonly forms?: boolean;
     });
     /** `at` names the schema in reports. */
-    describe(schema: Schema, at: string): JsonSchema;
+    /** `sentAs` JSON, a flag is only true or false: the words that stand for them are those of texts. */
+    describe(schema: Schema, at: string, sentAs?: 'json' | 'text'): JsonSchema;
     of(described: Described, at: string): JsonSchema;
   }
 
@@ -2727,25 +2705,7 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   export type ClientFilter = Static<typeof ClientFilter>;
 
-  export const clientErrors: {
-    readonly NOT_FOUND: ErrorFactory;
-    readonly AT_LIMIT: ErrorFactory;
-    readonly NOTHING_TO_ADJUST: ErrorFactory;
-    readonly NOT_ADJUSTABLE: ErrorFactory;
-    readonly GROUP_TAKEN: ErrorFactory;
-    readonly GROUP_NOT_FOUND: ErrorFactory;
-    readonly EMAIL_TAKEN: ErrorFactory;
-    readonly SUB_ID_TAKEN: ErrorFactory;
-    readonly UUID_TAKEN: ErrorFactory;
-    readonly REVERSE_TAKEN: ErrorFactory;
-    readonly STILL_ATTACHED: ErrorFactory;
-    readonly PASSWORD_TAKEN: ErrorFactory;
-    readonly AUTH_TAKEN: ErrorFactory;
-    readonly CREDENTIAL_TAKEN: ErrorFactory;
-    readonly NOT_ATTACHABLE: ErrorFactory;
-    readonly CHANGED_MEANWHILE: ErrorFactory;
-    readonly NO_LONGER_MEANT: ErrorFactory;
-  };
+  export const clientErrors: Readonly<Record<"AT_LIMIT" | "AUTH_TAKEN" | "CHANGED_MEANWHILE" | "CREDENTIAL_TAKEN" | "EMAIL_TAKEN" | "GROUP_NOT_FOUND" | "GROUP_TAKEN" | "NOTHING_TO_ADJUST" | "NOT_ADJUSTABLE" | "NOT_ATTACHABLE" | "NOT_FOUND" | "NO_LONGER_MEANT" | "PASSWORD_TAKEN" | "REVERSE_TAKEN" | "STILL_ATTACHED" | "SUB_ID_TAKEN" | "UUID_TAKEN", ErrorFactory>>;
 
   // Settings of the lists: when a client counts as expiring.
   export const clientSettings: {
@@ -3499,13 +3459,7 @@ declare module '@weir-panel/weir/plugins/core-template' {
   import type { During, ErrorFactory, Principal, Token } from '@weir-panel/weir/kernel';
   import type { JsonObject } from '@weir-panel/weir/plugins/engine';
 
-  export const templateErrors: {
-    readonly INVALID: ErrorFactory;
-    readonly NOT_FOUND: ErrorFactory;
-    readonly NOT_TESTED: ErrorFactory;
-    readonly TAG_TAKEN: ErrorFactory;
-    readonly ROLLED_BACK: ErrorFactory;
-  };
+  export const templateErrors: Readonly<Record<"INVALID" | "NOT_FOUND" | "NOT_TESTED" | "ROLLED_BACK" | "TAG_TAKEN", ErrorFactory>>;
 
   // WireGuard outbounds of a template, for plugins of tunnel services: a service names keys, addresses and the far end, and
   // everything else of the outbound stays as the admin has it.
@@ -3567,10 +3521,7 @@ declare module '@weir-panel/weir/plugins/core-template' {
 declare module '@weir-panel/weir/plugins/devices' {
   import type { ErrorFactory, Event, Principal, Token } from '@weir-panel/weir/kernel';
 
-  export const deviceErrors: {
-    readonly NOT_FOUND: ErrorFactory;
-    readonly INVALID: ErrorFactory;
-  };
+  export const deviceErrors: Readonly<Record<"INVALID" | "NOT_FOUND", ErrorFactory>>;
 
   // Devices: the programs and machines that fetch a client's subscription.
   /** What a device says about itself when it fetches; each text has at most 512 characters. */
@@ -4641,14 +4592,7 @@ declare module '@weir-panel/weir/plugins/hosts' {
 declare module '@weir-panel/weir/plugins/idempotency' {
   import type { ErrorFactory } from '@weir-panel/weir/kernel';
 
-  export const idempotencyErrors: {
-    readonly UNDER_WAY: ErrorFactory;
-    readonly UNKNOWN: ErrorFactory;
-    readonly NOT_KEPT: ErrorFactory;
-    readonly OTHER_CALLER: ErrorFactory;
-    readonly OTHER_REQUEST: ErrorFactory;
-    readonly TOO_MANY: ErrorFactory;
-  };
+  export const idempotencyErrors: Readonly<Record<"NOT_KEPT" | "OTHER_CALLER" | "OTHER_REQUEST" | "TOO_MANY" | "UNDER_WAY" | "UNKNOWN", ErrorFactory>>;
 
   // The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07, section 2).
   export const LONGEST_KEY = 255;
@@ -5414,18 +5358,7 @@ declare module '@weir-panel/weir/plugins/inbounds' {
   /** Returns the account of a client; undefined where the inbound takes no clients, where the client lacks the credential that the protocol needs, and where the protocol's plugin fails, which is logged already. */
   export function accountOf(protocol: Protocol, client: ClientIdentity, inbound: Inbound): CoreAccount | undefined;
 
-  export const inboundErrors: {
-    readonly NOT_FOUND: ErrorFactory;
-    readonly PORT_TAKEN: ErrorFactory;
-    readonly PORT_IN_USE: ErrorFactory;
-    readonly UNKNOWN_NODE: ErrorFactory;
-    readonly TAG_TAKEN: ErrorFactory;
-    readonly UNKNOWN_PROTOCOL: ErrorFactory;
-    readonly POOL_FULL: ErrorFactory;
-    readonly CORE_REFUSED: ErrorFactory;
-    readonly NO_CLIENTS: ErrorFactory;
-    readonly CLIENTS_APART: ErrorFactory;
-  };
+  export const inboundErrors: Readonly<Record<"CLIENTS_APART" | "CORE_REFUSED" | "NOT_FOUND" | "NO_CLIENTS" | "POOL_FULL" | "PORT_IN_USE" | "PORT_TAKEN" | "TAG_TAKEN" | "UNKNOWN_NODE" | "UNKNOWN_PROTOCOL", ErrorFactory>>;
 
   // The clients that callers send inside `settings` of an inbound, as existing programs do.
   /** What an edit of an inbound does with the clients in its `settings`; made by `InboundClients`. */
@@ -7024,11 +6957,7 @@ declare module '@weir-panel/weir/plugins/record-versions' {
   import type { ErrorFactory, RequestInfo, Route, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
 
-  export const versionErrors: {
-    readonly CHANGED: ErrorFactory;
-    readonly IF_MATCH: ErrorFactory;
-    readonly NO_VERSIONS: ErrorFactory;
-  };
+  export const versionErrors: Readonly<Record<"CHANGED" | "IF_MATCH" | "NO_VERSIONS", ErrorFactory>>;
 
   // A version is a digest of what people can change of a record: the same after a restart, and no column has to follow.
   /** JSON whose objects have their keys in order: a database may return them in another one than it was given. */
@@ -8529,7 +8458,7 @@ declare module '@weir-panel/weir/plugins/web-ui' {
 
 declare module '@weir-panel/weir/testing' {
   import type { Clock, Contributed, ListenerPlace, ListenersApi, Mounted, OwnedCommand, Plugin, PluginState, Proxies, Route, RouteAdapter, ServedRoute, Upgrade } from '@weir-panel/weir/kernel';
-  import type { AccountValue, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
+  import type { AccountValue, CoreLogEntry, CoreRuntime, JsonObject, OutboundProbe, UserRef } from '@weir-panel/weir/plugins/engine';
   import type { ExecutionContext } from 'ava';
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import type { Socket } from 'node:net';
@@ -8574,6 +8503,8 @@ declare module '@weir-panel/weir/testing' {
     }>;
     /** tags of the outbounds in the config */
     outboundTags: string[];
+    /** the log of the core, oldest first */
+    readonly connections: CoreLogEntry[];
     /** the reason with which the core refuses the next inbound */
     refuses: string | undefined;
     running: boolean;

@@ -1,6 +1,7 @@
 // The only family of errors that callers of the API see. Everything else is a bug and answers 500 without its message.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { types } from 'node:util';
+import type Joi from 'joi';
 import type { Issue } from '../../schema/inspect.js';
 
 export interface ErrorDetails {
@@ -10,7 +11,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** reply headers, e.g. Retry-After */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `obj` of the reply, in place of the issues */
+  /** `obj` of the reply, in place of the issues; the catalogue says what it is */
   readonly obj?: object;
 }
 
@@ -58,23 +59,22 @@ export interface ErrorFactory {
   readonly code: string;
   readonly status: number;
   readonly text: string;
+  readonly obj: Joi.Schema | undefined;
 }
 
-type Catalogue = Readonly<Record<string, readonly [status: number, text: string]>>;
+type Catalogue = Readonly<Record<string, readonly [status: number, text: string, obj?: Joi.Schema]>>;
+type Factories<Name extends PropertyKey> = Readonly<Record<Name, ErrorFactory>>;
 
-/** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. */
-export function defineErrors<const C extends Catalogue>(
-  owner: string,
-  catalogue: C,
-): { readonly [K in keyof C]: ErrorFactory } {
+/** Declares the errors of one plugin as data: `defineErrors('clients', { EMAIL_TAKEN: [409, 'email already in use'] })`. Codes get the owner as prefix. A third entry describes the `obj` of replies, where it is not the issues. */
+export function defineErrors<const C extends Catalogue>(owner: string, catalogue: C): Factories<keyof C> {
   const prefix = owner.toUpperCase().replaceAll('-', '_');
-  const entries = Object.entries(catalogue).map(([name, [status, text]]) => {
+  const entries = Object.entries(catalogue).map(([name, [status, text, obj]]) => {
     const code = `${prefix}_${name}`;
     const make = (message?: string, details?: ErrorDetails) =>
       new PanelError(code, status, message ?? text, details);
-    return [name, Object.assign(make, { code, status, text })];
+    return [name, Object.assign(make, { code, status, text, obj })];
   });
-  return Object.fromEntries(entries) as { readonly [K in keyof C]: ErrorFactory };
+  return Object.fromEntries(entries) as Factories<keyof C>;
 }
 
 /** The kernel's own errors. */

@@ -3,8 +3,8 @@ import type { JsonSchema } from './json-schema.js';
 
 export const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
 
-/** The envelope of every failure. */
-export const FAILURE: JsonSchema = {
+/** The envelope of every failure; `told` are the forms of `obj` that errors have of their own. */
+export const failureOf = (told: readonly JsonSchema[]): JsonSchema => ({
   type: 'object',
   required: ['success', 'msg', 'obj', 'code', 'requestId'],
   properties: {
@@ -30,12 +30,13 @@ export const FAILURE: JsonSchema = {
             },
           },
         },
+        ...told,
       ],
     },
     code: { type: 'string', description: 'stable; for programs' },
     requestId: { type: 'string', format: 'uuid', description: 'search the log for it' },
   },
-};
+});
 const failing = (description: string): JsonSchema => ({
   description,
   content: json({ $ref: '#/components/schemas/Failure' }),

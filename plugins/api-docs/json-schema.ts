@@ -143,6 +143,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
 export class Describer {
   readonly #report: (problem: string) => void;
   readonly #forms: boolean;
+  #sentAs: 'json' | 'text' = 'text';
 
   /** `report` receives everything that a schema checks and the description does not express. `forms`: with titles, and with `x-weir`, what forms must know. */
   constructor(report: (problem: string) => void, { forms = false }: { readonly forms?: boolean } = {}) {
@@ -151,7 +152,9 @@ export class Describer {
   }
 
   /** `at` names the schema in reports. */
-  describe(schema: Schema, at: string): JsonSchema {
+  /** `sentAs` JSON, a flag is only true or false: the words that stand for them are those of texts. */
+  describe(schema: Schema, at: string, sentAs: 'json' | 'text' = 'text'): JsonSchema {
+    this.#sentAs = sentAs;
     return this.of(schema.describe() as Described, at);
   }
 
@@ -211,7 +214,7 @@ export class Describer {
         return {};
       case 'boolean': {
         const others = [...(described.truthy ?? []), ...(described.falsy ?? [])];
-        return others.length === 0
+        return others.length === 0 || this.#sentAs === 'json'
           ? { type: 'boolean' }
           : { anyOf: [{ type: 'boolean' }, { ...typeOfAll(others), enum: others }] };
       }

@@ -2,7 +2,7 @@
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { idempotencyErrors, LONGEST_KEY, PLAIN_KEY } from '../idempotency/contract.js';
 import { IF_MATCH_PATTERN, takesVersions } from '../record-versions/contract.js';
-import { FAILURE, json, refer, RESPONSES } from './failures.js';
+import { failureOf, json, refer, RESPONSES } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './operation-names.js';
 
@@ -138,7 +138,11 @@ export class OpenApiWriter {
         .sort(([a], [b]) => a.localeCompare(b))
         .map(([name, description]) => ({ name, description })),
       paths,
-      components: { schemas: { Failure: FAILURE }, responses: RESPONSES, securitySchemes: SCHEMES },
+      components: {
+        schemas: { Failure: failureOf(this.#told(onPanel)) },
+        responses: RESPONSES,
+        securitySchemes: SCHEMES,
+      },
     };
   }
 
@@ -204,16 +208,20 @@ export class OpenApiWriter {
 
   #body(route: Route, body: Schema, at: string) {
     // The example of a whole body goes beside its schema, where programs look for one.
-    const { examples, ...schema } = this.#describer.describe(body, `${at} body`);
-    const [example] = (examples as readonly unknown[] | undefined) ?? [];
-    const content = { schema, ...(example !== undefined && { example }) };
+    const contentAs = (sentAs: 'json' | 'text') => {
+      const { examples, ...schema } = this.#describer.describe(body, `${at} body`, sentAs);
+      const [example] = (examples as readonly unknown[] | undefined) ?? [];
+      return { schema, ...(example !== undefined && { example }) };
+    };
+    const content = contentAs('json');
+    const { schema } = content;
     const mayBeEmpty = schema['type'] === 'object' && schema['required'] === undefined;
     return {
       description: `At most ${sizeOf(route.bodyLimit)}${route.auth === 'anyone' ? ', not compressed' : ''}.`,
       required: !mayBeEmpty,
       content: {
         'application/json': content,
-        ...(route.form && { 'application/x-www-form-urlencoded': asForm(content) }),
+        ...(route.form && { 'application/x-www-form-urlencoded': asForm(contentAs('text')) }),
       },
     };
   }
@@ -275,6 +283,19 @@ export class OpenApiWriter {
       properties?: Record<string, JsonSchema>;
     };
     return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, { schema: inner }]));
+  }
+
+  /** What `obj` is where an error says it, once for each error. */
+  #told(routes: readonly ServedRoute[]): JsonSchema[] {
+    const schemas = new Map(
+      routes.flatMap(({ route }) => route.errors.flatMap(({ code, obj }) => (obj ? [[code, obj]] : []))),
+    );
+    return [...schemas]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([code, obj]) => ({
+        description: `of \`${code}\``,
+        ...this.#describer.describe(obj, `${code} obj`),
+      }));
   }
 
   /** Errors of the kernel, and those that the route declares, by status. */

@@ -1,4 +1,17 @@
-import { defineErrors } from '../../kernel/index.js';
+import { defineErrors, int, list, openObject, shape, text } from '../../kernel/index.js';
+
+const Conflicts = shape({
+  conflicts: list(
+    shape({
+      id: text(),
+      name: text(),
+      fields: openObject().description(
+        'by path of the field, the value as the entry left it and as it is now; of secrets only that they changed',
+      ),
+    }),
+  ).description('the first 50'),
+  count: int().description('of all'),
+});
 
 export const errors = defineErrors('audit', {
   NO_KEY: [409, 'the record of changes has lost its key'],
@@ -9,5 +22,6 @@ export const errors = defineErrors('audit', {
   CHANGED_SINCE: [
     409,
     'what it would set back was changed since; `obj.conflicts` has the fields as the entry left them and as they are now',
+    Conflicts,
   ],
 });

@@ -34,7 +34,7 @@ export const NOT_USED: StoredUses = { panel: false, subscription: false, inbound
 const MOST_INBOUNDS = 1000;
 
 const InboundName = custom<number | string>(
-  describedAs(anything(), { oneOf: [{ type: 'integer' }, { type: 'string', maxLength: 256 }] }).custom(
+  describedAs(anything(), { oneOf: [{ type: 'integer', minimum: 1 }, { type: 'string', minLength: 1, maxLength: 256 }] }).custom(
     (value: unknown) => {
       if (Number.isSafeInteger(value) && (value as number) > 0) return value;
       if (typeof value === 'string' && value !== '' && value.length <= 256) return value;

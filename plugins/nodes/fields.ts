@@ -77,6 +77,7 @@ const example = {
   allowPrivateAddress: false,
 };
 export const NodeBody = echoing(shape({ ...record, ...place }), ECHOED).example(example);
+export const NewNodeBody = NodeBody.fork(['name', 'address'], (schema) => schema.required());
 /** For calls of a panel that is not stored; with an `id`, what is left out is that of the stored node. */
 export const PlaceBody = echoing(
   shape({ ...record, ...place, id: optional(lenientInt().min(0)) }),

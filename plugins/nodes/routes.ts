@@ -14,7 +14,16 @@ import {
 import { holdingOpen } from '../outgoing/contract.js';
 import type { RemoteTools } from './calls/remote-tools.js';
 import { errors } from './errors.js';
-import { NodeBody, NodeId, NodeReply, PlaceBody, RemoteInbound, TestReply, UpdateResult } from './fields.js';
+import {
+  NewNodeBody,
+  NodeBody,
+  NodeId,
+  NodeReply,
+  PlaceBody,
+  RemoteInbound,
+  TestReply,
+  UpdateResult,
+} from './fields.js';
 import type { NodeList } from './node-list.js';
 import type { NodeService } from './node-service.js';
 import { nodeVersion, type NodeStore } from './node-store.js';
@@ -57,7 +66,7 @@ export const routes = ({ nodes, service, tools, history, store }: Scope): Route[
     name: 'nodes.add',
     form: true,
     doc: 'Adds a node. An enabled one must answer first (6 s); otherwise nothing is saved.',
-    body: NodeBody,
+    body: NewNodeBody,
     reply: message(),
     errors: [errors.NAME_TAKEN, errors.TOO_MANY, errors.NO_TOKEN, errors.UNREACHABLE],
     handle: async (input) => {

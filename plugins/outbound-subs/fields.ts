@@ -119,8 +119,22 @@ export const SentSub = shape({
   ),
 }).example({ remark: 'Exits', url: EXAMPLE_URL, tagPrefix: 'exit-', updateInterval: 3600 });
 export type SentSub = Static<typeof SentSub>;
+/** Of a new one. */
+export const NewSub = SentSub.fork('url', (schema) => schema.required());
 
-export const SentSource = shape({ url: url(), ...fetchFlags }).example({ url: EXAMPLE_URL });
+export const SentSource = shape({ url: url(), ...fetchFlags })
+  .fork('url', (schema) => schema.required())
+  .example({ url: EXAMPLE_URL });
+
+/** As long as the reader of links takes them. */
+const LONGEST_LINK = 16_384;
+export const SentLink = shape({
+  link: text().trim().prefs({ convert: true }).min(1).max(LONGEST_LINK).required(),
+}).example({ link: 'ss://YWVzLTEyOC1nY206cGFzcw@exit.example:8388#Exit' });
+export const LinkReply = shape({
+  name: text().description('as the link has it; blank for none'),
+  outbound: openObject().description('an outbound of the core, without a tag'),
+});
 
 export const SubId = shape({ id: int().min(1).example(1) });
 export const SentMove = shape({

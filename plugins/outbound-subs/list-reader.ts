@@ -63,6 +63,15 @@ export class ListReader {
     return { candidates: [...candidates.values()], leftOut };
   }
 
+  /** One link that an admin pastes: its server may be anywhere. Throws a ListProblem or a LinkError that says why not. */
+  fromLink(link: string): { readonly name: string; readonly outbound: JsonObject } {
+    const { config, called } = this.#outbound({ form: 'link', link });
+    const problem = outboundProblem(config, true);
+    if (problem !== undefined) throw new ListProblem(problem);
+    const { tag: _, ...outbound } = config;
+    return { name: shownName(called), outbound };
+  }
+
   #candidate(
     item: BodyItem,
     place: string,

@@ -1,14 +1,36 @@
-import { list, message, once, payload, route, type Route, withMessage } from '../../kernel/index.js';
+import {
+  kernelErrors,
+  list,
+  message,
+  once,
+  payload,
+  route,
+  type Route,
+  withMessage,
+} from '../../kernel/index.js';
+import { LinkError } from '../link-reader/contract.js';
 import { holdingOpen } from '../outgoing/contract.js';
 import { errors } from './errors.js';
-import { OutboundList, SentMove, SentSource, SentSub, SubId, SubReply } from './fields.js';
+import {
+  LinkReply,
+  NewSub,
+  OutboundList,
+  SentLink,
+  SentMove,
+  SentSource,
+  SentSub,
+  SubId,
+  SubReply,
+} from './fields.js';
+import { ListProblem } from './list-problem.js';
+import type { ListReader } from './list-reader.js';
 import type { SubService } from './sub-service.js';
 import { type Sub, subVersion } from './sub-store.js';
 
 const PATH = '/panel/api/engine/outbound-subs';
 
 /** Each of them may wait for lists that the core tests. */
-export const routes = ({ service }: { service: SubService }): Route[] => {
+export const routes = ({ service, lists }: { service: SubService; lists: ListReader }): Route[] => {
   const versioned = (declared: Route): Route =>
     subVersion.guarded(declared, ({ id }: { readonly id: number }) => service.get(id));
   const remove = (method: 'DELETE' | 'POST', path: string, name: string): Route =>
@@ -56,7 +78,7 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
       name: 'engine.createOutboundSub',
       form: true,
       doc: 'Subscribes to a list of outbounds. It is fetched within a minute, or by `refresh`.',
-      body: SentSub,
+      body: NewSub,
       reply: payload(SubReply),
       errors: [errors.TOO_MANY],
       handle: async (input) => {
@@ -109,5 +131,21 @@ export const routes = ({ service }: { service: SubService }): Route[] => {
           holdingOpen(reply.progressed, () => service.move(id, body.dir === 'up' ? -1 : 1, who)),
       }),
     ),
+    route({
+      method: 'POST',
+      path: '/panel/api/x/outbound-subs/link',
+      name: 'outboundSubs.link',
+      doc: 'Makes an outbound out of a share link, for the template. Fetches and writes nothing; the core tests it when the template is planned.',
+      body: SentLink,
+      reply: payload(LinkReply),
+      handle: ({ body: { link } }) => {
+        try {
+          return lists.fromLink(link);
+        } catch (error) {
+          if (!(error instanceof LinkError || error instanceof ListProblem)) throw error;
+          throw kernelErrors.INVALID(`link: ${error.message}`, { path: 'link' });
+        }
+      },
+    }),
   ];
 };

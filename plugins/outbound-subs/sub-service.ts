@@ -26,8 +26,8 @@ interface Needs {
 /** Throws KERNEL_INVALID. */
 function required(url: string | undefined): string {
   if (url !== undefined) return url;
-  const issues: Issue[] = [{ path: 'url', message: 'url: it is required' }];
-  throw kernelErrors.INVALID('url: it is required', { issues });
+  const issues: Issue[] = [{ path: 'url', message: 'url is required' }];
+  throw kernelErrors.INVALID('url is required', { issues });
 }
 
 export class SubService {

@@ -158,7 +158,6 @@ function strategyOf(value: unknown): Strategy {
   return known;
 }
 
-/** The same for a new balancer and a change; what a new one needs is checked where the other fields are known. */
 export const SentBalancer = shape({
   remark: optional(
     text()
@@ -166,7 +165,7 @@ export const SentBalancer = shape({
       .prefs({ convert: true })
       .max(256)
       .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters')
-      .description('name of the document; required for a new balancer'),
+      .description('name of the document'),
   ),
   // A blank one is the initial one, which is not the same as none.
   strategy: read({ type: 'string', enum: STRATEGIES, default: 'random' }, strategyOf, 'random'),
@@ -189,6 +188,8 @@ export const SentBalancer = shape({
   enabled: read({ type: 'boolean', default: true }, flagOf),
 }).example({ remark: 'Fastest', strategy: 'leastLoad', inboundIds: [1], memberWeights: { 1: 3 } });
 export type SentBalancer = Static<typeof SentBalancer>;
+/** Of a new one. */
+export const NewBalancer = SentBalancer.fork(['remark', 'inboundIds'], (schema) => schema.required());
 
 export const BalancerId = shape({ id: int().min(1).example(1) });
 export const BalancerReply = shape({ id: int(), ...balancerRecord.schemas, version: version() });

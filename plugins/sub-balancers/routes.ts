@@ -3,7 +3,7 @@ import { inboundErrors, type InboundsApi } from '../inbounds/contract.js';
 import { type BalancerStore, balancerVersion, shownBalancer } from './balancer-store.js';
 import { changedFields } from './checked.js';
 import { errors } from './errors.js';
-import { type Balancer, BalancerId, BalancerReply, SentBalancer } from './fields.js';
+import { type Balancer, BalancerId, BalancerReply, NewBalancer, SentBalancer } from './fields.js';
 import type { LiveNews } from './live-news.js';
 
 const PATH = '/panel/api/sub-balancers';
@@ -51,7 +51,7 @@ export const routes = ({
       name: 'subBalancers.create',
       form: true,
       doc: 'Adds a document to the JSON subscription: the core chooses among the entries of the inbounds.',
-      body: SentBalancer,
+      body: NewBalancer,
       reply: payload(BalancerReply),
       errors: [errors.INVALID, errors.TOO_MANY, inboundErrors.NOT_FOUND],
       handle: async (input) => {

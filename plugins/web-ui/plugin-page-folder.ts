@@ -47,7 +47,7 @@ export class PluginPageFolder implements Folder {
   }
 
   async send(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
-    if (path === SCRIPT) return sendScript(request, response);
+    if (path === SCRIPT) return sendScript(request, openToFrames(response));
     const [plugin = '', key = '', ...rest] = path.split('/');
     const page = this.#pages.get(`${plugin}/${key}`);
     const file = rest.join('/');
@@ -55,8 +55,15 @@ export class PluginPageFolder implements Folder {
     // The folder itself checks where the path leads; a file that is not there has no size.
     const facts = await stat(join(page.folder, file)).catch(() => undefined);
     if (!facts?.isFile() || facts.size > MOST_BYTES) return false;
-    return page.files.send(request, response, file);
+    return page.files.send(request, openToFrames(response), file);
   }
+}
+
+/** A frame without an origin is another site than the panel, for a browser. */
+function openToFrames(response: ServerResponse): ServerResponse {
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  response.removeHeader('Origin-Agent-Cluster');
+  return response;
 }
 
 function sendScript(request: IncomingMessage, response: ServerResponse): true {

@@ -13,7 +13,7 @@ test('every source and manifest in the plugin guide is, or is part of, the file 
   const root = await sourceRoot();
   const text = await guide();
   const blocks = [...text.matchAll(/```(?:ts|json)\n([\s\S]*?)```/g)];
-  t.is(blocks.length, 34);
+  t.is(blocks.length, 35);
   for (const { 1: block = '', index } of blocks) {
     const path =
       [...text.slice(0, index).matchAll(/`(examples\/[\w./-]+\.(?:ts|json))`/g)].at(-1)?.[1] ??

@@ -20,7 +20,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     ...['engine/outbound-subs/parse', 'server/amneziawglogs/{count}', 'server/enginelogs/{count}'],
     ...['server/logs/{count}', 'server/getCertHash', 'server/getRemoteCertHash', 'server/getNewEchCert'],
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/all', 'setting/defaultSettings'],
-    ...['setting/factoryDefaults', 'setting/validateRegex', 'x/geodata/check'],
+    ...['setting/factoryDefaults', 'setting/validateRegex', 'x/geodata/check', 'x/outbound-subs/link'],
   ],
   [TESTS]: [
     ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'],

@@ -10,6 +10,8 @@ import {
   beforeRulesInForce,
   coreStateChanged,
   type CoreCounters,
+  CoreLog,
+  type CoreLogEntry,
   CoreMonitor,
   CoreOutbounds,
   CoreRefused,
@@ -44,6 +46,8 @@ export class FakeEngine {
   readonly outbounds = new Map<string, { up: number; down: number }>();
   /** tags of the outbounds in the config */
   outboundTags: string[] = ['direct', 'blocked'];
+  /** the log of the core, oldest first */
+  readonly connections: CoreLogEntry[] = [];
   /** the reason with which the core refuses the next inbound */
   refuses: string | undefined;
   running = true;
@@ -185,6 +189,11 @@ export class FakeEngine {
         return [
           provide(Engine, api),
           provide(CoreMonitor, monitor),
+          provide(CoreLog, {
+            readBackwards: async (listener) => {
+              for (const entry of this.connections.toReversed()) if (!listener(entry)) return;
+            },
+          }),
           provide(CoreOutbounds, {
             tags: async () => new Set(this.outboundTags),
             all: async () => this.outboundTags.map((tag) => ({ tag, protocol: 'freedom' })),

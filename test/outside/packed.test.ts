@@ -69,7 +69,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   const modules = join(data, 'plugins', 'node_modules');
   const packed = await pack(
     t,
-    ['hello', 'acme-tally', 'surge-list', 'acme-callbacks', 'socks-inbound', 'acme-shelf'],
+    ['hello', 'acme-plot', 'acme-tally', 'surge-list', 'acme-callbacks', 'socks-inbound', 'acme-shelf'],
     modules,
   );
   const filesOf = (name: string, of = /./) =>
@@ -83,12 +83,14 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.deepEqual(filesOf('surge-list', /\.js$/), ['dist/index.js', 'dist/surge.js']);
   t.deepEqual(filesOf('acme-callbacks', /\.js$/), ['dist/index.js', 'dist/post.js']);
   t.deepEqual(filesOf('socks-inbound', /\.js$/), ['dist/index.js', 'dist/socks.js']);
+  t.deepEqual(filesOf('acme-plot', /^page/), ['page/index.html', 'page/plot.css', 'page/plot.js']);
   t.deepEqual(filesOf('acme-shelf', /^(?:page|dist)/), ['dist/index.js', 'page/index.html', 'page/shelf.js']);
   const broken = await thirdParty(data, 'broken', "throw new Error('not today');");
   await writeFiles(data, {
     'weir.json': {
       plugins: {
         'npm:weir-plugin-hello': true,
+        'npm:weir-plugin-acme-plot': true,
         'npm:weir-plugin-acme-tally': { config: { keepDays: 7 } },
         'npm:weir-plugin-surge-list': true,
         'npm:weir-plugin-acme-callbacks': true,
@@ -104,6 +106,10 @@ test('the examples, packed and installed into the data folder, run in a panel; o
   t.teardown(() => panel.kill('SIGTERM'));
   t.deepEqual(await panel.get('/panel/api/x/hello/world'), { greeting: 'hello, world' });
   t.deepEqual(await panel.get('/panel/api/x/acme-tally/days'), []);
+  const [plotPage] = await panel.get<{ plugin: string; entry: string }[]>('/panel/api/x/web-ui/pages');
+  t.like(plotPage, { plugin: 'acme-plot', key: 'today', entry: 'index.html' });
+  const plot = await fetch(`${panel.url}/panel/plugin-pages/acme-plot/today/index.html`);
+  t.regex(await plot.text(), /weir-page\.js/);
   const { subId } = await panel.addClient('ada', [await panel.addInbound({ protocol: 'vmess' })]);
   const settings = await panel.get<Record<string, string>>('/panel/api/setting/all', { method: 'POST' });
   const list = await fetch(`${new URL(panel.ready.subUrl).origin}${settings['surge-list.path']}${subId}`);
@@ -136,6 +142,7 @@ test('the examples, packed and installed into the data folder, run in a panel; o
     outside.map(({ name, version, state, reason: why }) => [name, version, state, why]),
     [
       ['acme-callbacks', '1.0.0', 'running', ''],
+      ['acme-plot', '1.0.0', 'running', ''],
       ['acme-shelf', '1.0.0', 'running', ''],
       ['acme-tally', '0.3.0', 'running', ''],
       ['hello', '1.0.0', 'running', ''],

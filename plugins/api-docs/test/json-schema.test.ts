@@ -188,6 +188,13 @@ for (const [name, schema, json] of CASES) {
   });
 }
 
+test('sent as JSON, a switch is true or false: the words for on and off are those of texts', (t) => {
+  const of = (sentAs: 'json' | 'text') =>
+    new Describer((problem) => t.fail(problem)).describe(bool().truthy('1').falsy('0'), 'x', sentAs);
+  t.deepEqual(of('json'), { type: 'boolean' });
+  t.deepEqual(of('text'), { anyOf: [{ type: 'boolean' }, { type: 'string', enum: ['1', '0'] }] });
+});
+
 test('every builder of the kernel has a case here', (t) => {
   const builders = Object.keys({
     anything,

@@ -97,7 +97,7 @@ test('every route of the panel is in it, once, and can be told from the others',
 });
 
 const errors = defineErrors('sample', {
-  LATE: [409, 'it is late'],
+  LATE: [409, 'it is late', shape({ hours: int() })],
   EARLY: [409, 'it is early'],
   GONE: [404, 'it is gone'],
 });
@@ -141,7 +141,7 @@ const sample = definePlugin({
 
 test('an operation tells parameters, bodies, replies, errors and who may call it', async (t) => {
   await using panel = await boot({ plugins: [sample] });
-  const { paths, tags } = await panel.get<OpenApi>(DOCUMENT);
+  const { paths, tags, components } = await panel.get<OpenApi>(DOCUMENT);
   const put = paths['/panel/api/sample/{id}']?.['put'];
   t.deepEqual(put?.parameters, [
     { name: 'id', in: 'path', required: true, description: 'which', schema: { type: 'integer', minimum: 1 } },
@@ -176,6 +176,17 @@ test('an operation tells parameters, bodies, replies, errors and who may call it
       },
     },
   });
+  const { Failure } = components['schemas'] as { Failure: { properties: { obj: { anyOf: unknown[] } } } };
+  t.deepEqual(
+    Failure.properties.obj.anyOf.at(-1),
+    {
+      description: 'of `SAMPLE_LATE`',
+      type: 'object',
+      properties: { hours: { type: 'integer' } },
+      required: ['hours'],
+    },
+    'what an error tells in `obj`',
+  );
   const open = paths['/panel/api/sample/open']?.['get'];
   t.deepEqual(open?.security, []);
   t.deepEqual(Object.keys(open?.responses ?? {}), ['200', '421', '431', 'default']);

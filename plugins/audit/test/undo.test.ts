@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/index.js';
 import type { PanelOptions } from '../../../test/harness/panel.js';
+import { notAsDescribed } from '../../../test/harness/described-failure.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
 import { withDatabase } from '../../../test/harness/edit-database.js';
 
@@ -98,6 +99,7 @@ test.serial('what somebody has changed since is not set back; what else was chan
   await panel.get('/panel/api/clients/update/ada', { body: { totalGB: 9, password: 'third secret' } });
   const refused = await undo(entry);
   t.deepEqual([refused.status, refused.body.code], [409, 'AUDIT_CHANGED_SINCE']);
+  t.is(await notAsDescribed(panel, refused), '');
   t.deepEqual(refused.body.obj.conflicts, [
     {
       id: refused.body.obj.conflicts[0]?.id ?? '',

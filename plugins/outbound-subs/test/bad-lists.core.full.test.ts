@@ -320,7 +320,7 @@ test.serial('null and blank are not sent; other values than those of a field are
     for (const path of [API, `${API}/parse`]) {
       const answer = await panel.call(path, { body: { url } });
       t.is(answer.status, 400, answer.text);
-      t.regex(answer.body.msg, /^url: it is required/);
+      t.regex(answer.body.msg, /^url is required/);
     }
   await panel.call(`${API}/${made.body.obj.id}/del`, { method: 'POST' });
 });

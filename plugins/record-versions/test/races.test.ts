@@ -6,6 +6,7 @@ import { FakeClock, FakeEngine, TestPanel, until } from '../../../test/harness/i
 import type { Answer } from '../../../test/harness/api.js';
 import type { PanelOptions } from '../../../test/harness/panel.js';
 import { afterClientSave } from '../../clients/contract.js';
+import { notAsDescribed } from '../../../test/harness/described-failure.js';
 import { folderFor } from '../../../test/harness/folder-for.js';
 import { withDatabase } from '../../../test/harness/edit-database.js';
 import { kinds } from './kinds.js';
@@ -41,6 +42,7 @@ for (const [name, make] of Object.entries(kinds)) {
     t.deepEqual(statuses(answers), [200, 409], answers.map(({ text }) => text).join('\n'));
     const lost = answers.findIndex(({ status }) => status === 409);
     const { body, headers } = answers[lost] as Answer<Conflict>;
+    t.is(await notAsDescribed(panel, answers[lost] as Answer), '');
     const after = await read(panel);
     t.not(after.version, before.version);
     t.not(shows(after.record), shows(before.record));

@@ -18,14 +18,15 @@ if (base) base.href = pageUrl.href;
 const root = createRoot(document.getElementById('page') as HTMLElement);
 
 async function start(): Promise<void> {
-  const language = loadLanguage(preferencesStore.read());
+  const texts = loadLanguage(preferencesStore.read());
   const failure = await session.check().then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
+  await texts;
   root.render(
     <StrictMode>
-      <LanguageProvider first={await language}>
+      <LanguageProvider>
         <QueryClientProvider client={queries}>
           {failure ? (
             <StartFailed error={failure.error} retry={() => void start()} />

@@ -1,1 +1,5 @@
 declare module '*.css';
+declare module '*.json?later' {
+  const texts: object;
+  export default texts;
+}

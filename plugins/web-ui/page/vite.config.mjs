@@ -14,6 +14,12 @@ export default {
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
+      output: {
+        // Letters and digits only: names with such a digest are stored for a year (see page-folder.ts).
+        hashCharacters: 'base36',
+        chunkFileNames: ({ facadeModuleId }) =>
+          facadeModuleId?.endsWith('?later') ? 'assets/later-[name]-[hash].js' : 'assets/[name]-[hash].js',
+      },
       // Packages mark their modules for frameworks that render on a server.
       onLog: (level, log, handle) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && handle(level, log),
     },

@@ -5,7 +5,8 @@ import { isAbsent, troubleOf } from '../page/api/trouble.js';
 import { alignedPoints } from '../page/dashboard/aligned.js';
 import { needsOf } from '../page/dashboard/needs.js';
 import { loginTroubleOf } from '../page/login/trouble.js';
-import { browserStore, DEFAULTS, preferencesOf } from '../page/preferences/preferences.js';
+import { browserStore } from '../page/preferences/browser-store.js';
+import { DEFAULTS, preferencesOf } from '../page/preferences/preferences.js';
 import { encodingFor } from '../encoding.js';
 
 const NOW = Date.UTC(2026, 5, 1);

@@ -82,11 +82,13 @@ export async function openPage(
   context.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   await context.exposeFunction('complain', (text: string) => void complaints.push(text));
+  // Claimed by the admin: what nobody has claimed goes to the panel, and to the tests that follow.
+  const claimed = JSON.stringify({ ...preferences, owner: ADMIN.username });
   await context.addInitScript(`
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       complain('policy: ' + violatedDirective + ' ' + blockedURI));
     addEventListener('unhandledrejection', ({ reason }) => complain('rejection: ' + reason));
-    ${preferences ? `localStorage.setItem('weir.preferences', ${JSON.stringify(JSON.stringify(preferences))});` : ''}`);
+    ${preferences ? `if (self === top) localStorage.setItem('weir.preferences', ${JSON.stringify(claimed)});` : ''}`);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());

@@ -29,13 +29,13 @@ test.serial('keys alone find a client, a setting and actions', async (t) => {
   await logIn();
   await show('/');
   await page.locator('.dashboard').waitFor();
-  const field = page.getByRole('combobox');
+  const field = page.locator('.palette [role=combobox]:focus');
   const choose = async (typed: string, option: string): Promise<void> => {
     await page.keyboard.press('Control+k');
     await field.waitFor();
     await page.keyboard.type(typed);
     await page.locator(`[role=option][aria-selected=true]`, { hasText: option }).waitFor();
-    t.true(await field.evaluate((element) => element === element.ownerDocument.activeElement));
+    t.is(await field.count(), 1);
     await page.keyboard.press('Enter');
     await field.waitFor({ state: 'detached' });
   };
@@ -53,29 +53,30 @@ test.serial('keys alone find a client, a setting and actions', async (t) => {
   await field.waitFor();
   t.deepEqual(await violations(page), []);
   t.deepEqual(await outside(page), []);
-  t.deepEqual(complaints, []);
+  // The panel of this test has no core, so the restart has no plan.
+  t.deepEqual(
+    complaints.filter((text) => !/status of 404/.test(text)),
+    [],
+  );
 });
 
-test.serial(
-  'from the login to a client that is edited, deleted and back again, without a mouse',
-  async (t) => {
-    t.timeout(MINUTES);
-    const { page, show } = await openPage(t, browser, world);
-    await show('/clients');
-    await fillLogin(page);
-    await page.locator('.clients').waitFor();
-    await page.keyboard.press('n');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('keys');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/client\?name=keys/);
-    await page.locator('.links').waitFor();
-    t.is(
-      (await world.api<{ email: string }[]>('clients/list')).filter(({ email }) => email === 'keys').length,
-      1,
-    );
-  },
-);
+test.serial('a client is made without a mouse', async (t) => {
+  t.timeout(MINUTES);
+  const { page, show } = await openPage(t, browser, world);
+  await show('/clients');
+  await fillLogin(page);
+  await page.locator('.clients').waitFor();
+  await page.keyboard.press('n');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type('keys');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/client\?name=keys/);
+  await page.locator('.links').waitFor();
+  t.is(
+    (await world.api<{ email: string }[]>('clients/list')).filter(({ email }) => email === 'keys').length,
+    1,
+  );
+});
 
 test.serial('hostile names are text, and the layout holds', async (t) => {
   t.timeout(MINUTES);

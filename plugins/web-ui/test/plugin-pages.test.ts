@@ -71,6 +71,9 @@ test('files are served with the policy of the frame; nothing else is', async (t)
   ])
     t.true(policy.includes(part), part);
   t.is((await get('weir-page.js')).status, 200);
+  // Otherwise a browser refuses the files to a frame without an origin.
+  for (const path of ['acme/one/index.html', 'weir-page.js'])
+    t.is((await get(path)).headers.get('cross-origin-resource-policy'), 'cross-origin', path);
   for (const path of [
     'acme/one/',
     'acme/one',

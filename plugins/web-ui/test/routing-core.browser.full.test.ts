@@ -47,6 +47,76 @@ test('a rule is refused in the words of the core, then applied without a restart
   t.deepEqual(complaints, []);
 });
 
+test('a rule that is applied blocks what passed, and the undo lets it pass again', async (t) => {
+  t.timeout(MINUTES);
+  const panel = await openPanel(t);
+  const inbound = await panel.addInbound();
+  await panel.addClient('ann', [inbound]);
+  const [server, other] = [await openServer(t), await openServer(t)];
+  const user = await connect(t, panel, 'ann', server);
+  const beside = await connect(t, panel, 'ann', other);
+  t.true(await user.served());
+  const core = await panel.corePid();
+  const browser = await launch();
+  t.teardown(() => browser.close());
+  const { page, show, logIn } = await openPage(t, browser, { base: panel.url });
+  await logIn();
+  await show('/routing/rules');
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Ports').fill(String(server.port));
+  await page.getByLabel('Leaves by').selectOption('oblocked');
+  await page.getByRole('button', { name: 'What it will do' }).click();
+  t.true(await user.served(), 'a plan changes nothing');
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The changes are applied.').waitFor();
+  t.false(await user.served(), 'the core follows the rule');
+  t.true(await beside.served(), 'and only for what it takes');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  t.true(await user.served());
+  t.is(await panel.corePid(), core, 'the core was not restarted');
+});
+
+test('a balancer takes what a rule leads to it, and one outbound alone when it is told so', async (t) => {
+  t.timeout(MINUTES);
+  const panel = await openPanel(t);
+  const inbound = await panel.addInbound();
+  await panel.addClient('ann', [inbound]);
+  const server = await openServer(t);
+  const user = await connect(t, panel, 'ann', server);
+  const browser = await launch();
+  t.teardown(() => browser.close());
+  const { page, show, logIn } = await openPage(t, browser, { base: panel.url });
+  await logIn();
+  await show('/routing/balancers');
+  await page.getByRole('button', { name: 'Add balancer' }).click();
+  await page.locator('input[list]').fill('dire');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Rules' }).click();
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Ports').fill(String(server.port));
+  await page.getByLabel('Leaves by').selectOption('bbalancer');
+  await page.getByRole('button', { name: 'What it will do' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The changes are applied.').waitFor();
+  t.true(await user.served());
+  await page.getByRole('link', { name: 'Balancers', exact: true }).click();
+  // What the running core says, beside the draft.
+  await page.locator('.routing-result', { hasText: 'direct' }).waitFor();
+  // Another selector, so that there is a choice that blocks.
+  await page.locator('.routing-name').getByRole('link').click();
+  await page.locator('input[list]').fill('blocked');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Balancers', exact: true }).click();
+  const uses = page.getByLabel(/^.?balancer.? uses$/);
+  await uses.selectOption('blocked');
+  await page.getByText(/uses .?blocked.? now\.$/).waitFor();
+  t.false(await user.served(), 'in force at once, without the draft');
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await page.getByText(/chooses by itself now\.$/).waitFor();
+  t.true(await user.served());
+});
+
 test('an outbound that is not saved is tested, with the reason why it does not work', async (t) => {
   t.timeout(MINUTES);
   const panel = await openPanel(t);

@@ -78,7 +78,7 @@ test.serial(
       ['far', 'direct', 'socks'],
     );
     t.deepEqual(outbounds[2]?.settings, { servers: [{ address: 'proxy.example', port: 1090 }] });
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
     await page.getByText('Undone.').waitFor();
     t.deepEqual(await template(), START);
     t.deepEqual(complaints, []);

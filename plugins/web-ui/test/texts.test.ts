@@ -1,4 +1,5 @@
 // Each language has all texts, with the same values in them.
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
@@ -37,7 +38,9 @@ test('every file of texts is of a language that the page offers', async (t) => {
   const files = await readdir(new URL(`${FOLDER}texts/`, await sourceRoot()));
   t.deepEqual(files.sort(), LANGUAGES.map(({ key }) => `${key}.json`).sort());
   const loaded = await readFile(new URL(`${FOLDER}load-texts.ts`, await sourceRoot()), 'utf8');
-  for (const { key } of LANGUAGES) t.true(loaded.includes(`import('./texts/${key}.json')`), key);
+  for (const { key } of LANGUAGES)
+    for (const file of [`${key}.json`, `${key}.json?later`])
+      t.true(loaded.includes(`import('./texts/${file}')`), file);
 });
 
 test('every text is used', async (t) => {
@@ -55,6 +58,36 @@ test('every text is used', async (t) => {
     (key) => !all.includes(`'${key}'`) && !begun.some((begin) => key.startsWith(begin)),
   );
   t.deepEqual(unused, []);
+});
+
+test('what is shown before all texts are loaded says none of the later ones', async (t) => {
+  const page = new URL('plugins/web-ui/page/', await sourceRoot());
+  const { partOf } = (await import(new URL('build/messages.mjs', page).href)) as {
+    partOf: (key: string) => string;
+  };
+  const later = Object.keys(await textsOf('en')).filter((key) => partOf(key) === 'later');
+  t.true(later.length > 300);
+  // Late pages and the palette wait for the later texts.
+  const open = [new URL('main.tsx', page).href];
+  const seen = new Set(open);
+  for (const file of open) {
+    const source = await readFile(new URL(file), 'utf8');
+    for (const key of later) t.false(source.includes(`'${key}'`), `${file} says ${key}`);
+    for (const [, begin = ''] of source.matchAll(/`([\w.]+\.)\$\{/g))
+      t.false(
+        later.some((key) => key.startsWith(begin)),
+        `${file} says ${begin}…`,
+      );
+    for (const [, name = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
+      const base = new URL(name, file).href;
+      const found = [`${base}.ts`, `${base}.tsx`].find((path) => existsSync(new URL(path)));
+      if (found !== undefined && !seen.has(found)) {
+        seen.add(found);
+        open.push(found);
+      }
+    }
+  }
+  t.true(seen.size > 50, String(seen.size));
 });
 
 test('the first wanted language that the page has is chosen', (t) => {

@@ -11,10 +11,20 @@ import { pageUrl, session } from '../api/panel.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
+import { spoken } from '../language/context.js';
+import { auditViewOf } from '../system/audit-view.js';
+import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
 import { PageFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
 import { Shell } from './shell.js';
+
+/** A page that is loaded when somebody goes there, with the texts that the first pages have not. */
+const latePage: typeof lazyRouteComponent = (load, name) =>
+  lazyRouteComponent(async () => {
+    const [page] = await Promise.all([load(), spoken.whole()]);
+    return page;
+  }, name);
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailed });
 
@@ -44,7 +54,7 @@ const clients = createRoute({
   getParentRoute: () => admin,
   path: 'clients',
   validateSearch: (search: Record<string, unknown>) => viewOf(search),
-  component: lazyRouteComponent(() => import('../clients/list-page.js'), 'ClientsPage'),
+  component: latePage(() => import('../clients/list-page.js'), 'ClientsPage'),
 });
 /** The name is no part of the path: `..` is a name, too. */
 const client = createRoute({
@@ -54,35 +64,35 @@ const client = createRoute({
     name: String(search['name'] ?? ''),
     edit: search['edit'] === undefined ? undefined : '1',
   }),
-  component: lazyRouteComponent(() => import('../clients/client-page.js'), 'ClientPage'),
+  component: latePage(() => import('../clients/client-page.js'), 'ClientPage'),
 });
 const preferences = createRoute({
   getParentRoute: () => admin,
   path: 'preferences',
-  component: lazyRouteComponent(() => import('../preferences/page.js'), 'PreferencesPage'),
+  component: latePage(() => import('../preferences/page.js'), 'PreferencesPage'),
 });
 const inbounds = createRoute({
   getParentRoute: () => admin,
   path: 'inbounds',
-  component: lazyRouteComponent(() => import('../inbounds/list-page.js'), 'InboundsPage'),
+  component: latePage(() => import('../inbounds/list-page.js'), 'InboundsPage'),
 });
 const inbound = createRoute({
   getParentRoute: () => admin,
   path: 'inbound',
   validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
-  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'InboundPage'),
+  component: latePage(() => import('../inbounds/inbound-page.js'), 'InboundPage'),
 });
 const newInbound = createRoute({
   getParentRoute: () => admin,
   path: 'inbound/new',
   validateSearch: (search: Record<string, unknown>): { from?: string } =>
     /^\d{1,10}$/.test(String(search['from'] ?? '')) ? { from: String(search['from']) } : {},
-  component: lazyRouteComponent(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
+  component: latePage(() => import('../inbounds/inbound-page.js'), 'NewInboundPage'),
 });
 const system = createRoute({
   getParentRoute: () => admin,
   path: 'system',
-  component: lazyRouteComponent(() => import('../system/layout.js'), 'SystemLayout'),
+  component: latePage(() => import('../system/layout.js'), 'SystemLayout'),
 });
 const systemStart = createRoute({
   getParentRoute: () => system,
@@ -94,30 +104,42 @@ const systemStart = createRoute({
 const plugins = createRoute({
   getParentRoute: () => system,
   path: 'plugins',
-  component: lazyRouteComponent(() => import('../system/plugins-page.js'), 'PluginsPage'),
+  component: latePage(() => import('../system/plugins-page.js'), 'PluginsPage'),
 });
 const access = createRoute({
   getParentRoute: () => system,
   path: 'access',
-  component: lazyRouteComponent(() => import('../system/access-page.js'), 'AccessPage'),
+  component: latePage(() => import('../system/access-page.js'), 'AccessPage'),
 });
 const settings = createRoute({
   getParentRoute: () => system,
   path: 'settings',
   validateSearch: (search: Record<string, unknown>): { search?: string } =>
     typeof search['search'] === 'string' ? { search: search['search'] } : {},
-  component: lazyRouteComponent(() => import('../system/settings-page.js'), 'SettingsPage'),
+  component: latePage(() => import('../system/settings-page.js'), 'SettingsPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => system,
+  path: 'audit',
+  validateSearch: (search: Record<string, unknown>) => auditViewOf(search),
+  component: latePage(() => import('../system/audit-page.js'), 'AuditPage'),
+});
+const logs = createRoute({
+  getParentRoute: () => system,
+  path: 'logs',
+  validateSearch: (search: Record<string, unknown>) => logViewOf(search),
+  component: latePage(() => import('../system/logs-page.js'), 'LogsPage'),
 });
 
 const nodes = createRoute({
   getParentRoute: () => admin,
   path: 'nodes',
-  component: lazyRouteComponent(() => import('../nodes/list-page.js'), 'NodesPage'),
+  component: latePage(() => import('../nodes/list-page.js'), 'NodesPage'),
 });
 const newNode = createRoute({
   getParentRoute: () => admin,
   path: 'node/new',
-  component: lazyRouteComponent(() => import('../nodes/new-page.js'), 'NewNodePage'),
+  component: latePage(() => import('../nodes/new-page.js'), 'NewNodePage'),
 });
 const node = createRoute({
   getParentRoute: () => admin,
@@ -126,19 +148,19 @@ const node = createRoute({
     id: String(search['id'] ?? ''),
     edit: search['edit'] === undefined ? undefined : '1',
   }),
-  component: lazyRouteComponent(() => import('../nodes/node-page.js'), 'NodePage'),
+  component: latePage(() => import('../nodes/node-page.js'), 'NodePage'),
 });
 
 const backups = createRoute({
   getParentRoute: () => admin,
   path: 'backups',
-  component: lazyRouteComponent(() => import('../backups/page.js'), 'BackupsPage'),
+  component: latePage(() => import('../backups/page.js'), 'BackupsPage'),
 });
 
 const start = createRoute({
   getParentRoute: () => admin,
   path: 'start',
-  component: lazyRouteComponent(() => import('../start/page.js'), 'StartPage'),
+  component: latePage(() => import('../start/page.js'), 'StartPage'),
 });
 
 const pluginPage = createRoute({
@@ -148,13 +170,13 @@ const pluginPage = createRoute({
     plugin: String(search['plugin'] ?? ''),
     page: String(search['page'] ?? ''),
   }),
-  component: lazyRouteComponent(() => import('../plugin-pages/page.js'), 'PluginPagePage'),
+  component: latePage(() => import('../plugin-pages/page.js'), 'PluginPagePage'),
 });
 
 const routing = createRoute({
   getParentRoute: () => admin,
   path: 'routing',
-  component: lazyRouteComponent(() => import('../routing/layout.js'), 'RoutingLayout'),
+  component: latePage(() => import('../routing/layout.js'), 'RoutingLayout'),
 });
 const routingStart = createRoute({
   getParentRoute: () => routing,
@@ -166,7 +188,7 @@ const routingStart = createRoute({
 const outbounds = createRoute({
   getParentRoute: () => routing,
   path: 'outbounds',
-  component: lazyRouteComponent(() => import('../routing/outbounds-page.js'), 'OutboundsPage'),
+  component: latePage(() => import('../routing/outbounds-page.js'), 'OutboundsPage'),
 });
 /** A place in the draft, because tags change while they are typed. */
 const placeOf = (search: Record<string, unknown>) => ({ at: String(search['at'] ?? '') });
@@ -174,18 +196,91 @@ const outbound = createRoute({
   getParentRoute: () => routing,
   path: 'outbound',
   validateSearch: placeOf,
-  component: lazyRouteComponent(() => import('../routing/outbound-page.js'), 'OutboundPage'),
+  component: latePage(() => import('../routing/outbound-page.js'), 'OutboundPage'),
 });
 const rules = createRoute({
   getParentRoute: () => routing,
   path: 'rules',
-  component: lazyRouteComponent(() => import('../routing/rules-page.js'), 'RulesPage'),
+  component: latePage(() => import('../routing/rules-page.js'), 'RulesPage'),
 });
 const rule = createRoute({
   getParentRoute: () => routing,
   path: 'rule',
   validateSearch: placeOf,
-  component: lazyRouteComponent(() => import('../routing/rule-page.js'), 'RulePage'),
+  component: latePage(() => import('../routing/rule-page.js'), 'RulePage'),
+});
+const balancers = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancers',
+  component: latePage(() => import('../routing/balancers-page.js'), 'BalancersPage'),
+});
+const balancer = createRoute({
+  getParentRoute: () => routing,
+  path: 'balancer',
+  validateSearch: placeOf,
+  component: latePage(() => import('../routing/balancer-page.js'), 'BalancerPage'),
+});
+const outboundLists = createRoute({
+  getParentRoute: () => routing,
+  path: 'lists',
+  component: latePage(() => import('../routing/lists-page.js'), 'ListsPage'),
+});
+const outboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: latePage(() => import('../routing/list-page.js'), 'ListPage'),
+});
+const newOutboundList = createRoute({
+  getParentRoute: () => routing,
+  path: 'list/new',
+  component: latePage(() => import('../routing/list-page.js'), 'NewListPage'),
+});
+const tunnels = createRoute({
+  getParentRoute: () => routing,
+  path: 'tunnels',
+  component: latePage(() => import('../routing/tunnels-page.js'), 'TunnelsPage'),
+});
+
+const hosts = createRoute({
+  getParentRoute: () => admin,
+  path: 'hosts',
+  component: latePage(() => import('../hosts/list-page.js'), 'HostsPage'),
+});
+const host = createRoute({
+  getParentRoute: () => admin,
+  path: 'host',
+  validateSearch: (search: Record<string, unknown>) => ({ id: String(search['id'] ?? '') }),
+  component: latePage(() => import('../hosts/host-page.js'), 'HostPage'),
+});
+const newHost = createRoute({
+  getParentRoute: () => admin,
+  path: 'host/new',
+  validateSearch: (search: Record<string, unknown>) => ({
+    inbound: search['inbound'] === undefined ? undefined : String(search['inbound']),
+  }),
+  component: latePage(() => import('../hosts/host-page.js'), 'NewHostPage'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => admin,
+  path: 'groups',
+  component: latePage(() => import('../groups/page.js'), 'GroupsPage'),
+});
+
+const subscription = createRoute({
+  getParentRoute: () => admin,
+  path: 'subscription',
+  validateSearch: (search: Record<string, unknown>) => ({
+    client: search['client'] === undefined ? undefined : String(search['client']),
+  }),
+  component: latePage(() => import('../subscription/page.js'), 'SubscriptionPage'),
+});
+
+const apiPage = createRoute({
+  getParentRoute: () => system,
+  path: 'api',
+  component: latePage(() => import('../api-page/page.js'), 'ApiPage'),
 });
 
 export const router = createRouter({
@@ -203,8 +298,16 @@ export const router = createRouter({
       node,
       backups,
       start,
-      routing.addChildren([routingStart, outbounds, outbound, rules, rule]),
-      system.addChildren([systemStart, plugins, access, settings]),
+      hosts,
+      host,
+      newHost,
+      groups,
+      subscription,
+      system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
+      routing.addChildren([
+        ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
+        ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
+      ]),
       preferences,
       pluginPage,
     ]),

@@ -7,6 +7,7 @@ import {
   LayoutDashboard,
   Network,
   Route,
+  Rss,
   Server,
   Settings,
   SlidersHorizontal,
@@ -15,7 +16,7 @@ import {
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { pluginsQuery } from '../api/queries.js';
-import { useReader } from '../language/context.js';
+import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
 import { useIsNarrow } from '../parts/narrow.js';
@@ -23,7 +24,10 @@ import { Notices } from '../parts/notices.js';
 import { PaletteKey } from '../palette/open.js';
 import { iconOf } from '../plugin-pages/icons.js';
 import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
+import { useSharedPreferences } from '../preferences/use-shared.js';
 import { AccountMenu } from './account-menu.js';
+import { AreaTabs } from './area-tabs.js';
+import { areaOf } from './areas.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
@@ -36,14 +40,33 @@ export const PAGES = [
     to: '/routing',
     text: 'nav.routing',
     icon: Route,
-    also: ['/routing/outbounds', '/routing/outbound', '/routing/rules', '/routing/rule'],
+    also: [
+      '/routing/outbounds',
+      '/routing/outbound',
+      '/routing/rules',
+      '/routing/rule',
+      '/routing/balancers',
+      '/routing/balancer',
+      '/routing/lists',
+      '/routing/list',
+      '/routing/list/new',
+      '/routing/tunnels',
+    ],
   },
+  { to: '/subscription', text: 'nav.subscription', icon: Rss, also: [] },
   { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
   {
     to: '/system',
     text: 'nav.system',
     icon: Settings,
-    also: ['/system/plugins', '/system/access', '/system/settings'],
+    also: [
+      '/system/plugins',
+      '/system/access',
+      '/system/settings',
+      '/system/audit',
+      '/system/logs',
+      '/system/api',
+    ],
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
@@ -58,6 +81,7 @@ export function Shell() {
   const isRunning = (name: string) =>
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
+  useSharedPreferences(preferencesStore);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (
@@ -97,6 +121,7 @@ export function Shell() {
       </header>
       <Main>
         <LostBanner />
+        <AreaTabs />
         <Outlet />
       </Main>
       <Notices />
@@ -159,7 +184,7 @@ function OtherPages({ pluginPages }: { pluginPages: readonly ShownPage[] }) {
 }
 
 const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
-  path === to || (also as readonly string[]).includes(path);
+  path === to || (also as readonly string[]).includes(path) || areaOf(path)?.area.to === to;
 
 function PageLink(page: (typeof PAGES)[number]) {
   const { to, text, icon: Icon } = page;

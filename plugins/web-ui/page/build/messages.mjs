@@ -3,9 +3,15 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@formatjs/icu-messageformat-parser';
 
-const LANGUAGE = /[/\\]language[/\\]texts[/\\]\w+\.json$/;
+const LANGUAGE = /[/\\]language[/\\]texts[/\\]\w+\.json(?<part>\?later)?$/;
+/** Texts that neither the login, nor the dashboard, nor what is around a page says. Titles are in the menu. */
+const LATER =
+  /^(?:api|audit|backups|forms|groups|hosts|inbounds|logs|nodes|preview|routing|settings|subscription)\.(?!title$)/;
 /** Types of what a parsed message consists of: 0 is plain text. */
 const TEXT = 0;
+
+/** `first`: what the first load has; `later`: the rest. */
+export const partOf = (key) => (LATER.test(key) ? 'later' : 'first');
 
 /** A message without parameters stays a text; of any other, what was parsed. */
 export function parsedMessages(texts) {
@@ -33,9 +39,12 @@ export const messages = () => ({
     },
   }),
   transform(code, id) {
-    if (!LANGUAGE.test(id)) return undefined;
+    const found = LANGUAGE.exec(id);
+    if (!found) return undefined;
+    const part = found.groups.part ? 'later' : 'first';
     try {
-      const text = JSON.stringify(JSON.stringify(parsedMessages(JSON.parse(code))));
+      const texts = Object.entries(JSON.parse(code)).filter(([key]) => partOf(key) === part);
+      const text = JSON.stringify(JSON.stringify(parsedMessages(Object.fromEntries(texts))));
       return { code: `export default JSON.parse(${text});`, moduleType: 'js', map: null };
     } catch (error) {
       throw new Error(`${basename(id)}: ${error.message}`, { cause: error });

@@ -9,6 +9,7 @@ import { clientQuery, pluginsQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
+import { ClientPreview } from '../subscription/client-preview.js';
 import { Actions } from './actions.js';
 import { Addresses } from './addresses.js';
 import { ClientSwitch } from './client-switch.js';
@@ -76,6 +77,7 @@ export function ClientPage() {
             <div className="columns">
               <div className="stack">
                 <Links client={client.data} />
+                {isRunning('subscription') && <ClientPreview key={name} email={name} />}
                 {isRunning('usage-by-day') && <Usage email={name} />}
               </div>
               <div className="stack">

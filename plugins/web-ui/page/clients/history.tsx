@@ -1,13 +1,13 @@
 // Who changed a client, and what.
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { Button } from 'react-aria-components';
+import { useQuery } from '@tanstack/react-query';
 import { weir } from '../api/panel.js';
 import { clientPartQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
-import { notify, notifyTrouble } from '../parts/notices.js';
+import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
+import { UndoButton } from '../parts/undo-button.js';
 import { refreshClients } from './undo.js';
 
 const MOST = 20;
@@ -24,12 +24,6 @@ export function History({ email }: { email: string }) {
       weir.audit.changes({ query: { area: 'client', name: email, limit: MOST } }, { signal }),
     ),
   );
-  const undo = useMutation({
-    mutationFn: (entry: number) => weir.audit.undo({ entry }),
-    onSuccess: () => notify(say('undo.done')),
-    onError: notifyTrouble,
-    onSettled: refreshClients,
-  });
   return (
     <section className="card" aria-labelledby="history">
       <h2 id="history">{say('history.title')}</h2>
@@ -59,14 +53,7 @@ export function History({ email }: { email: string }) {
                   </span>
                 </div>
                 {undoable && all.findIndex((other) => other.entry === entry) === index && (
-                  <Button
-                    className="button small"
-                    aria-label={say('undo.of', { time: format.moment(at) })}
-                    isDisabled={undo.isPending}
-                    onPress={() => undo.mutate(entry)}
-                  >
-                    {say('undo')}
-                  </Button>
+                  <UndoButton entry={entry} at={at} failed={notifyTrouble} settled={refreshClients} />
                 )}
               </li>
             );

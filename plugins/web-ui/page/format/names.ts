@@ -15,10 +15,14 @@ function visible(character: string): string {
 }
 
 /** A name that is safe to show beside other text. */
-export function shownName(name: string): string {
-  const characters = [...name];
-  const clipped =
-    characters.length > LONGEST ? `${characters.slice(0, LONGEST).join('')}…` : characters.join('');
+export const shownName = (name: string): string => shownText(name, LONGEST);
+
+/** The same for a text of another length. */
+export function shownText(name: string, longest: number): string {
+  // A code point has at most two units: what comes after them need not be taken apart.
+  const characters = [...name.slice(0, 2 * longest + 2)];
+  const isLong = characters.length > longest;
+  const clipped = isLong ? `${characters.slice(0, longest).join('')}…` : name;
   return clipped.replace(HIDDEN, visible);
 }
 

@@ -1,28 +1,18 @@
 // The language, the formatter and the choices of the reader, for all parts of the page.
-import {
-  createContext,
-  type ReactNode,
-  use,
-  useEffect,
-  useMemo,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { createContext, type ReactNode, use, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { Formatter } from '../format/formatter.js';
-import { type Preferences, browserStore } from '../preferences/preferences.js';
+import { browserStore } from '../preferences/browser-store.js';
+import type { Preferences } from '../preferences/preferences.js';
 import { chooseLanguage, type Language } from './languages.js';
 import { loadTexts } from './load-texts.js';
-import { type Say, sayIn, type Texts } from './messages.js';
+import { type Say, sayIn } from './messages.js';
+import { SpokenStore } from './spoken.js';
 
 export const preferencesStore = browserStore(() => localStorage);
 export const usePreferences = (): Preferences =>
   useSyncExternalStore(preferencesStore.subscribe, preferencesStore.read);
 
-interface Spoken {
-  readonly language: Language;
-  readonly texts: Texts;
-}
 interface Reader {
   readonly say: Say;
   readonly format: Formatter;
@@ -38,25 +28,20 @@ export function useReader(): Reader {
   return reader;
 }
 
-export async function loadLanguage({ language }: Preferences): Promise<Spoken> {
-  const chosen = chooseLanguage([language, ...navigator.languages]);
-  return { language: chosen, texts: await loadTexts(chosen.key) };
-}
+export const spoken = new SpokenStore(loadTexts);
+const wanted = ({ language }: Preferences): Language => chooseLanguage([language, ...navigator.languages]);
+/** Before LanguageProvider is shown. */
+export const loadLanguage = (preferences: Preferences): Promise<void> => spoken.start(wanted(preferences));
 
-export function LanguageProvider({ first, children }: { first: Spoken; children: ReactNode }) {
+export function LanguageProvider({ children }: { children: ReactNode }) {
   const preferences = usePreferences();
-  const [spoken, setSpoken] = useState(first);
-  const { language, texts } = spoken;
+  const { language, texts } = useSyncExternalStore(spoken.subscribe, spoken.read);
   useEffect(() => {
-    let isCurrent = true;
-    // The language that is there stays, if the other cannot be loaded.
-    loadLanguage(preferences).then(
-      (loaded) => isCurrent && setSpoken((now) => (now.language === loaded.language ? now : loaded)),
-      () => undefined,
-    );
-    return () => {
-      isCurrent = false;
-    };
+    // Ahead of the first page that needs them; that page waits for them and says what failed.
+    spoken.whole().catch(() => undefined);
+  }, []);
+  useEffect(() => {
+    spoken.change(wanted(preferences)).catch(() => undefined);
   }, [preferences]);
   useEffect(() => {
     document.documentElement.lang = language.key;

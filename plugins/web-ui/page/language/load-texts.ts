@@ -1,16 +1,17 @@
-// The texts of each language are a file of their own, which is loaded when somebody reads it.
+// The texts of each language are two files: what the first pages need, and all others (see build/messages.mjs).
 import type { Texts } from './messages.js';
 
-const FILES: Readonly<Record<string, () => Promise<{ readonly default: object }>>> = {
-  en: () => import('./texts/en.json'),
-  fa: () => import('./texts/fa.json'),
-  ru: () => import('./texts/ru.json'),
-  zh: () => import('./texts/zh.json'),
-  ar: () => import('./texts/ar.json'),
+type Load = () => Promise<{ readonly default: object }>;
+const FILES: Readonly<Record<string, readonly [first: Load, later: Load]>> = {
+  en: [() => import('./texts/en.json'), () => import('./texts/en.json?later')],
+  fa: [() => import('./texts/fa.json'), () => import('./texts/fa.json?later')],
+  ru: [() => import('./texts/ru.json'), () => import('./texts/ru.json?later')],
+  zh: [() => import('./texts/zh.json'), () => import('./texts/zh.json?later')],
+  ar: [() => import('./texts/ar.json'), () => import('./texts/ar.json?later')],
 };
 
-export async function loadTexts(language: string): Promise<Texts> {
-  const load = FILES[language];
-  if (!load) throw new Error(`load-texts.ts has no texts in the language "${language}"`);
-  return (await load()).default as Texts;
+export async function loadTexts(language: string, part: 'first' | 'later'): Promise<Texts> {
+  const files = FILES[language];
+  if (!files) throw new Error(`load-texts.ts has no texts in the language "${language}"`);
+  return (await files[part === 'first' ? 0 : 1]()).default as Texts;
 }

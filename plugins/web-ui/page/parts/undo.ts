@@ -4,12 +4,10 @@ import { session, weir } from '../api/panel.js';
 import { entriesOf } from './undo-entries.js';
 
 const MOST = 20;
-export interface Recorded {
-  /** kind of the record in the audit */
-  readonly area: string;
-  /** id of the record */
-  readonly subject: string;
-}
+/** The kind of the record in the audit, and its id; its name where that is all it has. */
+export type Recorded =
+  | { readonly area: string; readonly subject: string }
+  | { readonly area: string; readonly name: string };
 
 const changesOf = (record: Recorded, limit: number): Promise<AuditChangesReply> =>
   weir.audit.changes({ query: { ...record, limit } });

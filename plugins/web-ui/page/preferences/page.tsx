@@ -2,8 +2,10 @@
 import { Switch } from 'react-aria-components';
 import { preferencesStore, usePreferences, useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
+import { Problem } from '../parts/problem.js';
 import { LanguageChoice } from './language-choice.js';
 import type { Preferences } from './preferences.js';
+import { useUnsentPreferences } from './use-shared.js';
 
 const zones = (): readonly string[] =>
   typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : ['UTC'];
@@ -12,6 +14,7 @@ export function PreferencesPage() {
   const { say, format } = useReader();
   const preferences = usePreferences();
   const write = (changes: Partial<Preferences>) => preferencesStore.write(changes);
+  const unsent = useUnsentPreferences(preferencesStore);
   const { theme, units, calendar, timeZone, singleKeys } = preferences;
   const named = zones();
   const offered = timeZone === '' || named.includes(timeZone) ? named : [timeZone, ...named];
@@ -19,6 +22,7 @@ export function PreferencesPage() {
     <div className="page narrow">
       <h1>{say('preferences.title')}</h1>
       <p className="muted">{say('preferences.about')}</p>
+      {unsent && <Problem title={say('preferences.unsent')} {...unsent} />}
       <div className="stack">
         <LanguageChoice />
         <Choice

@@ -1,4 +1,4 @@
-// What a reader has chosen about the page. Stored in this browser for now; the rest of the page knows only the interface.
+// What a reader may choose about the page, and what of a stored text is such a choice.
 
 export interface Preferences {
   /** key of a language; blank: the browser's */
@@ -29,69 +29,32 @@ export interface PreferencesStore {
   subscribe(changed: () => void): () => void;
 }
 
-const KEY = 'weir.preferences';
 const CHOICES: { readonly [K in keyof Preferences]?: readonly Preferences[K][] } = {
   theme: ['system', 'light', 'dark'],
   units: ['binary', 'decimal'],
   calendar: ['', 'gregory', 'persian'],
 };
 
-/** What is stored may be of another version, or edited: each value that does not fit is the default. */
-export function preferencesOf(text: string | null): Preferences {
-  let stored: Record<string, unknown> = {};
-  try {
-    const parsed: unknown = JSON.parse(text ?? '{}');
-    if (typeof parsed === 'object' && parsed !== null) stored = parsed as Record<string, unknown>;
-  } catch {
-    // Not JSON: as if nothing was stored.
-  }
+/** Values that are preferences: what is of another version, or edited, is left out. */
+export function chosenIn(values: unknown): Partial<Preferences> {
+  if (typeof values !== 'object' || values === null) return {};
+  const stored = values as Readonly<Record<string, unknown>>;
   const fits = (name: keyof Preferences): boolean => {
     const value = stored[name];
-    if (typeof value !== typeof DEFAULTS[name]) return false;
+    if (!Object.hasOwn(stored, name) || typeof value !== typeof DEFAULTS[name]) return false;
     const choices = CHOICES[name] as readonly unknown[] | undefined;
     return choices === undefined || choices.includes(value);
   };
-  return Object.fromEntries(
-    (Object.keys(DEFAULTS) as (keyof Preferences)[]).map((name) => [
-      name,
-      fits(name) ? stored[name] : DEFAULTS[name],
-    ]),
-  ) as unknown as Preferences;
+  const names = (Object.keys(DEFAULTS) as (keyof Preferences)[]).filter(fits);
+  return Object.fromEntries(names.map((name) => [name, stored[name]]));
 }
 
-/** A browser may forbid its storage; the choices then last as long as the page. */
-export function browserStore(storage: () => Storage): PreferencesStore {
-  const load = (): Preferences => {
-    try {
-      return preferencesOf(storage().getItem(KEY));
-    } catch {
-      return DEFAULTS;
-    }
-  };
-  let current = load();
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
-  };
-  globalThis.addEventListener?.('storage', ({ key }: StorageEvent) => {
-    if (key !== KEY) return;
-    current = load();
-    tell();
-  });
-  return {
-    read: () => current,
-    write(changes) {
-      current = { ...current, ...changes };
-      try {
-        storage().setItem(KEY, JSON.stringify(current));
-      } catch {
-        // Forbidden or full.
-      }
-      tell();
-    },
-    subscribe(changed) {
-      listeners.add(changed);
-      return () => void listeners.delete(changed);
-    },
-  };
+/** The preferences in a stored text; the usual ones where it does not say. */
+export function preferencesOf(text: string | null): Preferences {
+  try {
+    return { ...DEFAULTS, ...chosenIn(JSON.parse(text ?? '{}')) };
+  } catch {
+    // Not JSON: as if nothing was stored.
+    return DEFAULTS;
+  }
 }

@@ -12,6 +12,7 @@ import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { changesOf } from './draft-store.js';
 import { shownField } from './merge.js';
+import { IssueList, PlaceLink } from './place-link.js';
 import { planWords } from './plan-words.js';
 import { draft, templateQuery } from './queries.js';
 import { asText, isSame } from './template.js';
@@ -40,14 +41,24 @@ export function DraftBar() {
   const isBroken = Object.keys(broken).length > 0;
   if (theirs) return <Joining />;
   if (count === 0 && !isBroken) return null;
+  const discard = (): void => {
+    const takeBack = draft.discard();
+    notify(say('routing.discarded'), {
+      text: say('undo'),
+      run: () => notify(say(takeBack() ? 'undo.done' : 'routing.undoTooLate')),
+    });
+  };
   const open = (): void => plan.mutate(undefined, { onSuccess: () => setShown(true) });
   return (
     <section className="card routing-bar" aria-label={say('routing.changes')}>
       <p role="status">
-        {say('routing.unapplied', { count })} {isBroken && say('routing.broken')}
+        {say('routing.unapplied', { count })} {isBroken && say('routing.broken')}{' '}
+        {Object.keys(broken).map((path) => (
+          <PlaceLink key={path} path={path} />
+        ))}
       </p>
       <div className="actions end">
-        <Button className="button" onPress={() => draft.discard()}>
+        <Button className="button" onPress={discard}>
           {say('routing.discard')}
         </Button>
         <Button className="button main" isPending={plan.isPending} isDisabled={isBroken} onPress={open}>
@@ -81,7 +92,11 @@ function PlanSheet({ reply, engineSetting, isOpen, close }: PlanSheetProps) {
         say('routing.applied'),
         before && {
           text: say('undo'),
-          run: () => void takeBack(asText(before)).then(() => notify(say('undo.done')), notifyTrouble),
+          run: () =>
+            void takeBack(asText(before)).then(
+              (isDone) => notify(say(isDone ? 'undo.done' : 'routing.undoTooLate')),
+              notifyTrouble,
+            ),
         },
       );
       void refetch();
@@ -111,15 +126,11 @@ function PlanSheet({ reply, engineSetting, isOpen, close }: PlanSheetProps) {
         <div className="problem" role="alert">
           <div>
             <strong>{say('routing.plan.refused')}</strong>
-            {issues.map(({ path, message }) => (
-              <p key={path + message} className="said" dir="auto">
-                {message}
-              </p>
-            ))}
+            <IssueList issues={issues} leave={close} />
           </div>
         </div>
       )}
-      {apply.error && <Problem error={apply.error} />}
+      {apply.error && <Refused error={apply.error} leave={close} />}
       <div className="actions end">
         <Button className="button" onPress={close}>
           {say('routing.goOn')}
@@ -137,13 +148,28 @@ function PlanSheet({ reply, engineSetting, isOpen, close }: PlanSheetProps) {
   );
 }
 
-/** Saves the previous template again, unless somebody has saved another one meanwhile. */
-async function takeBack(engineSetting: string): Promise<void> {
+function Refused({ error, leave }: { error: unknown; leave: () => void }) {
+  const { say } = useReader();
+  const issues = error instanceof PanelFailure ? error.issues : [];
+  if (issues.length === 0) return <Problem error={error} />;
+  return (
+    <div className="problem" role="alert">
+      <div>
+        <strong>{say('routing.refused')}</strong>
+        <IssueList issues={issues} leave={leave} />
+      </div>
+    </div>
+  );
+}
+
+/** Saves the previous template again; false if somebody has saved another one meanwhile. */
+async function takeBack(engineSetting: string): Promise<boolean> {
   const mine = draft.state()?.saved.template;
   const { engineSetting: there, version } = await weir.engine.template();
-  if (!isSame(JSON.parse(there), mine)) throw new Error('somebody else has saved another template meanwhile');
+  if (!isSame(JSON.parse(there), mine)) return false;
   await weir.engine.update({ body: { engineSetting } }, { ifVersion: version });
   await refetch();
+  return true;
 }
 
 function Joining() {

@@ -92,12 +92,37 @@ export class TemplateDraft {
   get hasBroken(): boolean {
     return Object.keys(this.#state?.broken ?? {}).length > 0;
   }
+  /** Whether something would be lost with the page. */
+  get isChanged(): boolean {
+    return this.hasBroken || (this.#state !== undefined && changesOf(this.#state).length > 0);
+  }
   tell(issues: readonly Issue[]): void {
     if (this.#state) this.#enter({ ...this.#state, issues });
   }
-  discard(): void {
+  /** Returns what takes it back; that is false when something has been changed since. */
+  discard(): () => boolean {
     const state = this.#state;
-    if (state) this.#begin(state.theirs ?? state.saved);
+    if (!state) return () => false;
+    this.#begin(state.theirs ?? state.saved);
+    return () => {
+      const since = this.#state;
+      if (!since || this.isChanged) return false;
+      this.#enter({ ...state, theirs: undefined });
+      this.meet(since.saved);
+      return true;
+    };
+  }
+  /** Its secrets are not for who logs in next. */
+  forget(): void {
+    this.#state = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+  /** Takes an entry out; returns what puts it back at its place. */
+  remove(name: ListName, at: number): () => void {
+    const entry = this.#state && listOf(this.#state.now, name)[at];
+    if (!entry) return () => undefined;
+    this.changeList(name, (list) => list.toSpliced(at, 1));
+    return () => this.changeList(name, (list) => list.toSpliced(Math.min(at, list.length), 0, entry));
   }
   /** The text to plan and to save. */
   text(): string {

@@ -49,7 +49,7 @@ export function JsonField({ place, value, set, problems }: JsonFieldProps) {
         aria-invalid={fault !== undefined || problems.length > 0}
         value={text}
         onChange={({ target }) => type(target.value)}
-        onBlur={() => broken === undefined && setTyping(undefined)}
+        onBlur={() => setTyping(undefined)}
       />
       <div role="status" className="stack">
         {fault !== undefined && (

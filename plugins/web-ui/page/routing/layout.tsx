@@ -5,19 +5,21 @@ import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
 import { DraftBar } from './draft-bar.js';
 import { templateQuery } from './queries.js';
-import { useDraftState, useLeaveQuestion } from './use-draft.js';
+import { useDraftState } from './use-draft.js';
 import './routing.css';
 
 const TABS = [
   { to: '/routing/outbounds', text: 'routing.outbounds' },
   { to: '/routing/rules', text: 'routing.rules' },
+  { to: '/routing/balancers', text: 'routing.balancers' },
+  { to: '/routing/lists', text: 'routing.lists' },
+  { to: '/routing/tunnels', text: 'routing.tunnels' },
 ] as const;
 
 export function RoutingLayout() {
   const { say } = useReader();
   const template = useQuery(templateQuery);
   const state = useDraftState();
-  useLeaveQuestion();
   return (
     <div className="page routing">
       <h1>{say('routing.title')}</h1>

@@ -3,14 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { shownName } from '../format/names.js';
+import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { issuesAt } from './draft-store.js';
+import { FromLink } from './from-link.js';
 import { addressOf, KINDS } from './outbound-kinds.js';
 import { TestAllButton, TestButton, TestResult } from './outbound-test.js';
 import { draft, outboundTrafficQuery, templateQuery, testsQuery } from './queries.js';
-import { type Entry, freeTag, listOf, moved, tagOf, textOf, without } from './template.js';
+import { type Entry, freeTag, listOf, moved, tagOf, textOf } from './template.js';
+import { removed } from './removed.js';
 import { useDraftState } from './use-draft.js';
 
 export function OutboundsPage() {
@@ -72,7 +74,13 @@ export function OutboundsPage() {
                   className="button small"
                   isDisabled={isFixed}
                   aria-label={say('routing.deleteOf', { tag: name })}
-                  onPress={() => draft.changeList('outbounds', (now) => without(now, at))}
+                  onPress={() =>
+                    removed(
+                      say,
+                      say('routing.field.outbound', { tag: isolated(tag) }),
+                      draft.remove('outbounds', at),
+                    )
+                  }
                 >
                   {say('routing.delete')}
                 </Button>
@@ -129,6 +137,7 @@ function NewOutbound({ list }: { list: readonly Entry[] }) {
       <Button className="button main" onPress={add}>
         {say('routing.addOutbound')}
       </Button>
+      <FromLink />
     </div>
   );
 }

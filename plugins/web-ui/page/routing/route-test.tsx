@@ -21,7 +21,6 @@ export function RouteTest() {
   const inboundTags = useQuery(templateQuery).data?.inboundTags ?? [];
   const [typed, setTyped] = useState({ address: '', port: '443', inboundTag: '', email: '' });
   const [network, setNetwork] = useState<(typeof NETWORKS)[number]>('tcp');
-  const set = (change: Partial<typeof typed>): void => setTyped({ ...typed, ...change });
   const { address, port, inboundTag, email } = typed;
   const isPort = /^\d{1,5}$/.test(port.trim()) && Number(port) < 65_536;
   const ask = useMutation({
@@ -30,6 +29,11 @@ export function RouteTest() {
         body: { ...addressFields(address), port: Number(port), network, inboundTag, email: email.trim() },
       }),
   });
+  // An answer counts for the question that was asked.
+  const set = (change: Partial<typeof typed>): void => {
+    setTyped({ ...typed, ...change });
+    ask.reset();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isPort && !ask.isPending) ask.mutate();
@@ -61,7 +65,10 @@ export function RouteTest() {
             label={say('routing.rule.network')}
             value={network}
             options={NETWORKS.map((value) => ({ value, text: value }))}
-            choose={setNetwork}
+            choose={(next) => {
+              setNetwork(next);
+              ask.reset();
+            }}
           />
           <Choice
             label={say('routing.route.inbound')}

@@ -8,7 +8,8 @@ import { issuesAt } from './draft-store.js';
 import { draft } from './queries.js';
 import { RouteTest } from './route-test.js';
 import { isOn, sentenceOf, withSwitch } from './rule-words.js';
-import { listOf, moved, replaced, tagOf, without } from './template.js';
+import { listOf, moved, replaced, tagOf } from './template.js';
+import { removed } from './removed.js';
 import { useDraftState } from './use-draft.js';
 
 const STEPS = [
@@ -100,7 +101,9 @@ export function RulesPage() {
                 className="button small"
                 isDisabled={isFixed}
                 aria-label={say('routing.deleteRule', { place: at + 1 })}
-                onPress={() => draft.changeList('rules', (now) => without(now, at))}
+                onPress={() =>
+                  removed(say, say('routing.ruleTitle', { place: at + 1 }), draft.remove('rules', at))
+                }
               >
                 {say('routing.delete')}
               </Button>

@@ -1,0 +1,80 @@
+// The hosts of each inbound, in the order of subscriptions: moved, switched, deleted.
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { inboundsQuery } from '../api/queries.js';
+import { shownName } from '../format/names.js';
+import { useReader } from '../language/context.js';
+import { weir } from '../api/panel.js';
+import { notifyTrouble } from '../parts/notices.js';
+import { Problem } from '../parts/problem.js';
+import { HostRow } from './host-row.js';
+import { hostSections, movedOrder } from './order.js';
+import { hostsChanged, hostsQuery } from './queries.js';
+import '../clients/clients.css';
+import './hosts.css';
+
+export function HostsPage() {
+  const { say } = useReader();
+  const hosts = useQuery(hostsQuery);
+  const inbounds = useQuery(inboundsQuery);
+  const failed = hosts.error ?? inbounds.error;
+  const groups = hosts.data ?? [];
+  const sections = hostSections(groups, inbounds.data ?? []);
+  const move = useMutation({
+    mutationFn: (ids: readonly string[]) => weir.hosts.reorder({ body: { ids: [...ids] } }),
+    onError: notifyTrouble,
+    onSettled: hostsChanged,
+  });
+  const mover = (groupId: string, inboundId: number) => (step: -1 | 1) => {
+    const order = movedOrder(groups, { groupId, inboundId, step });
+    return order && !move.isPending ? () => move.mutate(order) : undefined;
+  };
+  const named = (id: number): string => {
+    const inbound = inbounds.data?.find((one) => one.id === id);
+    return inbound?.remark || inbound?.tag || String(id);
+  };
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>{say('hosts.title')}</h1>
+        <Link to="/host/new" search={{ inbound: undefined }} className="button main">
+          {say('hosts.new')}
+        </Link>
+      </div>
+      <p className="hint">{say('hosts.about')}</p>
+      {failed && (
+        <Problem error={failed} retry={() => void Promise.all([hosts.refetch(), inbounds.refetch()])} />
+      )}
+      {!failed && (hosts.isPending || inbounds.isPending) && <p role="status">{say('loading')}</p>}
+      {hosts.data?.length === 0 && <p className="empty">{say('hosts.none')}</p>}
+      {sections.map(({ inboundId, groups: own }) => (
+        <section
+          key={inboundId}
+          className="card"
+          data-inbound={inboundId}
+          aria-labelledby={`at-${inboundId}`}
+        >
+          <div className="card-head">
+            <h2 id={`at-${inboundId}`}>
+              <bdi>{shownName(named(inboundId))}</bdi>
+            </h2>
+            <Link to="/host/new" search={{ inbound: String(inboundId) }} className="button small">
+              {say('hosts.addHere')}
+            </Link>
+          </div>
+          {own.every(({ isDisabled }) => isDisabled) && <p className="hint">{say('hosts.allOff')}</p>}
+          <ol className="hosts">
+            {own.map((group) => (
+              <HostRow
+                key={group.groupId}
+                group={group}
+                mover={mover(group.groupId, inboundId)}
+                others={group.inboundIds.filter((id) => id !== inboundId).map(named)}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
+    </div>
+  );
+}

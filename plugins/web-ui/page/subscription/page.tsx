@@ -1,0 +1,89 @@
+// The settings of the subscription, beside what a chosen client gets.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { shownName } from '../format/names.js';
+import { useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
+import { Field } from '../parts/field.js';
+import { Problem } from '../parts/problem.js';
+import { settingSchemasQuery, settingsQuery } from '../system/queries.js';
+import { subscriptionPlugins } from './own-settings.js';
+import { PreviewPane } from './preview-pane.js';
+import { clientsQuery } from './queries.js';
+import { SettingsPane } from './settings-pane.js';
+import '../clients/clients.css';
+import './subscription.css';
+
+const route = getRouteApi('/admin/subscription');
+const SEARCH_MS = 150;
+
+export function SubscriptionPage() {
+  const { say } = useReader();
+  const schemas = useQuery(settingSchemasQuery);
+  const settings = useQuery(settingsQuery);
+  const [saves, setSaves] = useState(0);
+  const failed = schemas.error ?? settings.error;
+  return (
+    <div className="page">
+      <h1>{say('subscription.title')}</h1>
+      <p className="hint">{say('subscription.about')}</p>
+      <div className="columns subscription">
+        <div className="stack">
+          {failed && (
+            <Problem error={failed} retry={() => void Promise.all([schemas.refetch(), settings.refetch()])} />
+          )}
+          {!failed && !(schemas.data && settings.data) && <p role="status">{say('loading')}</p>}
+          {schemas.data && settings.data && (
+            <SettingsPane
+              plugins={subscriptionPlugins(schemas.data.plugins)}
+              stored={settings.data}
+              tellSaved={() => setSaves((now) => now + 1)}
+            />
+          )}
+        </div>
+        <ClientPreview saves={saves} />
+      </div>
+    </div>
+  );
+}
+
+function ClientPreview({ saves }: { saves: number }) {
+  const { say } = useReader();
+  const navigate = useNavigate();
+  const wanted = route.useSearch().client;
+  const [typed, setTyped] = useState('');
+  const [search, setSearch] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), SEARCH_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const found = useQuery(clientsQuery(search));
+  const emails = (found.data?.items ?? []).map(({ email }) => email);
+  const chosen = wanted ?? emails[0];
+  const options = [...new Set([...(wanted === undefined ? [] : [wanted]), ...emails])];
+  return (
+    <section className="card subscription-preview" aria-labelledby="subscription-preview">
+      <h2 id="subscription-preview">{say('preview.title')}</h2>
+      <p className="hint">{say('subscription.previewHint')}</p>
+      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      <Field label={say('groups.find')} type="search" value={typed} onChange={setTyped} maxLength={255} />
+      {found.data && emails.length === 0 && (
+        <p className="muted">{say(search === '' ? 'subscription.noClient' : 'clients.noMatch')}</p>
+      )}
+      {chosen !== undefined && (
+        <>
+          <Choice
+            label={say('subscription.client')}
+            value={chosen}
+            options={options.map((email) => ({ value: email, text: shownName(email) }))}
+            choose={(email) =>
+              void navigate({ to: '/subscription', search: { client: email }, replace: true })
+            }
+          />
+          <PreviewPane key={chosen} email={chosen} saves={saves} />
+        </>
+      )}
+    </section>
+  );
+}

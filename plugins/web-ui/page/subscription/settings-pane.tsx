@@ -1,0 +1,177 @@
+// The settings as a form by section. Only what was changed is sent, and the panel checks it all before it stores any.
+import { useMutation } from '@tanstack/react-query';
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { Button, Form } from 'react-aria-components';
+import { PanelFailure } from '../../../../sdk/failure.js';
+import { weir } from '../api/panel.js';
+import { queries } from '../api/queries.js';
+import type { Values } from '../forms/schema.js';
+import { costOf } from '../forms/values.js';
+import { useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
+import { useDraft } from '../parts/draft.js';
+import { Field } from '../parts/field.js';
+import { notify } from '../parts/notices.js';
+import { Problem } from '../parts/problem.js';
+import { SettingEntry } from '../system/setting-entry.js';
+import {
+  type Extent,
+  namesIn,
+  type PluginSettings,
+  rowsOf,
+  type SecretChange,
+  sectionsOfRows,
+  sentOf,
+  settingOf,
+  shownRows,
+  typedAfter,
+} from '../system/setting-fields.js';
+import '../system/settings.css';
+
+const NO_DRAFT: { readonly typed: Values } = { typed: {} };
+
+export interface SettingsPaneProps {
+  readonly plugins: readonly PluginSettings[];
+  readonly stored: Values;
+  readonly tellSaved: () => void;
+}
+
+export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) {
+  const { say } = useReader();
+  const [search, setSearch] = useState('');
+  const [extent, setExtent] = useState<Extent>('usual');
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const draft = useDraft('settings of the subscription', NO_DRAFT);
+  // Not in the draft: it is stored in the browser.
+  const [secrets, setSecrets] = useState<Readonly<Record<string, SecretChange>>>({});
+  const { typed } = draft.value;
+  const rows = rowsOf(plugins);
+  const pinned = (stored['pinned'] ?? {}) as Readonly<Record<string, string>>;
+  const fixed = new Set(Object.keys(pinned));
+  const values: Values = { ...stored, ...typed };
+  const sent = sentOf(rows, { stored, typed, secrets, fixed });
+  const changed = namesIn(rows, sent);
+  const forget = (): void => {
+    draft.set(NO_DRAFT);
+    setSecrets({});
+  };
+  const save = useMutation({
+    mutationFn: (body: Values) => weir.settings.update({ body }),
+    gcTime: 0,
+    onSuccess: async () => {
+      forget();
+      notify(say('edit.done'));
+      tellSaved();
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['settings'] }),
+        queries.invalidateQueries({ queryKey: ['subscription'] }),
+      ]);
+    },
+  });
+  const issues = save.error instanceof PanelFailure ? save.error.issues : [];
+  const isAsSent = (name: string): boolean =>
+    JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
+  const problems = new Map(
+    issues
+      .map(({ path, message }) => [settingOf(path), message] as const)
+      .filter(([name]) => changed.has(name) && isAsSent(name)),
+  );
+  const touched = new Set([...changed, ...problems.keys()]);
+  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (changed.size > 0 && !save.isPending) save.mutate(sent);
+  };
+  const toggle = (key: string): void =>
+    setClosed((now) =>
+      now.has(key) ? new Set([...now].filter((one) => one !== key)) : new Set([...now, key]),
+    );
+  const cost = plugins
+    .map(({ settings }) => costOf(settings, stored, { ...stored, ...sent }))
+    .find((one) => one !== undefined && one !== 'none' && one !== 'replace');
+  return (
+    <Form
+      className="stack"
+      onSubmit={submit}
+      validationBehavior="aria"
+      aria-label={say('subscription.title')}
+    >
+      <div className="fields">
+        <Field label={say('settings.search')} type="search" value={search} onChange={setSearch} />
+        <Choice
+          label={say('settings.extent')}
+          value={extent}
+          options={(['usual', 'all', 'differing'] as const).map((value) => ({
+            value,
+            text: say(`settings.extent.${value}`),
+          }))}
+          choose={setExtent}
+        />
+      </div>
+      {draft.isRestored && changed.size > 0 && <p className="hint">{say('settings.restored')}</p>}
+      {sections.length === 0 && <p className="muted">{say('settings.none')}</p>}
+      {sections.map(({ key, title, plugin, rows: own }) => {
+        const isOpen =
+          search.trim() !== '' || !closed.has(key) || own.some(({ field }) => problems.has(field.name));
+        return (
+          <section key={key} className="card" data-section={title}>
+            <h2 className="setting-head">
+              <Button className="button quiet" aria-expanded={isOpen} onPress={() => toggle(key)}>
+                {isOpen ? (
+                  <ChevronDown size={20} aria-hidden />
+                ) : (
+                  <ChevronRight size={20} className="mirrored" aria-hidden />
+                )}
+                <bdi>{title}</bdi>
+                <span className="muted" dir="ltr">
+                  {plugin}
+                </span>
+              </Button>
+            </h2>
+            {isOpen && (
+              <ul className="setting-list">
+                {own.map((row) => (
+                  <SettingEntry
+                    key={row.field.name}
+                    row={row}
+                    values={values}
+                    change={(after) =>
+                      draft.set({ typed: typedAfter(rows, typed, { before: values, after }) })
+                    }
+                    secret={secrets[row.field.name]}
+                    changeSecret={(next) => setSecrets((now) => ({ ...now, [row.field.name]: next }))}
+                    problems={problems}
+                    variable={pinned[row.field.name]}
+                    isElsewhere={false}
+                    isChanged={changed.has(row.field.name)}
+                  />
+                ))}
+              </ul>
+            )}
+          </section>
+        );
+      })}
+      {changed.size > 0 && (
+        <div className="setting-bar">
+          {save.error && problems.size === 0 && <Problem error={save.error} />}
+          {problems.size > 0 && (
+            <p className="field-problem" role="alert">
+              {say('settings.refused', { count: problems.size })}
+            </p>
+          )}
+          {cost && <p className="hint">{say(`forms.cost.${cost}`)}</p>}
+          <div className="actions end">
+            <span>{say('settings.changes', { count: changed.size })}</span>
+            <Button className="button" onPress={forget} isDisabled={save.isPending}>
+              {say('settings.discard')}
+            </Button>
+            <Button type="submit" className="button main" isPending={save.isPending}>
+              {say('save')}
+            </Button>
+          </div>
+        </div>
+      )}
+    </Form>
+  );
+}

@@ -1,0 +1,175 @@
+// The logs of the panel and of the core, as they are written: level, search, pause, copy, download.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Copy, Download, Pause, Play } from 'lucide-react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { pluginsQuery } from '../api/queries.js';
+import { useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
+import { Field } from '../parts/field.js';
+import { notify } from '../parts/notices.js';
+import { Problem } from '../parts/problem.js';
+import { found, type LogLine } from './log-lines.js';
+import { LogList } from './log-list.js';
+import { logQuery } from './log-query.js';
+import { COUNTS, LEVELS, LOGS, LONGEST_SEARCH, type LogView, logViewOf, WAYS } from './log-view.js';
+import './logs.css';
+
+const route = getRouteApi('/admin/system/logs');
+const SEARCH_MS = 300;
+const PLUGIN = { panel: 'panel-logs', journal: 'panel-logs', core: 'engine-logs' } as const;
+const NONE: readonly LogLine[] = [];
+
+export function LogsPage() {
+  const { say } = useReader();
+  const view = route.useSearch();
+  const navigate = useNavigate();
+  const [isLive, setLive] = useState(true);
+  const plugins = useQuery(pluginsQuery).data;
+  const log = useQuery(logQuery(view, isLive));
+  const lines = log.data?.lines ?? NONE;
+  // The panel searches the log of the core.
+  const search = useDeferredValue(view.log === 'core' ? '' : (view.search ?? ''));
+  const shown = useMemo(() => found(lines, search), [lines, search]);
+  const show = (part: Readonly<Record<string, string>>, isTyping = false): void =>
+    void navigate({ to: '/system/logs', search: logViewOf({ ...view, ...part }), replace: isTyping });
+  const name = view.log ?? 'panel';
+  const offered = LOGS.filter(
+    (one) =>
+      one === name ||
+      plugins === undefined ||
+      plugins.some((plugin) => plugin.name === PLUGIN[one] && plugin.state === 'running'),
+  );
+  return (
+    <div className="stack logs">
+      <div className="log-choices">
+        <Choice
+          label={say('logs.log')}
+          value={name}
+          options={offered.map((value) => ({ value, text: say(`logs.log.${value}`) }))}
+          choose={(value) => show({ log: value })}
+        />
+        {name === 'core' ? (
+          <Choice
+            label={say('logs.way')}
+            value={view.way ?? ''}
+            options={[
+              { value: '', text: say('filter.all') },
+              ...WAYS.map((value) => ({ value, text: say(`logs.way.${value}`) })),
+            ]}
+            choose={(way) => show({ way })}
+          />
+        ) : (
+          <Choice
+            label={say('logs.level')}
+            value={view.level ?? 'info'}
+            options={LEVELS.map((value) => ({ value, text: say(`logs.level.${value}`) }))}
+            choose={(level) => show({ level })}
+          />
+        )}
+        <Choice
+          label={say('logs.lines')}
+          value={view.lines ?? '500'}
+          options={COUNTS.map((value) => ({ value, text: say('logs.last', { count: Number(value) }) }))}
+          choose={(count) => show({ lines: count })}
+        />
+        <Search view={view} show={show} />
+      </div>
+      <div className="log-head">
+        <p className="muted" role="status">
+          {log.isPending && !log.error && say('loading')}
+          {log.data && say('logs.count', { shown: shown.length, all: lines.length })}
+        </p>
+        <Actions lines={shown} name={name} isLive={isLive} setLive={setLive} />
+      </div>
+      {log.error && <Problem error={log.error} retry={() => void log.refetch()} />}
+      {log.data && shown.length === 0 && (
+        <p className="muted">{say(lines.length === 0 ? 'logs.none' : 'logs.noMatch')}</p>
+      )}
+      {shown.length > 0 && <LogList key={name} lines={shown} label={say(`logs.log.${name}`)} />}
+      {name === 'core' && <p className="hint">{say('logs.coreHint')}</p>}
+    </div>
+  );
+}
+
+interface SearchProps {
+  readonly view: LogView;
+  readonly show: (part: Readonly<Record<string, string>>, isTyping: boolean) => void;
+}
+
+/** What is typed stays in the field; the address follows when typing rests. */
+function Search({ view, show }: SearchProps) {
+  const { say } = useReader();
+  const [typed, setTyped] = useState(view.search ?? '');
+  const sent = useRef(view.search ?? '');
+  const latest = useRef(show);
+  latest.current = show;
+  useEffect(() => {
+    if ((view.search ?? '') === sent.current) return;
+    sent.current = view.search ?? '';
+    setTyped(sent.current);
+  }, [view.search]);
+  useEffect(() => {
+    if (typed === sent.current) return undefined;
+    const timer = setTimeout(() => {
+      sent.current = typed;
+      latest.current({ search: typed }, true);
+    }, SEARCH_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <Field
+      label={say('logs.search')}
+      type="search"
+      value={typed}
+      onChange={setTyped}
+      maxLength={LONGEST_SEARCH}
+    />
+  );
+}
+
+interface ActionsProps {
+  readonly lines: readonly LogLine[];
+  readonly name: string;
+  readonly isLive: boolean;
+  readonly setLive: (isLive: boolean) => void;
+}
+
+function Actions({ lines, name, isLive, setLive }: ActionsProps) {
+  const { say } = useReader();
+  const textOf = (): string => lines.map(({ text }) => `${text}\n`).join('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(textOf());
+      notify(say('logs.copied', { count: lines.length }));
+    } catch {
+      // Without HTTPS.
+      notify(say('logs.notCopied'));
+    }
+  };
+  const download = (): void => {
+    const url = URL.createObjectURL(new Blob([textOf()], { type: 'text/plain;charset=utf-8' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = `weir-${name}-${new Date().toISOString().slice(0, 19).replace(/\D/g, '-')}.log`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  };
+  return (
+    <div className="actions">
+      <Button className="button" onPress={() => setLive(!isLive)}>
+        {isLive ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
+        {say(isLive ? 'logs.pause' : 'logs.goOn')}
+      </Button>
+      <Button className="button" isDisabled={lines.length === 0} onPress={() => void copy()}>
+        <Copy size={16} aria-hidden />
+        {say('copy')}
+      </Button>
+      <Button className="button" isDisabled={lines.length === 0} onPress={download}>
+        <Download size={16} aria-hidden />
+        {say('system.download')}
+      </Button>
+    </div>
+  );
+}
