@@ -175,13 +175,58 @@ test.serial('what saving ends is said before', async (t) => {
   t.is((await world.api<Stored>(`inbounds/get/${id}`)).port, 41_007);
 });
 
+test.serial('a quota, an end and a certificate are typed as people say them', async (t) => {
+  t.timeout(MINUTES);
+  const { id } = await makeInbound(41_009, 'limited', { total: 3 * 1024 ** 3 });
+  const { page, show, logIn } = await openPage(t, browser, world);
+  await page.route('**/x/certificates', (route) =>
+    route.fulfill({
+      json: {
+        success: true,
+        msg: '',
+        obj: [
+          { state: 'valid', names: ['a.example'], certificateFile: '/certs/a.pem', keyFile: '/certs/a.key' },
+        ],
+      },
+    }),
+  );
+  await logIn();
+  await show(`/inbound?id=${id}`);
+  const quota = page.getByLabel('Quota');
+  t.is(await quota.inputValue(), '3');
+  await quota.fill('1.5 x');
+  await page.getByText('This is not an amount.').waitFor();
+  await quota.fill('');
+  await page.getByLabel('Ends').selectOption('date');
+  await page.getByText(/^Date and time/).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('The inbound is saved.').waitFor();
+  const stored = await world.api<{ total: number; expiryTime: number }>(`inbounds/get/${id}`);
+  t.is(stored.total, 0);
+  t.true(stored.expiryTime > Date.now());
+  // The file is not here, so this is not saved.
+  await show(`/inbound?id=${id}`);
+  await page.getByLabel('Security', { exact: true }).selectOption('tls');
+  await page.getByLabel('Certificate of this machine').selectOption({ label: 'a.example' });
+  const shown = JSON.parse(await page.locator('#inbound-json').inputValue()) as Record<string, object>;
+  t.like(shown, {
+    total: 0,
+    streamSettings: {
+      tlsSettings: {
+        serverName: 'a.example',
+        certificates: [{ certificateFile: '/certs/a.pem', keyFile: '/certs/a.key' }],
+      },
+    },
+  });
+});
+
 test.serial('the target of REALITY is scanned, and a found one fills the form', async (t) => {
   t.timeout(MINUTES);
   const { page, show, logIn } = await openPage(t, browser, world);
   await logIn();
   await show('/inbound/new');
   await page.getByLabel('Security').selectOption('reality');
-  await page.getByLabel('Target').fill('41099');
+  await page.getByLabel('Target', { exact: true }).fill('41099');
   await page.getByRole('button', { name: 'Scan this target' }).click();
   // Nothing listens there.
   await page.getByText('REALITY cannot use it:').waitFor();
@@ -218,7 +263,7 @@ test.serial('the target of REALITY is scanned, and a found one fills the form', 
   t.deepEqual(await violations(page), []);
   t.deepEqual(await outside(page), []);
   await page.getByRole('button', { name: 'Use: a.example:443' }).click();
-  t.is(await page.getByLabel('Target').inputValue(), 'a.example:443');
+  t.is(await page.getByLabel('Target', { exact: true }).inputValue(), 'a.example:443');
   t.is(await page.getByLabel('Server names').inputValue(), 'a.example\nb.example');
 });
 

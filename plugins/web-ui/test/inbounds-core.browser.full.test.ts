@@ -146,6 +146,18 @@ for (const [protocol, l4, fill] of CASES)
     await user.end();
   });
 
+for (const network of ['ws', 'grpc', 'httpupgrade', 'xhttp', 'kcp'])
+  test.serial(`vless over ${network}: made by the form, a client connects by its link`, async (t) => {
+    t.timeout(MINUTES);
+    const { id } = await make(t, 'vless', async (page) => {
+      await page.getByLabel('Transport', { exact: true }).selectOption(network);
+    });
+    await panel.addClient(`user-${network}`, [id]);
+    const user = await connect(t, panel, `user-${network}`, server);
+    t.is(await user.download(10_000), 10_000);
+    await user.end();
+  });
+
 test.serial('wireguard and tunnel: made by the form, the core listens', async (t) => {
   t.timeout(MINUTES);
   const wireguard = await make(t, 'wireguard', (page) =>

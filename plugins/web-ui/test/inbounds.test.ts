@@ -55,7 +55,17 @@ test('an edit sends changed parts only, and never clients or counters', (t) => {
   const stored = { id: 1, up: 9, port: 1, protocol: 'bird', settings: { odd: 1, clients: [{ email: 'a' }] } };
   const before = documentOf(stored, schemas);
   t.deepEqual(before, { port: 1, protocol: 'bird', settings: { odd: 1 } });
-  t.deepEqual(editOf(before, { ...before, port: 2 }), { port: 2 });
+  t.deepEqual(editOf(before, { ...before, port: 2 }, schemas), { port: 2 });
+});
+
+test('what was taken away is sent blank, because what is not sent stays', (t) => {
+  const nullable: ProtocolsReply = {
+    ...schemas,
+    inbound: { properties: { nodeId: { type: ['integer', 'null'] }, total: { type: 'integer' } } },
+  };
+  const before = { nodeId: 3, total: 9, remark: 'a', sniffing: { enabled: true }, settings: {} };
+  t.deepEqual(editOf(before, {}, nullable), { nodeId: null, total: 0, remark: '', sniffing: {} });
+  t.deepEqual(editOf({ total: 0, remark: '' }, {}, nullable), {});
 });
 
 test('a broken text says its line', (t) => {

@@ -20,15 +20,24 @@ export interface SchemaFormProps {
   readonly problems?: Problems;
   /** what a page puts below a field */
   readonly beside?: (name: string) => ReactNode;
+  /** what a page puts in place of a field; undefined for most */
+  readonly instead?: (field: FormField) => ReactNode;
 }
 
-export function SchemaForm({ schema, values, change, problems, beside }: SchemaFormProps) {
+export function SchemaForm({ schema, values, change, problems, beside, instead }: SchemaFormProps) {
   const { say } = useReader();
-  const row = (field: FormField) => (
-    <SchemaField key={field.name} field={field} values={values} change={change} problems={problems}>
-      {beside?.(field.name)}
-    </SchemaField>
-  );
+  const row = (field: FormField) => {
+    const own = instead?.(field);
+    return own === undefined ? (
+      <SchemaField key={field.name} field={field} values={values} change={change} problems={problems}>
+        {beside?.(field.name)}
+      </SchemaField>
+    ) : (
+      <div key={field.name} className="schema-field">
+        {own}
+      </div>
+    );
+  };
   const isWrong = (fields: readonly FormField[]) =>
     hasProblem(
       problems,

@@ -87,8 +87,21 @@ export function newDocument(
   };
 }
 
-/** What to send for an edit: only parts that were changed. */
-export const editOf = (before: Values, after: Values): Values => changedOf(before, after);
+/** What a value is when nobody wants it any more; undefined where it cannot be taken away. */
+function blankOf(value: unknown, schema: JsonSchema | undefined): unknown {
+  const kinds = [schema?.type ?? [], ...(schema?.anyOf ?? []).map(({ type }) => type ?? [])].flat();
+  if (typeof value === 'number') return kinds.includes('null') ? null : 0;
+  return isRecord(value) ? {} : undefined;
+}
+
+/** What to send for an edit: only parts that were changed. What was taken away is sent blank, because what is not sent stays. */
+export function editOf(before: Values, after: Values, { inbound }: Pick<ProtocolsReply, 'inbound'>): Values {
+  const gone = Object.entries(before).flatMap(([name, value]) => {
+    const blank = after[name] === undefined ? blankOf(value, inbound.properties?.[name]) : undefined;
+    return blank === undefined || JSON.stringify(blank) === JSON.stringify(value) ? [] : [[name, blank]];
+  });
+  return { ...Object.fromEntries(gone), ...changedOf(before, after) };
+}
 
 /** What the reader changed, field by field, above what somebody else has saved meanwhile. */
 export function mergedAbove(before: Values, mine: Values, theirs: Values): Values {

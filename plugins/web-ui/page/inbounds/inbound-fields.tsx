@@ -2,12 +2,20 @@
 import { below, hasProblem, type Problems } from '../forms/problems.js';
 import type { JsonSchema, Values } from '../forms/schema.js';
 import { SchemaForm } from '../forms/schema-form.js';
+import { withValue } from '../forms/values.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { CertificateChoice } from './certificate-choice.js';
 import { fieldsBeside, newDocument, partOf, withStream } from './document.js';
+import { EndField, NodeField, QuotaField } from './own-fields.js';
 import type { Schemas } from './plan.js';
 import { TargetScan } from './target-scan.js';
+
+const OWN = new Map([
+  ['total', QuotaField],
+  ['expiryTime', EndField],
+  ['nodeId', NodeField],
+]);
 
 export interface InboundFieldsProps {
   readonly document: Values;
@@ -74,7 +82,25 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
           {...wrong('protocol')}
         />
       )}
-      <SchemaForm schema={fieldsBeside(protocols)} values={document} change={change} problems={problems} />
+      <SchemaForm
+        schema={fieldsBeside(protocols)}
+        values={document}
+        change={change}
+        problems={problems}
+        instead={(field) => {
+          const { name } = field;
+          const Own = OWN.get(name);
+          return (
+            Own && (
+              <Own
+                value={document[name]}
+                set={(value) => change(withValue(document, field, value))}
+                {...wrong(name)}
+              />
+            )
+          );
+        }}
+      />
       {protocol && Object.keys(protocol.settings.properties ?? {}).length > 0 && (
         <section className="card">
           <h2>{say('inbounds.settings')}</h2>
