@@ -166,7 +166,8 @@ for (const [language, theme] of [
     });
     await logIn();
     await show('/groups');
-    await page.locator('.group [aria-expanded]').first().click();
+    const family = page.locator('[data-group="family"] .button');
+    await family.nth(1).click();
     await page.locator('.bulk').waitFor();
     for (const width of [360, 1440]) {
       await page.setViewportSize({ width, height: 900 });
@@ -174,7 +175,7 @@ for (const [language, theme] of [
       t.deepEqual(await outside(page), [], `groups ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `groups-${width}-${language}-${theme}.png`) });
     }
-    await page.locator('.group .button').first().click();
+    await family.first().click();
     await page.locator('[role=dialog] .checks label').first().waitFor();
     for (const width of [360, 1440]) {
       await page.setViewportSize({ width, height: 900 });

@@ -134,6 +134,10 @@ test.serial('two admins: what both have changed is chosen', async (t) => {
   t.is(saved?.path, '/theirs');
   t.is(saved?.sni, 'mine.example.com');
   t.deepEqual(saved?.tags, ['EU']);
+  await page.locator('.notices').getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  const [undone] = await stored();
+  t.deepEqual([undone?.sni, undone?.path], ['front.example.com', '/theirs']);
 });
 
 test.serial('hosts are moved, switched, deleted and brought back', async (t) => {

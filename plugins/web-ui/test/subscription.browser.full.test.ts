@@ -19,7 +19,7 @@ test.before(async () => {
     remark: 'home',
   });
   for (const email of ['ann', 'ben']) await world.api('clients/add', { client: { email }, inboundIds: [id] });
-  await world.api('setting/update', { subAltAutoDetect: true });
+  await world.api('setting/update', { subJsonEnable: true, subAltEnable: true, subAltAutoDetect: true });
   if (shots) await mkdir(shots, { recursive: true });
 });
 test.after.always(async () => {
@@ -88,7 +88,7 @@ test.serial('a setting is changed beside what it changes', async (t) => {
   await page.locator('.preview .copy textarea').first().waitFor();
   t.false((await body.inputValue()).includes('at%20home'));
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The save changed 2 lines.').waitFor();
+  await page.getByText('The save changed 1 line.').waitFor();
   t.regex(await body.inputValue(), /#ben%20at%20home$/m);
   t.regex(await page.locator('.preview-changes ins').innerText(), /ben%20at%20home/);
   t.not(before, await body.inputValue());

@@ -75,10 +75,14 @@ export function lineChanges(before: string, after: string): LineChanges {
   return { added, removed };
 }
 
+/** A digest of the rest: it would be one more change each time. */
+const DIGEST = 'etag';
 /** A whole reply as one text, to say what a save has changed. */
 export const wholeText = ({ status, headers, body }: Preview): string =>
   [
     String(status),
-    ...headerRows(headers).map(({ name, value }) => `${name}: ${value}`),
+    ...headerRows(headers)
+      .filter(({ name }) => name.toLowerCase() !== DIGEST)
+      .map(({ name, value }) => `${name}: ${value}`),
     shownBody(body).text,
   ].join('\n');
