@@ -25,7 +25,7 @@ const BASE64 = /^[A-Za-z\d+/]+={0,2}$/;
 
 /** Undefined for what is no base64 of a text. */
 function decoded(text: string): string | undefined {
-  if (text.length < 8 || text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
   try {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
