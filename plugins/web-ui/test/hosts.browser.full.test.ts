@@ -134,6 +134,11 @@ test.serial('two admins: what both have changed is chosen', async (t) => {
   t.is(saved?.path, '/theirs');
   t.is(saved?.sni, 'mine.example.com');
   t.deepEqual(saved?.tags, ['EU']);
+  // The form begins with what was saved, not with what the page knew before.
+  await page.locator('.host-name').first().click();
+  const sni = page.getByLabel('Server name (SNI)');
+  await sni.waitFor();
+  t.is(await sni.inputValue(), 'mine.example.com');
   await page.locator('.notices').getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Undone.').waitFor();
   const [undone] = await stored();

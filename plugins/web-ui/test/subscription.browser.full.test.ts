@@ -48,13 +48,13 @@ test.serial('a client page shows what each program gets', async (t) => {
   t.regex(await body.inputValue(), /^vless:\/\//);
   await page.getByText('sent as base64').waitFor();
 
-  await page.getByLabel('Format').selectOption('json');
+  await page.getByLabel('Format', { exact: true }).selectOption('json');
   await page.getByText('Format json').waitFor();
   const json = await preview('email=ann&path=json');
   t.deepEqual(JSON.parse(await body.inputValue()), JSON.parse(json.body));
 
-  await page.getByLabel('Format').selectOption({ label: 'Standard address' });
-  await page.getByLabel('Program').selectOption('mihomo');
+  await page.getByLabel('Format', { exact: true }).selectOption({ label: 'Standard address' });
+  await page.getByLabel('Program', { exact: true }).selectOption('mihomo');
   await page.getByText('Format alt').waitFor();
   t.regex(await body.inputValue(), /^proxies:/m);
   await page.locator('.fold summary', { hasText: 'headers' }).click();
