@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { BASE, bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { BASE, bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -97,6 +97,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `api ${width}`);
       t.deepEqual(await outside(page), [], `api ${width}`);
+      t.is(await sideways(page), 0, `api ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `api-${width}-${language}-${theme}.png`) });
     }
     t.deepEqual(complaints, []);

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -173,6 +173,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `groups ${width}`);
       t.deepEqual(await outside(page), [], `groups ${width}`);
+      t.is(await sideways(page), 0, `groups ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `groups-${width}-${language}-${theme}.png`) });
     }
     await family.first().click();
@@ -181,6 +182,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `add clients ${width}`);
       t.deepEqual(await outside(page), [], `add clients ${width}`);
+      t.is(await sideways(page), 0, `add clients ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `add-${width}-${language}-${theme}.png`) });
     }
     t.deepEqual(complaints, []);

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -138,6 +138,7 @@ for (const [language, theme] of [
       await page.locator('.preview').scrollIntoViewIfNeeded();
       t.deepEqual(await violations(page), [], `client ${width}`);
       t.deepEqual(await outside(page), [], `client ${width}`);
+      t.is(await sideways(page), 0, `client ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `preview-${width}-${language}-${theme}.png`) });
     }
     await show('/subscription');
@@ -147,6 +148,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `settings ${width}`);
       t.deepEqual(await outside(page), [], `settings ${width}`);
+      t.is(await sideways(page), 0, `settings ${width}`);
       if (shots)
         await page.screenshot({ path: join(shots, `subscription-${width}-${language}-${theme}.png`) });
     }
