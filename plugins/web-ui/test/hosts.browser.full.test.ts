@@ -19,12 +19,12 @@ test.before(async () => {
   home = (
     await world.api<Inbound>('inbounds/add', {
       ...inbound,
-      port: 40_011,
+      port: 40_061,
       remark: 'home',
       streamSettings: stream,
     })
   ).id;
-  away = (await world.api<Inbound>('inbounds/add', { ...inbound, port: 40_012, remark: 'away' })).id;
+  away = (await world.api<Inbound>('inbounds/add', { ...inbound, port: 40_062, remark: 'away' })).id;
   await world.api('clients/add', { client: { email: 'ann' }, inboundIds: [home] });
   if (shots) await mkdir(shots, { recursive: true });
 });
