@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { BASE, bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { BASE, bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -18,7 +18,7 @@ test.before(async () => {
     port: 40_051,
     remark: 'home',
   });
-  await world.api('clients/add', { client: { email: 'ann/ben' }, inboundIds: [id] });
+  await world.api('clients/add', { client: { email: 'ann?ben' }, inboundIds: [id] });
   for (const name of ['unused', 'bot']) {
     const { token } = await world.api<{ token: string }>('setting/apiTokens/create', { name });
     if (name === 'bot')
@@ -42,13 +42,13 @@ test.serial('a call is filled in, tried, and written as a command', async (t) =>
   const call = page.getByLabel('Call', { exact: true });
   await call.selectOption('clients.get');
   t.true(await page.getByRole('button', { name: 'Send' }).isDisabled());
-  await page.getByLabel('email').fill('ann/ben');
+  await page.getByLabel('email').fill('ann?ben');
   const command = await page.getByLabel('As a command').inputValue();
-  t.true(command.includes(`${BASE}/panel/api/clients/get/ann%2Fben'`), command);
+  t.true(command.includes(`${BASE}/panel/api/clients/get/ann%3Fben'`), command);
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText(/^200 after/).waitFor();
   const reply = JSON.parse(await page.getByLabel('Reply').inputValue()) as { obj: { email: string } };
-  t.is(reply.obj.email, 'ann/ben');
+  t.is(reply.obj.email, 'ann?ben');
   await page.getByLabel('email').fill('nobody');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText(/^404 after/).waitFor();
@@ -97,6 +97,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `api ${width}`);
       t.deepEqual(await outside(page), [], `api ${width}`);
+      t.is(await sideways(page), 0, `api ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `api-${width}-${language}-${theme}.png`) });
     }
     t.deepEqual(complaints, []);

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -166,20 +166,23 @@ for (const [language, theme] of [
     });
     await logIn();
     await show('/groups');
-    await page.locator('.group [aria-expanded]').first().click();
+    const family = page.locator('[data-group="family"] .button');
+    await family.nth(1).click();
     await page.locator('.bulk').waitFor();
     for (const width of [360, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `groups ${width}`);
       t.deepEqual(await outside(page), [], `groups ${width}`);
+      t.is(await sideways(page), 0, `groups ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `groups-${width}-${language}-${theme}.png`) });
     }
-    await page.locator('.group .button').first().click();
+    await family.first().click();
     await page.locator('[role=dialog] .checks label').first().waitFor();
     for (const width of [360, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `add clients ${width}`);
       t.deepEqual(await outside(page), [], `add clients ${width}`);
+      t.is(await sideways(page), 0, `add clients ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `add-${width}-${language}-${theme}.png`) });
     }
     t.deepEqual(complaints, []);

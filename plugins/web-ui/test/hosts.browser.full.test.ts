@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -19,12 +19,12 @@ test.before(async () => {
   home = (
     await world.api<Inbound>('inbounds/add', {
       ...inbound,
-      port: 40_011,
+      port: 40_061,
       remark: 'home',
       streamSettings: stream,
     })
   ).id;
-  away = (await world.api<Inbound>('inbounds/add', { ...inbound, port: 40_012, remark: 'away' })).id;
+  away = (await world.api<Inbound>('inbounds/add', { ...inbound, port: 40_062, remark: 'away' })).id;
   await world.api('clients/add', { client: { email: 'ann' }, inboundIds: [home] });
   if (shots) await mkdir(shots, { recursive: true });
 });
@@ -134,6 +134,17 @@ test.serial('two admins: what both have changed is chosen', async (t) => {
   t.is(saved?.path, '/theirs');
   t.is(saved?.sni, 'mine.example.com');
   t.deepEqual(saved?.tags, ['EU']);
+  // The form begins with what was saved, not with what the page knew before.
+  await world.api(`hosts/update/${groupId}`, { path: '/later' });
+  await page.locator('.host-name').first().click();
+  const path = page.getByLabel('Path');
+  await path.waitFor();
+  t.is(await path.inputValue(), '/later');
+  t.is(await page.getByLabel('Server name (SNI)').inputValue(), 'mine.example.com');
+  await page.locator('.notices').getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone.').waitFor();
+  const [undone] = await stored();
+  t.deepEqual([undone?.sni, undone?.path], ['front.example.com', '/later']);
 });
 
 test.serial('hosts are moved, switched, deleted and brought back', async (t) => {
@@ -219,6 +230,7 @@ for (const [language, theme] of [
         await page.setViewportSize({ width, height: 900 });
         t.deepEqual(await violations(page), [], `${name} ${width}`);
         t.deepEqual(await outside(page), [], `${name} ${width}`);
+        t.is(await sideways(page), 0, `${name} ${width}`);
         if (shots) await page.screenshot({ path: join(shots, `${name}-${width}-${language}-${theme}.png`) });
       }
     }

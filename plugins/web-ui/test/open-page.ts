@@ -154,3 +154,10 @@ export const outside = (page: Page): Promise<string[]> =>
       .filter((element) => isOut(element) && !isClipped(element.parentElement))
       .map((element) => element.outerHTML.slice(0, 100));
   });
+
+/** How far the page scrolls sideways, in px: `main` scrolls by itself, so `outside` takes what is in it for clipped. */
+export const sideways = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const main = document.querySelector('main');
+    return main ? main.scrollWidth - main.clientWidth : 0;
+  });

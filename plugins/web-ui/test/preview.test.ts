@@ -38,7 +38,7 @@ test('headers and the status are part of what is compared', (t) => {
     status: 200,
     format: 'links',
     rule: null,
-    headers: { A: '1' },
+    headers: { A: '1', ETag: '"x"' },
     body: encoded('vless://x'),
   };
   t.is(wholeText(preview), '200\nA: 1\nvless://x');

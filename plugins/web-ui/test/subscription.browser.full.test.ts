@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, violations, type World } from './open-page.js';
+import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -19,7 +19,7 @@ test.before(async () => {
     remark: 'home',
   });
   for (const email of ['ann', 'ben']) await world.api('clients/add', { client: { email }, inboundIds: [id] });
-  await world.api('setting/update', { subAltAutoDetect: true });
+  await world.api('setting/update', { subJsonEnable: true, subAltEnable: true, subAltAutoDetect: true });
   if (shots) await mkdir(shots, { recursive: true });
 });
 test.after.always(async () => {
@@ -48,13 +48,13 @@ test.serial('a client page shows what each program gets', async (t) => {
   t.regex(await body.inputValue(), /^vless:\/\//);
   await page.getByText('sent as base64').waitFor();
 
-  await page.getByLabel('Format').selectOption('json');
+  await page.getByLabel('Format', { exact: true }).selectOption('json');
   await page.getByText('Format json').waitFor();
   const json = await preview('email=ann&path=json');
   t.deepEqual(JSON.parse(await body.inputValue()), JSON.parse(json.body));
 
-  await page.getByLabel('Format').selectOption({ label: 'Standard address' });
-  await page.getByLabel('Program').selectOption('mihomo');
+  await page.getByLabel('Format', { exact: true }).selectOption({ label: 'Standard address' });
+  await page.getByLabel('Program', { exact: true }).selectOption('mihomo');
   await page.getByText('Format alt').waitFor();
   t.regex(await body.inputValue(), /^proxies:/m);
   await page.locator('.fold summary', { hasText: 'headers' }).click();
@@ -88,7 +88,7 @@ test.serial('a setting is changed beside what it changes', async (t) => {
   await page.locator('.preview .copy textarea').first().waitFor();
   t.false((await body.inputValue()).includes('at%20home'));
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The save changed 2 lines.').waitFor();
+  await page.getByText('The save changed 1 line.').waitFor();
   t.regex(await body.inputValue(), /#ben%20at%20home$/m);
   t.regex(await page.locator('.preview-changes ins').innerText(), /ben%20at%20home/);
   t.not(before, await body.inputValue());
@@ -138,6 +138,7 @@ for (const [language, theme] of [
       await page.locator('.preview').scrollIntoViewIfNeeded();
       t.deepEqual(await violations(page), [], `client ${width}`);
       t.deepEqual(await outside(page), [], `client ${width}`);
+      t.is(await sideways(page), 0, `client ${width}`);
       if (shots) await page.screenshot({ path: join(shots, `preview-${width}-${language}-${theme}.png`) });
     }
     await show('/subscription');
@@ -147,6 +148,7 @@ for (const [language, theme] of [
       await page.setViewportSize({ width, height: 900 });
       t.deepEqual(await violations(page), [], `settings ${width}`);
       t.deepEqual(await outside(page), [], `settings ${width}`);
+      t.is(await sideways(page), 0, `settings ${width}`);
       if (shots)
         await page.screenshot({ path: join(shots, `subscription-${width}-${language}-${theme}.png`) });
     }

@@ -36,12 +36,14 @@ function parameterOf(declared: Json): Parameter[] {
   ];
 }
 
-/** The calls that read: to try one changes nothing. By name. */
+const PREFIX = '/panel/api/';
+
+/** The calls that read, but for those of browsers and of other programs: to try one changes nothing. By name. */
 export function readingCalls(document: unknown): Operation[] {
   return Object.entries(objectOf(objectOf(document)['paths']))
     .flatMap(([path, methods]) => {
       const get = objectOf(methods)['get'];
-      if (get === undefined) return [];
+      if (get === undefined || !path.startsWith(PREFIX)) return [];
       const { operationId, summary, parameters } = objectOf(get);
       return [
         {

@@ -9,6 +9,7 @@ import { Problem } from '../parts/problem.js';
 import { tokensQuery } from '../system/queries.js';
 import { readingCalls } from './operations.js';
 import { TryCall } from './try-call.js';
+import '../clients/clients.css';
 import './api-page.css';
 
 const DAY = 24 * 3_600_000;

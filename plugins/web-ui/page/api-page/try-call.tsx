@@ -11,6 +11,8 @@ import { Problem } from '../parts/problem.js';
 import { commandOf, foundCalls, type Operation, type Parameter, pathOf, shownReply } from './operations.js';
 
 const MOST_OFFERED = 50;
+/** It takes nothing, and says something on each panel. */
+const FIRST = 'server.status';
 
 interface Reply {
   readonly status: number;
@@ -34,7 +36,7 @@ async function call(url: string): Promise<Reply> {
 export function TryCall({ calls }: { calls: readonly Operation[] }) {
   const { say } = useReader();
   const [search, setSearch] = useState('');
-  const [name, setName] = useState('');
+  const [name, setName] = useState(FIRST);
   const found = foundCalls(calls, search);
   const chosen = found.find((one) => one.name === name) ?? found[0];
   const more = Math.max(0, found.length - MOST_OFFERED);

@@ -6,6 +6,8 @@ export interface AreaPage {
   readonly text: MessageKey;
   /** pages that belong to it, such as that of one record */
   readonly also: readonly string[];
+  /** it is not offered while this one does not run */
+  readonly plugin?: string;
 }
 export interface Area {
   /** its page in the bar */
@@ -25,7 +27,7 @@ export const AREAS: readonly Area[] = [
     to: '/inbounds',
     pages: [
       { to: '/inbounds', text: 'inbounds.title', also: [] },
-      { to: '/hosts', text: 'hosts.title', also: ['/host', '/host/new'] },
+      { to: '/hosts', text: 'hosts.title', also: ['/host', '/host/new'], plugin: 'hosts' },
     ],
   },
 ];

@@ -14,8 +14,9 @@ import { useReader } from '../language/context.js';
 import { conflictsOf, merged, mergedIds, onlyTheirs } from '../parts/conflict.js';
 import { ConflictBox } from '../parts/conflict-box.js';
 import { useDraft } from '../parts/draft.js';
-import { notify } from '../parts/notices.js';
+import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
+import { undoable } from '../parts/undo.js';
 import {
   hostChanges,
   type HostFieldName,
@@ -114,12 +115,23 @@ function Editor({ groupId, initial }: { groupId?: string; initial: Edited }) {
   const save = useMutation({
     mutationFn: async () => {
       const sent = { ...body, ...(isMoved && { inboundIds: [...inboundIds] }) };
-      if (groupId === undefined) await weir.hosts.add({ body: sent as HostsAddInput['body'] });
-      else await weir.hosts.update({ groupId, body: sent }, { ifVersion: before.version });
+      if (groupId !== undefined)
+        return undoable({ area: 'host', subject: groupId }, () =>
+          weir.hosts.update({ groupId, body: sent }, { ifVersion: before.version }),
+        );
+      await weir.hosts.add({ body: sent as HostsAddInput['body'] });
+      return undefined;
     },
-    onSuccess: async () => {
+    onSuccess: async (undo) => {
       draft.discard();
-      notify(say('hosts.saved'));
+      const act = undo && {
+        text: say('undo'),
+        run: () =>
+          void undo()
+            .then(() => notify(say('undo.done')), notifyTrouble)
+            .finally(() => void hostsChanged()),
+      };
+      notify(say('hosts.saved'), act);
       await hostsChanged();
       void navigate({ to: '/hosts' });
     },

@@ -11,6 +11,8 @@ export const hostQuery = (groupId: string) =>
   queryOptions({
     queryKey: ['hosts', 'one', groupId],
     queryFn: ({ signal }) => weir.hosts.get({ groupId }, { signal }),
+    // A form begins with what it gets first, so that must not be an earlier visit's.
+    gcTime: 0,
   });
 /** For names of the machines that a host is only for. */
 export const machinesQuery = queryOptions({

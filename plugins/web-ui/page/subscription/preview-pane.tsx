@@ -131,7 +131,8 @@ const MOST_SHOWN = 20;
 
 function Changes({ added, removed }: ReturnType<typeof lineChanges>) {
   const { say } = useReader();
-  const count = added.length + removed.length;
+  // A line that is another now is one change.
+  const count = Math.max(added.length, removed.length);
   const more = Math.max(0, added.length - MOST_SHOWN) + Math.max(0, removed.length - MOST_SHOWN);
   return (
     <section className="preview-changes" aria-label={say('preview.changes')}>

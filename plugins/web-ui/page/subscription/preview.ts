@@ -25,7 +25,7 @@ const BASE64 = /^[A-Za-z\d+/]+={0,2}$/;
 
 /** Undefined for what is no base64 of a text. */
 function decoded(text: string): string | undefined {
-  if (text.length < 8 || text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
+  if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined;
   try {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -75,10 +75,14 @@ export function lineChanges(before: string, after: string): LineChanges {
   return { added, removed };
 }
 
+/** A digest of the rest: it would be one more change each time. */
+const DIGEST = 'etag';
 /** A whole reply as one text, to say what a save has changed. */
 export const wholeText = ({ status, headers, body }: Preview): string =>
   [
     String(status),
-    ...headerRows(headers).map(({ name, value }) => `${name}: ${value}`),
+    ...headerRows(headers)
+      .filter(({ name }) => name.toLowerCase() !== DIGEST)
+      .map(({ name, value }) => `${name}: ${value}`),
     shownBody(body).text,
   ].join('\n');
