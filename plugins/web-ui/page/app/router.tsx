@@ -14,7 +14,7 @@ import { LoginPage } from '../login/page.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
-import { PageFailed } from './page-failed.js';
+import { PageFailed, PartFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
 import { Shell } from './shell.js';
 
@@ -224,6 +224,7 @@ export const router = createRouter({
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
+  defaultErrorComponent: PartFailed,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

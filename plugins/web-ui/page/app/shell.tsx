@@ -25,6 +25,7 @@ import { iconOf } from '../plugin-pages/icons.js';
 import { pluginPagesQuery, type ShownPage, titleIn } from '../plugin-pages/queries.js';
 import { useSharedPreferences } from '../preferences/use-shared.js';
 import { AccountMenu } from './account-menu.js';
+import { keepFocus } from './keep-focus.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
@@ -60,6 +61,7 @@ export function Shell() {
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
   useSharedPreferences(preferencesStore);
+  useEffect(keepFocus, []);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (

@@ -37,7 +37,8 @@ export function InboundPage() {
   const stored = useQuery(inboundQuery(id));
   const schemas = useQuery(inboundSchemasQuery);
   const error = stored.error ?? schemas.error;
-  if (error) return <Problem error={error} />;
+  const retry = () => void Promise.all([stored.refetch(), schemas.refetch()]);
+  if (error) return <Problem error={error} retry={retry} />;
   if (!stored.data || !schemas.data) return <p role="status">{say('loading')}</p>;
   return <Editor key={id} stored={stored.data} schemas={schemas.data} />;
 }
@@ -45,7 +46,7 @@ export function InboundPage() {
 export function NewInboundPage() {
   const { say } = useReader();
   const schemas = useQuery(inboundSchemasQuery);
-  if (schemas.error) return <Problem error={schemas.error} />;
+  if (schemas.error) return <Problem error={schemas.error} retry={() => void schemas.refetch()} />;
   if (!schemas.data) return <p role="status">{say('loading')}</p>;
   return <Editor schemas={schemas.data} />;
 }
