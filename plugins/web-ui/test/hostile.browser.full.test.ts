@@ -57,7 +57,7 @@ test.before(async () => {
     ],
   });
   world = await bootPanel([hostile]);
-  let port = 41_000;
+  let port = 40_730;
   const inbound = async (remark: string, what: string) =>
     (
       await send<{ id: number }>(

@@ -13,7 +13,7 @@ let world: World;
 test.before(async () => {
   browser = await launch();
   world = await bootPanel();
-  const inbound = { protocol: 'vless', listen: '127.0.0.1', port: 40_011, remark: 'home' };
+  const inbound = { protocol: 'vless', listen: '127.0.0.1', port: 40_711, remark: 'home' };
   const { id } = await world.api<{ id: number }>('inbounds/add', inbound);
   await world.api('clients/add', { client: { email: 'ann' }, inboundIds: [id] });
 });
