@@ -87,7 +87,8 @@ test.before(async () => {
   };
   for (const [what, email] of Object.entries(names))
     await send('clients/add', { client: { email }, inboundIds: [id] }, `client ${what}`);
-  for (const [index, text] of [TAG, RTL, PLAIN_RTL, WIDE, 'W'.repeat(255), 'a\0b'].entries()) {
+  const texts = [TAG, RTL, PLAIN_RTL, WIDE, 'W'.repeat(4_096), `${'W'.repeat(59)}\u05d0`, 'a\0b'];
+  for (const [index, text] of texts.entries()) {
     const client = { email: `told-${index}`, comment: text, group: text };
     await send('clients/add', { client, inboundIds: [id] }, `comment ${index}`);
     await send(
@@ -104,7 +105,7 @@ test.before(async () => {
       scheme: 'http',
       address: '127.0.0.1',
       port: 9,
-      enable: true,
+      enable: false,
       allowPrivateAddress: true,
       apiToken: 'x',
     };
@@ -115,7 +116,7 @@ test.before(async () => {
     );
     await send(
       'hosts/add',
-      { remark: text.slice(0, 200), inboundId: id, address: 'example.com' },
+      { remark: text.slice(0, 200), inboundIds: [id], address: 'example.com' },
       `host ${index}`,
     );
     await send('setting/apiTokens/create', { name: text.slice(0, 60) }, `token ${index}`);
@@ -176,8 +177,8 @@ test.serial('names are shown as text, and nothing sticks out', async (t) => {
       t.deepEqual(await outside(page), [], place);
       t.is(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, place);
       t.is(await made(page), 0, place);
-      // The browser logs refused calls, such as a plugin that is not there.
-      const serious = complaints.filter((text) => !/status of 4\d\d/.test(text));
+      // The browser logs refused calls, and what the script of the test may not do in the frame of a plugin.
+      const serious = complaints.filter((text) => !/status of 4\d\d|is sandboxed|origin-keyed/.test(text));
       t.deepEqual(serious, [], place);
       if (shots)
         await page.screenshot({
