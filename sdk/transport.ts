@@ -108,7 +108,10 @@ export class Transport {
     const take = async (response: Response): Promise<T> => {
       if (gives === 'response' && response.ok) return response as T;
       const body = await read(response);
-      return (gives === 'body' ? body : body[gives as 'obj']) as T;
+      // Something else is at this address, such as a proxy with a page of its own.
+      if (gives === 'obj' && body?.success !== true)
+        throw new PanelFailure(response.status, { msg: 'the answer is not that of a panel' });
+      return (gives === 'body' ? body : body?.[gives as 'obj']) as T;
     };
     const isRepeatable = method === 'GET' || key !== undefined;
     for (let attempt = 1; ; attempt++)
@@ -200,12 +203,12 @@ function queryOf(query: Query = {}): string {
 }
 
 type Body = { readonly success?: boolean; readonly msg?: string; readonly obj?: unknown };
-async function read(response: Response): Promise<Body> {
+async function read(response: Response): Promise<Body | null> {
   const text = await response.text();
   const retryAfterMs = retryAfterOf(response.headers);
-  let body: Body;
+  let body: Body | null;
   try {
-    body = JSON.parse(text) as Body;
+    body = JSON.parse(text) as Body | null;
   } catch {
     throw new PanelFailure(
       response.status,

@@ -15,13 +15,13 @@ test.before(async () => {
   browser = await launch();
   world = await bootPanel();
   const { api } = world;
-  const inbound = { protocol: 'vless', listen: '127.0.0.1', port: 40_011, remark: 'home' };
+  const inbound = { protocol: 'vless', listen: '127.0.0.1', port: 40_721, remark: 'home' };
   inboundId = (await api<{ id: number }>('inbounds/add', inbound)).id;
   for (let i = 1; i <= 60; i++) await add(`many-${i}`);
   await add('ann');
   await api('clients/update/ann', { comment: 'pays monthly', limitIp: 3 });
   const remark = '<img src=x onerror=complain("script")>';
-  await api('inbounds/add', { ...inbound, port: 40_012, remark });
+  await api('inbounds/add', { ...inbound, port: 40_722, remark });
   await api('clients/del/many-60', {});
   if (shots) await mkdir(shots, { recursive: true });
 });

@@ -80,6 +80,43 @@ test.serial('a node is tested, added, carries an inbound, and is shown as a tree
   t.deepEqual(complaints, []);
 });
 
+test.serial('what somebody else has saved meanwhile is shown field by field', async (t) => {
+  t.timeout(MINUTES);
+  const { page, complaints, show, logIn } = await openPage(t, browser, world);
+  const [node] = await world.api<{ id: number }[]>('nodes/list');
+  const update = (body: object) => world.api(`nodes/update/${node?.id}`, body);
+  await logIn();
+  await show(`/node?id=${node?.id}&edit=1`);
+  await page.getByText('More settings').click();
+  await page.getByLabel('Remark').fill('mine');
+  await page.getByLabel('Name').fill('Paris, mine');
+  await update({ remark: 'theirs', outboundTag: 'direct' });
+  // A draft remembers what it began with: after a reload, too, their changes are theirs.
+  await page.reload();
+  await page.getByRole('button', { name: 'Save without a test' }).click();
+  const box = page.locator('.conflict');
+  await box.getByText('Their changes of these fields are kept: Outbound to call it by.').waitFor();
+  t.is(await box.locator('fieldset').count(), 1);
+  await box.getByLabel('Mine: mine').waitFor();
+  t.deepEqual(await violations(page), []);
+  if (shots) await page.screenshot({ path: join(shots, 'node-conflict.png'), fullPage: true });
+  await box.getByLabel('Theirs: theirs').check();
+  await box.getByRole('button', { name: 'Use these' }).click();
+  await box.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save without a test' }).click();
+  await page.locator('.facts').waitFor();
+  t.like((await world.api<object[]>('nodes/list'))[0], {
+    name: 'Paris, mine',
+    remark: 'theirs',
+    outboundTag: 'direct',
+  });
+  await update({ name: 'Paris', remark: '', outboundTag: '' });
+  t.deepEqual(
+    complaints.filter((text) => !/status of 409/.test(text)),
+    [],
+  );
+});
+
 test.serial('nothing sticks out, and axe finds nothing', async (t) => {
   t.timeout(MINUTES);
   const [node] = await world.api<{ id: number }[]>('nodes/list');

@@ -1,8 +1,10 @@
 // What the page makes of nodes: addresses as people type them, the order of the tree, and states.
 import test from 'ava';
+import { nodeOfTexts, textsOfNode } from '../page/nodes/node-texts.js';
 import { placeOfTyped, typedPlace } from '../page/nodes/place.js';
 import { stateOf } from '../page/nodes/state.js';
 import { type PanelNode, treeOf } from '../page/nodes/tree.js';
+import { conflictsOf, merged } from '../page/parts/conflict.js';
 import { BLANK_NODE, bodyOf, fieldOfIssue } from '../page/nodes/wanted.js';
 
 const node = (more: Partial<PanelNode>): PanelNode =>
@@ -96,4 +98,18 @@ test('a state says why', (t) => {
   t.is(stateOf(node({ engineState: 'error', engineError: 'bad config' }), sync).level, 'bad');
   t.is(stateOf(node({}), { ...sync, refused: 1 }).level, 'warn');
   t.like(stateOf(node({}), { ...sync, problem: 'too old' }), { level: 'warn', reasons: ['too old'] });
+});
+
+test('a typed node is the same after it was compared as texts', (t) => {
+  const typed = { ...BLANK_NODE, name: 'Paris', allowPrivateAddress: true, inboundTags: ['b,c', 'a'] };
+  t.deepEqual(nodeOfTexts(textsOfNode(typed)), { ...typed, inboundTags: ['a', 'b,c'] });
+  const before = textsOfNode(typed);
+  t.deepEqual(conflictsOf(before, before, textsOfNode({ ...typed, inboundTags: ['a', 'b,c'] })), []);
+  const mine = textsOfNode({ ...typed, remark: 'mine' });
+  const theirs = textsOfNode({ ...typed, remark: 'theirs', allowPrivateAddress: false });
+  t.deepEqual(conflictsOf(before, mine, theirs), [
+    { field: 'remark', before: '', mine: 'mine', theirs: 'theirs' },
+  ]);
+  const saved = nodeOfTexts(merged(before, mine, theirs, {}));
+  t.like(saved, { remark: 'mine', allowPrivateAddress: false, name: 'Paris' });
 });

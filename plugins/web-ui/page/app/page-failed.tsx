@@ -2,15 +2,24 @@
 import { useRouter } from '@tanstack/react-router';
 import { Problem } from '../parts/problem.js';
 
-export function PageFailed({ error, reset }: { error: unknown; reset: () => void }) {
+interface Failed {
+  readonly error: unknown;
+  readonly reset: () => void;
+}
+
+/** In place of the whole page. */
+export const PageFailed = (failed: Failed) => (
+  <main className="alone">
+    <PartFailed {...failed} />
+  </main>
+);
+
+/** Below the bar, which stays. */
+export function PartFailed({ error, reset }: Failed) {
   const router = useRouter();
   const again = () => {
     reset();
     void router.invalidate();
   };
-  return (
-    <main className="alone">
-      <Problem error={error} retry={again} />
-    </main>
-  );
+  return <Problem error={error} retry={again} />;
 }

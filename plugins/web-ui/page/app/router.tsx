@@ -15,7 +15,7 @@ import { spoken } from '../language/context.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
 import { NotFound } from './not-found.js';
-import { PageFailed } from './page-failed.js';
+import { PageFailed, PartFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
 import { Shell } from './shell.js';
 
@@ -315,6 +315,7 @@ export const router = createRouter({
   basepath: pageUrl.pathname.replace(/\/$/, ''),
   parseSearch,
   stringifySearch,
+  defaultErrorComponent: PartFailed,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

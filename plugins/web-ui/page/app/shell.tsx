@@ -28,6 +28,7 @@ import { useSharedPreferences } from '../preferences/use-shared.js';
 import { AccountMenu } from './account-menu.js';
 import { AreaTabs } from './area-tabs.js';
 import { areaOf } from './areas.js';
+import { keepFocus } from './keep-focus.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
@@ -82,6 +83,7 @@ export function Shell() {
     plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
   useLive(isRunning('realtime'));
   useSharedPreferences(preferencesStore);
+  useEffect(keepFocus, []);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
   const keys = useShortcuts();
   return (

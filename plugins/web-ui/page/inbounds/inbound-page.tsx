@@ -35,7 +35,8 @@ export function InboundPage() {
   const stored = useQuery(inboundQuery(id));
   const schemas = useQuery(inboundSchemasQuery);
   const error = stored.error ?? schemas.error;
-  if (error) return <Problem error={error} />;
+  const retry = () => void Promise.all([stored.refetch(), schemas.refetch()]);
+  if (error) return <Problem error={error} retry={retry} />;
   if (!stored.data || !schemas.data) return <p role="status">{say('loading')}</p>;
   return <Editor key={id} stored={stored.data} schemas={schemas.data} />;
 }
@@ -45,8 +46,8 @@ export function NewInboundPage() {
   const { from } = newRoute.useSearch();
   const original = useQuery({ ...inboundQuery(Number(from)), enabled: from !== undefined });
   const schemas = useQuery(inboundSchemasQuery);
-  const error = schemas.error ?? original.error;
-  if (error) return <Problem error={error} />;
+  const failed = [schemas, original].find(({ error }) => error);
+  if (failed) return <Problem error={failed.error} retry={() => void failed.refetch()} />;
   if (!schemas.data || (from !== undefined && !original.data)) return <p role="status">{say('loading')}</p>;
   const { data } = original;
   const first =

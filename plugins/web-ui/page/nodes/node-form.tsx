@@ -12,8 +12,10 @@ import { useDraft } from '../parts/draft.js';
 import { Field } from '../parts/field.js';
 import { Problem } from '../parts/problem.js';
 import { Adopted } from './adopted.js';
+import { NodeConflict } from './node-conflict.js';
 import { nodesChanged } from './queries.js';
-import { bodyOf, fieldOfIssue, type TypedNode } from './wanted.js';
+import type { PanelNode } from './tree.js';
+import { bodyOf, fieldOfIssue, type TypedNode, typedOf } from './wanted.js';
 
 const TLS: readonly (readonly [TypedNode['tlsVerifyMode'], MessageKey])[] = [
   ['verify', 'nodes.tls.verify'],
@@ -21,6 +23,12 @@ const TLS: readonly (readonly [TypedNode['tlsVerifyMode'], MessageKey])[] = [
   ['mtls', 'nodes.tls.mtls'],
   ['skip', 'nodes.tls.skip'],
 ];
+
+interface Edited {
+  readonly typed: TypedNode;
+  /** what the form began with: what changes on the panel meanwhile is not a change of the reader */
+  readonly base: { readonly typed: TypedNode; readonly version: string | undefined };
+}
 
 export interface NodeFormProps {
   /** undefined for a new one */
@@ -35,11 +43,14 @@ export interface NodeFormProps {
 
 export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeFormProps) {
   const { say, format } = useReader();
-  const draft = useDraft(`node.${id ?? 'new'}`, initial);
-  const typed = draft.value;
+  const [start] = useState<Edited>({ typed: initial, base: { typed: initial, version } });
+  const draft = useDraft<Edited>(`node.${id ?? 'new'}`, start);
+  const { typed, base } = draft.value;
+  /** what somebody else has saved meanwhile */
+  const [theirs, setTheirs] = useState<Edited['base']>();
   const [token, setToken] = useState('');
   const [tested, setTested] = useState('');
-  const set = (change: Partial<TypedNode>): void => draft.set({ ...typed, ...change });
+  const set = (change: Partial<TypedNode>): void => draft.set({ typed: { ...typed, ...change }, base });
   const body = bodyOf(typed, token);
   /** What a call of the panel depends on: a result counts for this only. */
   const callKey = JSON.stringify(
@@ -56,12 +67,19 @@ export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeF
     mutationFn: async () => {
       if (!body) throw new Error('there is no address');
       if (id === undefined) await weir.nodes.add({ body: { ...body, enable: true } });
-      else await weir.nodes.update({ id, body }, version === undefined ? {} : { ifVersion: version });
+      else
+        await weir.nodes.update({ id, body }, base.version === undefined ? {} : { ifVersion: base.version });
     },
     onSuccess: async () => {
       draft.discard();
       await nodesChanged();
       done(typed.name.trim());
+    },
+    onError(error) {
+      const isLate = error instanceof PanelFailure && error.code === 'RECORD_VERSIONS_CHANGED';
+      if (!isLate || !error.current) return;
+      const node = error.current as PanelNode;
+      setTheirs({ typed: typedOf(node), version: node.version });
     },
   });
   const result = tested === callKey ? test.data : undefined;
@@ -83,6 +101,18 @@ export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeF
   const isPlaceWrong = typed.place.trim() !== '' && !body;
   return (
     <Form className="stack node-form" onSubmit={submit}>
+      {theirs && (
+        <NodeConflict
+          before={base.typed}
+          mine={typed}
+          theirs={theirs.typed}
+          choose={(merged) => {
+            draft.set({ typed: merged, base: theirs });
+            setTheirs(undefined);
+            save.reset();
+          }}
+        />
+      )}
       <Field
         label={say('nodes.field.name')}
         value={typed.name}
@@ -180,7 +210,7 @@ export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeF
           </p>
         )}
       </div>
-      {error && <Problem error={error} />}
+      {error && !theirs && <Problem error={error} />}
       <div className="actions end">
         <Button className="button" onPress={cancel}>
           {say('cancel')}

@@ -26,6 +26,7 @@ export function SecondFactor() {
     <section className="card" aria-labelledby="factor">
       <h2 id="factor">{say('system.factor')}</h2>
       {isOn.error && <Problem error={isOn.error} retry={() => void isOn.refetch()} />}
+      {isOn.isPending && <p className="muted">{say('loading')}</p>}
       {isOn.data !== undefined && <p>{say(isOn.data ? 'system.factorOn' : 'system.factorOff')}</p>}
       {recovery.data && <p className="muted">{say('system.codesLeft', { count: recovery.data.left })}</p>}
       <div className="actions">

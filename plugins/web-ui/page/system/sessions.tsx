@@ -35,6 +35,7 @@ export function Sessions() {
         )}
       </div>
       {sessions.error && <Problem error={sessions.error} retry={() => void sessions.refetch()} />}
+      {sessions.isPending && <p className="muted">{say('loading')}</p>}
       <ul className="system-list">
         {all.map(({ id, username, lastUsedAt, createdAt, ip, userAgent, current }) => (
           <li key={id} className="card" data-session={current ? 'current' : 'other'}>

@@ -43,6 +43,7 @@ export function Tokens() {
         </Button>
       </div>
       {tokens.error && <Problem error={tokens.error} retry={() => void tokens.refetch()} />}
+      {tokens.isPending && <p className="muted">{say('loading')}</p>}
       {tokens.data?.length === 0 && <p className="muted">{say('system.noTokens')}</p>}
       <ul className="system-list">
         {tokens.data?.map(({ id, name, enabled, expiresAt, lastUsedAt, kind }) => (
