@@ -55,6 +55,7 @@ RULES = (
     "there is no node",
     "select at least one inbound",
     "only leastLoad has weights",
+    "params.",  # of a job: each action takes its own
     "the form has more than",
     "is not the id of an inbound",
     "it must be a token of a bot",
