@@ -40,6 +40,7 @@ RULES = (
     "is on this machine; name it in WEIR_FALLBACK_DESTINATIONS",
     "it must be an http or https URL without query, fragment and user",
     "is required for the action",
+    "it is required",  # blanks are none
     "it or ip is needed",
     "must be an IP address",
     "it is not an IP address",
@@ -65,6 +66,7 @@ RULES = (
     "identity cannot be used",
     "db is required",  # a file has a name in multipart
     "archive is required",
+    "each part of the body needs a name",
 )
 # Bodies of older programs: numbers as text, null and blanks mean what the description says in another form.
 OLDER = (
