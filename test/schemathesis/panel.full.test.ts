@@ -12,7 +12,7 @@ import { ADMIN } from '../harness/api.js';
 import { PanelProcess } from '../harness/panel-process.js';
 import { sourceRoot } from '../harness/source-root.js';
 
-/** More find more: 50 are an hour and about 60,000 requests. Without it, those of config.toml. */
+/** More find more, and take longer. Without it, those of config.toml. */
 const EXAMPLES = Number(process.env['WEIR_TEST_EXAMPLES'] ?? 0);
 const LONGEST_MS = (EXAMPLES > 0 ? 360 : 60) * 60_000;
 /** Operations that are left out, with the reason; they are called once at the end, as documented. */
