@@ -65,6 +65,7 @@ RULES = (
     "the calendar has no such day",
     "identity cannot be used",
     "db is required",  # a file has a name in multipart
+    "must be a file, sent with a file name",
     "archive is required",
     "each part of the body needs a name",
 )
