@@ -288,6 +288,13 @@ def known_body(name, body, example):
     if name == "certificates.add":
         changed.pop("uses", None)
         changed.update(names=[f"new{next(turns)}.invalid"], directory="https://acme.invalid/directory", agreeToTerms=True)
+    if name in ("nodes.add", "nodes.test") and "address" in changed:
+        changed.update(address="node.invalid", basePath="/", pinnedCertSha256="", tlsVerifyMode="verify")
+    if name == "banGuard.ban":
+        changed["address"] = f"198.51.100.{1 + next(turns) % 250}"
+    if name == "vpnprovider.apply":
+        changed.pop("server", None)
+        changed["hostname"] = "de1000.nordvpn.com"
     if name in ("eventCallbacks.add", "eventCallbacks.update"):
         changed.pop("id", None)
         changed.update({key: value for key, value in (("url", "https://shop.invalid/weir"), ("events", ["client.*"])) if key in changed})
