@@ -277,7 +277,7 @@ export class Describer {
           ...(required.length > 0 && { required }),
         }
       : {};
-    if (flags?.unknown) draft['additionalProperties'] = true;
+    if (flags?.unknown !== undefined) draft['additionalProperties'] = flags.unknown;
     for (const { schema, regex, rule } of patterns) {
       const inner = this.of(rule, `${at}.*`);
       const pattern = regex === undefined ? undefined : patternOf(regex);

@@ -22,21 +22,24 @@ import { actionNames } from './job-replies.js';
 const Request = shape({
   action: oneOf(...actionNames),
   params: withDefault(
-    describedAs(openObject(), BulkParams).description(
+    describedAs(openObject(), BulkParams.unknown(false)).description(
       'as the bulk endpoint of the action takes them; setGroup takes group',
     ),
     {},
   ),
-  filter: optional(ClientFilter).description(
+  filter: optional(ClientFilter.unknown(false)).description(
     'the clients that list/paged shows with it; {} for all. Unlike there, what is unknown is refused',
   ),
   emails: optional(sentEmails()).description('in place of a filter'),
   except: withDefault(
-    shape({ emails: withDefault(sentEmails(), []), ids: withDefault(list(int().min(1)).max(10_000), []) }),
+    shape({
+      emails: withDefault(sentEmails(), []),
+      ids: withDefault(list(int().min(1)).max(10_000), []),
+    }).unknown(false),
     { emails: [], ids: [] },
   ).description('clients that are left out'),
   dryRun: withDefault(bool(), false).description('only says how many clients match'),
-});
+}).unknown(false);
 export type JobRequest = Static<typeof Request>;
 
 /** As the reference shows it; the handler checks it whole. */

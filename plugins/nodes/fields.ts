@@ -1,4 +1,5 @@
 // The fields of a node as programs send and read them.
+import Joi from 'joi';
 import {
   bool,
   echoing,
@@ -17,7 +18,15 @@ import {
 import { version } from '../record-versions/contract.js';
 
 export const MOST_TAGS = 1_000;
+type Tag = ReturnType<typeof text>;
 const count = () => int().min(0);
+/** A form with a key once has a text where there could be a list. */
+const inForms = Joi.extend({
+  type: 'array',
+  base: Joi.array(),
+  coerce: { from: 'string', method: (sent: string) => ({ value: sent === '' ? [] : [sent] }) },
+}) as { array(): Joi.ArraySchema };
+const tags = () => inForms.array().items(text().max(255)).max(MOST_TAGS) as ReturnType<typeof list<Tag>>;
 const scheme = () => oneOf('http', 'https');
 const syncMode = () => oneOf('all', 'selected');
 const tlsMode = () => oneOf('verify', 'skip', 'pin', 'mtls');
@@ -46,7 +55,7 @@ const record = {
   remark: optional(lenientText().max(256)),
   enable: optional(bool()),
   inboundSyncMode: optional(syncMode()),
-  inboundTags: optional(nullable(list(text().max(255)).max(MOST_TAGS))),
+  inboundTags: optional(nullable(tags())),
   clearApiToken: optional(bool()).description('true removes the stored token'),
 };
 /** Keys of replies that programs send back. */

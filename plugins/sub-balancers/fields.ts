@@ -171,14 +171,21 @@ export const SentBalancer = shape({
   strategy: read({ type: 'string', enum: STRATEGIES, default: 'random' }, strategyOf, 'random'),
   inboundIds: read(
     {
-      anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }],
+      anyOf: [{ type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 }, { type: 'string' }],
       description: 'at least one; in a form the key is repeated; a text with commas or JSON is taken as well',
     },
     idsOf,
   ),
   memberWeights: read(
     {
-      anyOf: [{ type: 'object', additionalProperties: { type: 'number' } }, { type: 'string' }],
+      anyOf: [
+        {
+          type: 'object',
+          propertyNames: { pattern: '^[1-9][0-9]{0,14}$' },
+          additionalProperties: { type: 'number', exclusiveMinimum: 0, maximum: LARGEST_WEIGHT },
+        },
+        { type: 'string' },
+      ],
       description:
         'weight above 0 by the id of an inbound, also as JSON text; for leastLoad, 1 for the others',
     },

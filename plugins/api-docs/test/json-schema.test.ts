@@ -123,6 +123,16 @@ const CASES: readonly (readonly [name: string, schema: Schema, json: unknown])[]
   ],
   ['openObject', openObject(), { type: 'object', additionalProperties: true }],
   [
+    'a shape that refuses unknown keys',
+    shape({ a: int() }).unknown(false),
+    {
+      type: 'object',
+      properties: { a: { type: 'integer' } },
+      required: ['a'],
+      additionalProperties: false,
+    },
+  ],
+  [
     'mapOf',
     mapOf(int()),
     {

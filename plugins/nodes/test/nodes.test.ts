@@ -146,6 +146,25 @@ test('what is not valid is refused by the name of its field, and nothing is save
   await refused(t, panel, `${NODES}/history/1/cpu/3`, {}, { status: 400, code: 'KERNEL_INVALID' });
 });
 
+test('a form has its list of tags as one key, several or a blank one', async (t) => {
+  const { panel } = await boot(t);
+  const send = (path: string, tags: readonly string[]) =>
+    panel.get(`${NODES}/${path}`, {
+      rawBody: new URLSearchParams([
+        ...Object.entries({ name: 'good', address: 'good.example', apiToken: 'token', enable: 'false' }),
+        ...tags.map((tag) => ['inboundTags', tag] as [string, string]),
+      ]).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  const tags = async () => ((await list(panel))[0] as unknown as { inboundTags: string[] }).inboundTags;
+  await send('add', ['one']);
+  t.deepEqual(await tags(), ['one']);
+  await send('update/1', ['one', 'two']);
+  t.deepEqual(await tags(), ['one', 'two']);
+  await send('update/1', ['']);
+  t.deepEqual(await tags(), []);
+});
+
 test('a node that does not answer is not added, and the reason is told', async (t) => {
   const { panel } = await boot(t);
   const { panel: far } = await boot(t);
