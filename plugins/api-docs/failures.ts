@@ -1,7 +1,21 @@
 // Error responses in OpenAPI: one envelope for all of them.
-import type { JsonSchema } from './json-schema.js';
+import type { ServedRoute } from '../../kernel/index.js';
+import type { Describer, JsonSchema } from './json-schema.js';
 
 export const json = (schema: JsonSchema, mediaType = 'application/json') => ({ [mediaType]: { schema } });
+
+/** What `obj` is where an error says it, once for each error. */
+export function toldOf(routes: readonly ServedRoute[], describer: Describer): JsonSchema[] {
+  const schemas = new Map(
+    routes.flatMap(({ route }) => route.errors.flatMap(({ code, obj }) => (obj ? [[code, obj]] : []))),
+  );
+  return [...schemas]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([code, obj]) => ({
+      description: `of \`${code}\``,
+      ...describer.describe(obj, `${code} obj`),
+    }));
+}
 
 /** The envelope of every failure; `told` are the forms of `obj` that errors have of their own. */
 export const failureOf = (told: readonly JsonSchema[]): JsonSchema => ({

@@ -1,42 +1,12 @@
 // Converts joi schemas to JSON Schema 2020-12. Reports what JSON Schema cannot express, so that a description never omits a check silently.
 import type { Schema } from '../../kernel/index.js';
 import { type Draft, isJson, takesEmpty, typeOfAll } from './allowed-values.js';
+import type { Described } from './described.js';
 import { annotationIn, asField } from './form-words.js';
 import { patternOf } from './pattern.js';
 
+export type { Described } from './described.js';
 export type JsonSchema = { readonly [key: string]: unknown };
-
-/** joi's description of a schema, as far as it is used here. */
-export interface Described {
-  readonly type?: string;
-  readonly flags?: {
-    readonly presence?: string;
-    readonly default?: unknown;
-    readonly only?: boolean;
-    readonly description?: string;
-    readonly unknown?: boolean;
-  } & Readonly<Record<string, unknown>>;
-  readonly rules?: readonly { readonly name: string; readonly args?: Readonly<Record<string, unknown>> }[];
-  readonly allow?: readonly unknown[];
-  readonly keys?: Readonly<Record<string, Described>>;
-  readonly items?: readonly Described[];
-  readonly patterns?: readonly {
-    readonly schema?: Described;
-    readonly regex?: string;
-    readonly rule: Described;
-  }[];
-  readonly matches?: readonly { readonly schema?: Described }[];
-  readonly dependencies?: readonly {
-    readonly rel: string;
-    readonly key?: string;
-    readonly peers: readonly string[];
-  }[];
-  readonly metas?: readonly Readonly<Record<string, unknown>>[];
-  readonly examples?: readonly unknown[];
-  /** of booleans: what else stands for true and false */
-  readonly truthy?: readonly unknown[];
-  readonly falsy?: readonly unknown[];
-}
 
 const PARTS = new Set([
   'type',

@@ -2,7 +2,7 @@
 import { type Route, type Schema, type ServedRoute, sizeOf, TimeSlice } from '../../kernel/index.js';
 import { idempotencyErrors, LONGEST_KEY, PLAIN_KEY } from '../idempotency/contract.js';
 import { IF_MATCH_PATTERN, takesVersions } from '../record-versions/contract.js';
-import { failureOf, json, refer, RESPONSES } from './failures.js';
+import { failureOf, json, refer, RESPONSES, toldOf } from './failures.js';
 import { Describer, type JsonSchema } from './json-schema.js';
 import { namesOf } from './operation-names.js';
 
@@ -139,7 +139,7 @@ export class OpenApiWriter {
         .map(([name, description]) => ({ name, description })),
       paths,
       components: {
-        schemas: { Failure: failureOf(this.#told(onPanel)) },
+        schemas: { Failure: failureOf(toldOf(onPanel, this.#describer)) },
         responses: RESPONSES,
         securitySchemes: SCHEMES,
       },
@@ -283,19 +283,6 @@ export class OpenApiWriter {
       properties?: Record<string, JsonSchema>;
     };
     return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, { schema: inner }]));
-  }
-
-  /** What `obj` is where an error says it, once for each error. */
-  #told(routes: readonly ServedRoute[]): JsonSchema[] {
-    const schemas = new Map(
-      routes.flatMap(({ route }) => route.errors.flatMap(({ code, obj }) => (obj ? [[code, obj]] : []))),
-    );
-    return [...schemas]
-      .sort(([a], [b]) => a.localeCompare(b))
-      .map(([code, obj]) => ({
-        description: `of \`${code}\``,
-        ...this.#describer.describe(obj, `${code} obj`),
-      }));
   }
 
   /** Errors of the kernel, and those that the route declares, by status. */

@@ -34,13 +34,16 @@ export const NOT_USED: StoredUses = { panel: false, subscription: false, inbound
 const MOST_INBOUNDS = 1000;
 
 const InboundName = custom<number | string>(
-  describedAs(anything(), { oneOf: [{ type: 'integer', minimum: 1 }, { type: 'string', minLength: 1, maxLength: 256 }] }).custom(
-    (value: unknown) => {
-      if (Number.isSafeInteger(value) && (value as number) > 0) return value;
-      if (typeof value === 'string' && value !== '' && value.length <= 256) return value;
-      throw new Error('it must be the id or the tag of an inbound');
-    },
-  ),
+  describedAs(anything(), {
+    oneOf: [
+      { type: 'integer', minimum: 1 },
+      { type: 'string', minLength: 1, maxLength: 256 },
+    ],
+  }).custom((value: unknown) => {
+    if (Number.isSafeInteger(value) && (value as number) > 0) return value;
+    if (typeof value === 'string' && value !== '' && value.length <= 256) return value;
+    throw new Error('it must be the id or the tag of an inbound');
+  }),
 );
 export const SentUses = shape({
   panel: optional(bool().description('the panel, when WEIR_TLS_CERT is not set')),
