@@ -57,7 +57,7 @@ test('after a burst the panel is asked for more, up to the whole log', async (t)
   t.deepEqual(texts(known), numbered(10_001, 20_000));
 });
 
-test('a log that began anew is shown from its beginning', async (t) => {
+test('a log that began again is shown from its beginning', async (t) => {
   const log = fakeLog(numbered(1, 10));
   const known = await grown(undefined, 500, log.load);
   log.lines.splice(0, 10, 'started', 'ready');

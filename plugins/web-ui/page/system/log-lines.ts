@@ -45,7 +45,7 @@ export function newIn(
 }
 
 /**
- * The log with what was written since it was known, or read from its end if that is too much, or if it began anew. The same
+ * The log with what was written since it was known, or read from its end if that is too much, or if it began again. The same
  * object if nothing was written.
  * @param load gets the last lines, oldest first
  */
