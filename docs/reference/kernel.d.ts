@@ -1910,6 +1910,18 @@ declare module '@weir-panel/weir/plugins/api-docs' {
   export type JsonSchema = {
     readonly [key: string]: unknown;
   };
+  export class Describer {
+    /** `report` receives everything that a schema checks and the description does not express. `forms`: with titles, and with `x-weir`, what forms must know. */
+    constructor(report: (problem: string) => void, { forms }?: {
+      readonly forms?: boolean;
+    });
+    /** `at` names the schema in reports. */
+    /** `sentAs` JSON, a flag is only true or false: the words that stand for them are those of texts. */
+    describe(schema: Schema, at: string, sentAs?: 'json' | 'text'): JsonSchema;
+    of(described: Described, at: string): JsonSchema;
+  }
+
+  // What joi says of a schema.
   /** joi's description of a schema, as far as it is used here. */
   interface Described {
     readonly type?: string;
@@ -1945,16 +1957,6 @@ declare module '@weir-panel/weir/plugins/api-docs' {
     /** of booleans: what else stands for true and false */
     readonly truthy?: readonly unknown[];
     readonly falsy?: readonly unknown[];
-  }
-  export class Describer {
-    /** `report` receives everything that a schema checks and the description does not express. `forms`: with titles, and with `x-weir`, what forms must know. */
-    constructor(report: (problem: string) => void, { forms }?: {
-      readonly forms?: boolean;
-    });
-    /** `at` names the schema in reports. */
-    /** `sentAs` JSON, a flag is only true or false: the words that stand for them are those of texts. */
-    describe(schema: Schema, at: string, sentAs?: 'json' | 'text'): JsonSchema;
-    of(described: Described, at: string): JsonSchema;
   }
 
   export {};

@@ -2,8 +2,8 @@
 import test from 'ava';
 import { filesOf } from './source.js';
 
-/** They own the idea, or the nodes. */
-const OWNERS = /^plugins\/(?:inbounds|nodes|older-nodes|node-[a-z-]+)\//;
+/** They own the idea, or the nodes; the web page only shows what the API says. */
+const OWNERS = /^plugins\/(?:inbounds|nodes|older-nodes|node-[a-z-]+|web-ui\/page)\//;
 const CODE = /^plugins\/[^/]+\/(?!test\/).*\.ts$/;
 const DECIDES = /(?<!typeof )\bnodeId\b\s*(?:[!=]==?|&&|\|\||\?(?![?:]))|!\w*\.?nodeId\b/;
 /** What starts something on this machine, or adds to the core's config. */

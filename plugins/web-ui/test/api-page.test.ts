@@ -47,7 +47,7 @@ test('all calls that read are offered, and none that writes', async (t) => {
   );
 });
 
-test('a document that is none offers nothing', (t) => {
+test('an invalid document offers nothing', (t) => {
   for (const wrong of [
     null,
     'x',

@@ -18,7 +18,8 @@ import { Problem } from '../parts/problem.js';
 import { ExpiryField } from './expiry-field.js';
 import { changesOf, fieldOfPath, type Typed, type TypedField, typedOf } from './fields.js';
 import { InboundChoice } from './inbound-choice.js';
-import { doUndoable, refreshClients } from './undo.js';
+import { refreshClients } from './refresh.js';
+import { doUndoable } from './undo.js';
 
 interface Filled {
   readonly typed: Typed;

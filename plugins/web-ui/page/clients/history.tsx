@@ -8,7 +8,7 @@ import type { MessageKey } from '../language/message-key.js';
 import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { UndoButton } from '../parts/undo-button.js';
-import { refreshClients } from './undo.js';
+import { refreshClients } from './refresh.js';
 
 const MOST = 20;
 const KINDS: Readonly<Record<string, MessageKey>> = {

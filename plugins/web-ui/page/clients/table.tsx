@@ -50,7 +50,7 @@ export function ClientTable({ view, count, row, sort, show, label, selection, to
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height
   useEffect(() => rows.measure(), [height]);
-  // Another view begins at its top. The rows stay, and get other clients: to make them anew blocks typing.
+  // Another view begins at its top. The rows stay, and get other clients: to make them again blocks typing.
   const shownView = JSON.stringify(view);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another view
   useEffect(() => {

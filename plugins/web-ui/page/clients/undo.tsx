@@ -1,13 +1,8 @@
 // Does something with a client, and offers to undo it for a while.
-import { queries } from '../api/queries.js';
 import type { Say } from '../language/messages.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
 import { undoable } from '../parts/undo.js';
-
-export function refreshClients(): void {
-  void queries.invalidateQueries({ queryKey: ['client'] });
-  void queries.invalidateQueries({ queryKey: ['clients'] });
-}
+import { refreshClients } from './refresh.js';
 
 /** `done` is what the notice says. Rejects as `run` does. */
 export async function doUndoable(

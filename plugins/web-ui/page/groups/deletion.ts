@@ -8,7 +8,7 @@ export async function deleteGroup(name: string): Promise<() => Promise<void>> {
   const emails = await weir.clients.groups.emails({ name });
   const undo = await undoable({ area: 'group', name }, () => weir.clients.groups.delete({ body: { name } }));
   return async () => {
-    // The audit knows the count of its traffic; without it the group begins anew.
+    // The audit knows the count of its traffic; without it the group counts from zero.
     if (undo) await undo();
     else if (emails.length === 0) await weir.clients.groups.create({ body: { name } });
     for (const portion of portions(emails, MOST_MOVED))

@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
-import { refreshClients } from '../clients/undo.js';
+import { refreshClients } from '../clients/refresh.js';
 import { live } from '../live/live.js';
 import { GAP } from '../live/live-stream.js';
 

@@ -123,7 +123,7 @@ export class Bridge {
     try {
       json = body === undefined ? undefined : JSON.stringify(body);
     } catch {
-      return refuse(400, 'the body is no JSON');
+      return refuse(400, 'the body is not valid JSON');
     }
     if (json !== undefined && (method === 'GET' || json.length > MOST_BODY))
       return refuse(400, method === 'GET' ? 'GET has no body' : 'the body is too long');
