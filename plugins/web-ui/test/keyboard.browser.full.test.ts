@@ -206,7 +206,7 @@ test.serial('login, a new client, its edit, inbounds and settings by keys alone'
   await page.locator('.inbound .switch[data-selected]:not([data-pending])').waitFor();
   await keys.to(/^home/);
   await keys.press('Enter');
-  await page.locator('.actions.sticky').waitFor();
+  await page.locator('.save-bar').waitFor();
   await keys.settled('an inbound');
 
   // Settings: searched, changed and saved.
