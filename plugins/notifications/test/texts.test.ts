@@ -148,9 +148,11 @@ test('hostile values do no harm to the sentence', (t) => {
 test('a 64 KiB value costs no time', (t) => {
   const { texts } = renderer();
   const sample = event({ en: '{x}' });
-  const started = performance.now();
+  // CPU time, which other work on the machine does not lengthen.
+  const started = process.cpuUsage();
   for (let i = 0; i < 1_000; i++) texts.event(sample, 'en', { x: '<\u202E{'.repeat(21_845) });
-  const took = performance.now() - started;
+  const { user, system } = process.cpuUsage(started);
+  const took = (user + system) / 1_000;
   t.log(`1,000 texts of 64 KiB values: ${took.toFixed(0)} ms`);
   t.true(took < 1_000, `${took} ms`);
 });

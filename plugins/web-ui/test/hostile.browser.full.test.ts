@@ -147,7 +147,7 @@ test.serial('names are shown as text, and nothing sticks out', async (t) => {
     '/client?name=told-0': '.page h1',
     '/client?name=comment-0&edit=1': 'form.edit',
     '/inbounds': '.inbound',
-    ...Object.fromEntries(inbounds.slice(0, 4).map(({ id }) => [`/inbound?id=${id}`, '.actions.sticky'])),
+    ...Object.fromEntries(inbounds.slice(0, 4).map(({ id }) => [`/inbound?id=${id}`, '.save-bar'])),
     '/nodes': '.node',
     ...Object.fromEntries(nodes.slice(0, 2).map(({ id }) => [`/node?id=${id}`, '.page h1'])),
     '/system/plugins': '[data-plugin=hostile]',
