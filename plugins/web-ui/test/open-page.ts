@@ -117,7 +117,7 @@ export async function fillLogin(page: Page, password: string = ADMIN.password, c
   await page.locator('form.login-form button[type=submit]').click();
 }
 
-/** The violations of WCAG AA, and of good practice, by rule with their elements. */
+/** The violations of WCAG AA, and of good practice, by rule with their elements. What a library announces, and takes away after some seconds, is left out. */
 export async function violations(page: Page): Promise<string[]> {
   // Through the protocol of the browser, because the policy of the page allows no other script.
   const source = await readFile(axe, 'utf8');
@@ -133,7 +133,7 @@ export async function violations(page: Page): Promise<string[]> {
   };
   await evaluate(`${source};0`);
   const found = await evaluate(
-    `axe.run().then(({violations}) => violations.map(({id, impact, nodes}) => [id, impact, ...nodes.map(({html, failureSummary}) => html.slice(0, 160) + ' ' + failureSummary)].join(" ")))`,
+    `axe.run({ exclude: [['[data-live-announcer]']] }).then(({violations}) => violations.map(({id, impact, nodes}) => [id, impact, ...nodes.map(({html, failureSummary}) => html.slice(0, 160) + ' ' + failureSummary)].join(" ")))`,
   );
   await session.detach();
   return found as string[];
