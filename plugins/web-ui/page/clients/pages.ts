@@ -4,14 +4,12 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
-import { live } from '../live/live.js';
-import { GAP } from '../live/live-stream.js';
+import { onClientsChange } from '../live/clients-change.js';
 import { type ClientPage, type ClientRow, reordered } from '../live/patches.js';
 import { PAGE_SIZE, queryOf, type View } from './view.js';
 
 const REST_MS = 80;
 const MOST_KEPT = 10;
-const REFETCH_MS = 2_000;
 
 const pageKey = (view: View, round: number, index: number) =>
   ['clients', 'page', view, round, index] as const;
@@ -127,7 +125,6 @@ function useRefresh(state: { readonly current: Shown }, moved: () => void): void
   const tell = useRef(moved);
   tell.current = moved;
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const refresh = async (): Promise<void> => {
       const { view, round, shownPages } = state.current;
       for (const index of shownPages) {
@@ -140,21 +137,6 @@ function useRefresh(state: { readonly current: Shown }, moved: () => void): void
         if (outcome.kind === 'moved') tell.current();
       }
     };
-    const soon = (): void => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        refresh().catch(() => undefined);
-      }, REFETCH_MS);
-    };
-    const ends = [
-      live.on(GAP, soon),
-      live.on('invalidate', (messages) => {
-        if (messages.some((message) => (message as { type: string }).type === 'clients')) soon();
-      }),
-    ];
-    return () => {
-      clearTimeout(timer);
-      for (const end of ends) end();
-    };
+    return onClientsChange(() => void refresh().catch(() => undefined));
   }, [state]);
 }

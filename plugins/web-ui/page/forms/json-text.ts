@@ -1,9 +1,6 @@
 // A JSON text that somebody types: its document, or the line of the fault.
-import type { Values } from './schema.js';
+import { isRecord, type Values } from './schema.js';
 import { jsonOf } from './values.js';
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export interface ParsedText {
   readonly document?: Values;

@@ -1,27 +1,23 @@
 // Moves clients into a group: found by a search, chosen over several searches.
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { weir } from '../api/panel.js';
+import { foundClientsQuery } from '../clients/found.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { foundQuery, groupsChanged } from './queries.js';
-
-const SEARCH_MS = 150;
+import { useRested } from '../parts/rested.js';
+import { groupsChanged } from './queries.js';
 
 export function AddClients({ group, close }: { group: string; close: () => void }) {
   const { say } = useReader();
   const [typed, setTyped] = useState('');
-  const [search, setSearch] = useState('');
+  const search = useRested(typed.trim());
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(typed.trim()), SEARCH_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  const found = useQuery({ ...foundQuery(search), placeholderData: keepPreviousData });
+  const found = useQuery(foundClientsQuery(search));
   const items = found.data?.items ?? [];
   const more = Math.max(0, (found.data?.filtered ?? 0) - items.length);
   const move = useMutation({

@@ -5,12 +5,12 @@ import { CoreDialog } from '../dashboard/core-dialog.js';
 import { useCoreAct } from '../dashboard/core-act.js';
 import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
+import { useRested } from '../parts/rested.js';
 import { Sheet } from '../parts/sheet.js';
 import { type Command, type Following, useActions, useFound, usePages } from './commands.js';
 import { matching, moved } from './entries.js';
 import './palette.css';
 
-const REST_MS = 150;
 const LONGEST = 255;
 
 export interface PaletteProps {
@@ -113,14 +113,4 @@ function Search({ close, showKeys, follow }: PaletteProps & { follow: (next: Fol
       </div>
     </Sheet>
   );
-}
-
-/** What was typed, once typing rests. */
-function useRested(typed: string): string {
-  const [rested, setRested] = useState(typed);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(typed), REST_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return rested;
 }

@@ -1,5 +1,6 @@
 // The bridge between the page and the frame of a plugin: what the frame may ask for, how often, and what it gets.
 import { isAllowed } from '../../call-pattern.js';
+import { isRecord } from '../forms/schema.js';
 
 export interface Context {
   readonly theme: 'light' | 'dark';
@@ -39,9 +40,6 @@ const MOST_HEIGHT = 4000;
 /** how many messages in a second end the bridge */
 const FLOOD = 100;
 const SECOND = 1000;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export class Bridge {
   readonly #options: BridgeOptions;

@@ -1,20 +1,21 @@
 // The pages of routing below one heading, with the changes that are not applied yet.
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Outlet } from '@tanstack/react-router';
 import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
+import { type Tab, Tabs } from '../parts/tabs.js';
 import { DraftBar } from './draft-bar.js';
 import { templateQuery } from './queries.js';
 import { useDraftState } from './use-draft.js';
 import './routing.css';
 
-const TABS = [
+const TABS: readonly Tab[] = [
   { to: '/routing/outbounds', text: 'routing.outbounds' },
   { to: '/routing/rules', text: 'routing.rules' },
   { to: '/routing/balancers', text: 'routing.balancers' },
   { to: '/routing/lists', text: 'routing.lists' },
   { to: '/routing/tunnels', text: 'routing.tunnels' },
-] as const;
+];
 
 export function RoutingLayout() {
   const { say } = useReader();
@@ -23,17 +24,7 @@ export function RoutingLayout() {
   return (
     <div className="page routing">
       <h1>{say('routing.title')}</h1>
-      <nav aria-label={say('routing.parts')}>
-        <ul className="routing-tabs">
-          {TABS.map(({ to, text }) => (
-            <li key={to}>
-              <Link to={to} className="routing-tab">
-                {say(text)}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs label={say('routing.parts')} tabs={TABS} />
       {template.error && <Problem error={template.error} retry={() => void template.refetch()} />}
       {template.data === null && <p>{say('routing.absent')}</p>}
       {!state && template.isPending && <p role="status">{say('loading')}</p>}

@@ -9,7 +9,7 @@ import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { Sheet } from '../parts/sheet.js';
+import { ConfirmSheet } from './confirm-sheet.js';
 import { fetchesQuery, fetchList } from './list-fetch.js';
 import { listState, type OutboundList, placeOfList } from './list-words.js';
 import { listsChanged, listsQuery } from './queries.js';
@@ -186,30 +186,14 @@ function DeleteDialog({ list, isOpen, close }: { list: OutboundList; isOpen: boo
   const { say } = useReader();
   const { id, remark, url, outboundCount } = list;
   const name = isolated(remark || placeOfList(url));
-  const remove = useMutation({
-    mutationFn: () => weir.engine.deleteOutboundSub({ id }),
-    onSuccess: async () => {
-      close();
-      notify(say('routing.list.deleted', { name }));
-      await listsChanged();
-    },
-  });
+  const remove = async (): Promise<void> => {
+    await weir.engine.deleteOutboundSub({ id });
+    notify(say('routing.list.deleted', { name }));
+    await listsChanged();
+  };
   return (
-    <Sheet title={say('routing.list.deleteAsk')} isOpen={isOpen} close={close} role="alertdialog">
-      <p>{say('routing.list.deleteCost', { name, count: outboundCount })}</p>
-      {remove.error && <Problem error={remove.error} />}
-      <div className="actions end">
-        <Button className="button" onPress={close}>
-          {say('cancel')}
-        </Button>
-        <Button
-          className="button risky"
-          isPending={remove.isPending}
-          onPress={() => !remove.isPending && remove.mutate()}
-        >
-          {say('routing.delete')}
-        </Button>
-      </div>
-    </Sheet>
+    <ConfirmSheet title={say('routing.list.deleteAsk')} isOpen={isOpen} close={close} run={remove}>
+      {say('routing.list.deleteCost', { name, count: outboundCount })}
+    </ConfirmSheet>
   );
 }

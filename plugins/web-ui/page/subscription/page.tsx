@@ -1,22 +1,22 @@
 // The settings of the subscription, beside what a chosen client gets.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
+import { foundClientsQuery } from '../clients/found.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
 import { Problem } from '../parts/problem.js';
+import { useRested } from '../parts/rested.js';
 import { settingSchemasQuery, settingsQuery } from '../system/queries.js';
+import { SettingsForm } from '../system/settings-form.js';
 import { subscriptionPlugins } from './own-settings.js';
 import { PreviewPane } from './preview-pane.js';
-import { clientsQuery } from './queries.js';
-import { SettingsPane } from './settings-pane.js';
 import '../clients/clients.css';
 import './subscription.css';
 
 const route = getRouteApi('/admin/subscription');
-const SEARCH_MS = 150;
 
 export function SubscriptionPage() {
   const { say } = useReader();
@@ -35,9 +35,12 @@ export function SubscriptionPage() {
           )}
           {!failed && !(schemas.data && settings.data) && <p role="status">{say('loading')}</p>}
           {schemas.data && settings.data && (
-            <SettingsPane
+            <SettingsForm
               plugins={subscriptionPlugins(schemas.data.plugins)}
               stored={settings.data}
+              draftName="settings of the subscription"
+              label={say('subscription.title')}
+              startsOpen
               tellSaved={() => setSaves((now) => now + 1)}
             />
           )}
@@ -53,12 +56,8 @@ function ClientPreview({ saves }: { saves: number }) {
   const navigate = useNavigate();
   const wanted = route.useSearch().client;
   const [typed, setTyped] = useState('');
-  const [search, setSearch] = useState('');
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(typed.trim()), SEARCH_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  const found = useQuery(clientsQuery(search));
+  const search = useRested(typed.trim());
+  const found = useQuery(foundClientsQuery(search));
   const emails = (found.data?.items ?? []).map(({ email }) => email);
   const chosen = wanted ?? emails[0];
   const options = [...new Set([...(wanted === undefined ? [] : [wanted]), ...emails])];

@@ -25,13 +25,3 @@ export const urlsQuery = (email: string) =>
     queryKey: ['subscription', 'urls', email],
     queryFn: ({ signal }) => weir.subscription.urls({ email }, { signal }),
   });
-export const clientsQuery = (search: string) =>
-  queryOptions({
-    queryKey: ['subscription', 'clients', search],
-    queryFn: ({ signal }) =>
-      weir.clients.list(
-        { query: { page: 1, pageSize: 20, sort: 'email', ...(search !== '' && { search }) } },
-        { signal },
-      ),
-    placeholderData: keepPreviousData,
-  });

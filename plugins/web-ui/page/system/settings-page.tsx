@@ -1,197 +1,32 @@
 // The settings of all plugins: found by a search, changed together, and checked by the panel before any is stored.
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { ChevronDown, ChevronRight } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
-import { Button, Form } from 'react-aria-components';
-import { PanelFailure } from '../../../../sdk/failure.js';
-import { pageUrl, weir } from '../api/panel.js';
-import { queries } from '../api/queries.js';
-import type { Values } from '../forms/schema.js';
-import { costOf } from '../forms/values.js';
 import { useReader } from '../language/context.js';
-import { Choice } from '../parts/choice.js';
-import { useDraft } from '../parts/draft.js';
-import { Field } from '../parts/field.js';
-import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { settingSchemasQuery, settingsQuery } from './queries.js';
-import { SettingEntry } from './setting-entry.js';
-import {
-  type Extent,
-  movedPage,
-  namesIn,
-  type PluginSettings,
-  rowsOf,
-  type SecretChange,
-  sectionsOfRows,
-  sentOf,
-  settingOf,
-  shownRows,
-  typedAfter,
-} from './setting-fields.js';
-import './settings.css';
+import { SettingsForm } from './settings-form.js';
 
 const route = getRouteApi('/admin/system/settings');
 
-/** They need a code, which the page of access asks for. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['twoFactorEnable', 'twoFactorToken']);
-const NO_DRAFT: { readonly typed: Values } = { typed: {} };
-
 export function SettingsPage() {
   const { say } = useReader();
+  const wanted = route.useSearch().search;
   const schemas = useQuery(settingSchemasQuery);
   const settings = useQuery(settingsQuery);
   const failed = schemas.error ?? settings.error;
   if (schemas.data && settings.data)
-    return <SettingsForm plugins={schemas.data.plugins} stored={settings.data} />;
+    return (
+      <>
+        <p className="muted">{say('settings.about')}</p>
+        <SettingsForm
+          plugins={schemas.data.plugins}
+          stored={settings.data}
+          draftName="settings"
+          wanted={wanted}
+        />
+      </>
+    );
   if (!failed) return <p className="muted">{say('loading')}</p>;
   const retry = () => void Promise.all([schemas.refetch(), settings.refetch()]);
   return <Problem error={failed} retry={retry} />;
-}
-
-interface FormProps {
-  readonly plugins: readonly PluginSettings[];
-  readonly stored: Values;
-}
-
-function SettingsForm({ plugins, stored }: FormProps) {
-  const { say } = useReader();
-  const wanted = route.useSearch().search;
-  const [search, setSearch] = useState(wanted ?? '');
-  // The palette leads to a setting also from this page.
-  useEffect(() => {
-    if (wanted !== undefined) setSearch(wanted);
-  }, [wanted]);
-  const [extent, setExtent] = useState<Extent>('usual');
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const draft = useDraft('settings', NO_DRAFT);
-  // Not in the draft: it is stored in the browser.
-  const [secrets, setSecrets] = useState<Readonly<Record<string, SecretChange>>>({});
-  const { typed } = draft.value;
-  const rows = rowsOf(plugins);
-  const pinned = (stored['pinned'] ?? {}) as Readonly<Record<string, string>>;
-  const fixed = new Set([...Object.keys(pinned), ...ELSEWHERE]);
-  const values: Values = { ...stored, ...typed };
-  const sent = sentOf(rows, { stored, typed, secrets, fixed });
-  const changed = namesIn(rows, sent);
-  const forget = () => {
-    draft.set(NO_DRAFT);
-    setSecrets({});
-  };
-  const save = useMutation({
-    mutationFn: (body: Values) => weir.settings.update({ body }),
-    gcTime: 0,
-    onSuccess: async (_, body) => {
-      forget();
-      notify(say('edit.done'));
-      const path = body['webBasePath'];
-      const moved =
-        path === undefined ? undefined : movedPage(pageUrl, String(stored['webBasePath']), String(path));
-      if (moved) location.assign(new URL('system/settings', moved));
-      else await queries.invalidateQueries({ queryKey: ['settings'] });
-    },
-  });
-  const issues = save.error instanceof PanelFailure ? save.error.issues : [];
-  const isAsSent = (name: string) => JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
-  const problems = new Map(
-    issues
-      .map(({ path, message }) => [settingOf(path), message] as const)
-      .filter(([name]) => changed.has(name) && isAsSent(name)),
-  );
-  const touched = new Set([...changed, ...problems.keys()]);
-  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }));
-  const isSearching = search.trim() !== '' || extent === 'differing';
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (changed.size > 0 && !save.isPending) save.mutate(sent);
-  };
-  const cost = plugins
-    .map((plugin) => costOf(plugin.settings, stored, { ...stored, ...sent }))
-    .find((one) => one !== undefined && one !== 'none' && one !== 'replace');
-  return (
-    <Form className="stack" onSubmit={submit} validationBehavior="aria">
-      <p className="muted">{say('settings.about')}</p>
-      <div className="system-forms">
-        <Field label={say('settings.search')} type="search" value={search} onChange={setSearch} />
-        <Choice
-          label={say('settings.extent')}
-          value={extent}
-          options={(['usual', 'all', 'differing'] as const).map((value) => ({
-            value,
-            text: say(`settings.extent.${value}`),
-          }))}
-          choose={setExtent}
-        />
-      </div>
-      {draft.isRestored && changed.size > 0 && <p className="hint">{say('settings.restored')}</p>}
-      {sections.length === 0 && <p className="muted">{say('settings.none')}</p>}
-      {sections.map(({ key, title, plugin, rows: own }) => {
-        const isOpen = isSearching || opened.has(key) || own.some(({ field }) => problems.has(field.name));
-        const count = own.filter(({ field }) => changed.has(field.name)).length;
-        return (
-          <section key={key} className="card" data-section={title}>
-            <h2 className="setting-head">
-              <Button
-                className="button quiet"
-                aria-expanded={isOpen}
-                onPress={() =>
-                  setOpened((now) =>
-                    now.has(key) ? new Set([...now].filter((one) => one !== key)) : new Set([...now, key]),
-                  )
-                }
-              >
-                {isOpen ? <ChevronDown size={20} aria-hidden /> : <ChevronRight size={20} aria-hidden />}
-                <bdi>{title}</bdi>
-                <span className="muted" dir="ltr">
-                  {plugin}
-                </span>
-                {count > 0 && <span className="tag">{say('settings.changes', { count })}</span>}
-              </Button>
-            </h2>
-            {isOpen && (
-              <ul className="setting-list">
-                {own.map((row) => (
-                  <SettingEntry
-                    key={row.field.name}
-                    row={row}
-                    values={values}
-                    change={(after) =>
-                      draft.set({ typed: typedAfter(rows, typed, { before: values, after }) })
-                    }
-                    secret={secrets[row.field.name]}
-                    changeSecret={(next) => setSecrets((now) => ({ ...now, [row.field.name]: next }))}
-                    problems={problems}
-                    variable={pinned[row.field.name]}
-                    isElsewhere={ELSEWHERE.has(row.field.name)}
-                    isChanged={changed.has(row.field.name)}
-                  />
-                ))}
-              </ul>
-            )}
-          </section>
-        );
-      })}
-      {changed.size > 0 && (
-        <div className="setting-bar">
-          {save.error && problems.size === 0 && <Problem error={save.error} />}
-          {problems.size > 0 && (
-            <p className="field-problem" role="alert">
-              {say('settings.refused', { count: problems.size })}
-            </p>
-          )}
-          {cost && <p className="hint">{say(`forms.cost.${cost}`)}</p>}
-          <div className="actions end">
-            <span>{say('settings.changes', { count: changed.size })}</span>
-            <Button className="button" onPress={forget} isDisabled={save.isPending}>
-              {say('settings.discard')}
-            </Button>
-            <Button type="submit" className="button main" isPending={save.isPending}>
-              {say('save')}
-            </Button>
-          </div>
-        </div>
-      )}
-    </Form>
-  );
 }

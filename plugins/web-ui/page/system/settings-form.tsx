@@ -1,10 +1,10 @@
-// The settings as a form by section. Only what was changed is sent, and the panel checks it all before it stores any.
+// Settings as a form by section. Only what was changed is sent, and the panel checks it all before it stores any.
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
-import { weir } from '../api/panel.js';
+import { pageUrl, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
 import type { Values } from '../forms/schema.js';
 import { costOf } from '../forms/values.js';
@@ -14,9 +14,10 @@ import { useDraft } from '../parts/draft.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { SettingEntry } from '../system/setting-entry.js';
+import { SettingEntry } from './setting-entry.js';
 import {
   type Extent,
+  movedPage,
   namesIn,
   type PluginSettings,
   rowsOf,
@@ -26,52 +27,68 @@ import {
   settingOf,
   shownRows,
   typedAfter,
-} from '../system/setting-fields.js';
-import '../system/settings.css';
+} from './setting-fields.js';
+import './settings.css';
 
+/** They need a code, which the page of access asks for. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['twoFactorEnable', 'twoFactorToken']);
 const NO_DRAFT: { readonly typed: Values } = { typed: {} };
 
-export interface SettingsPaneProps {
+export interface SettingsFormProps {
   readonly plugins: readonly PluginSettings[];
   readonly stored: Values;
-  readonly tellSaved: () => void;
+  /** name of the draft, unique on the page */
+  readonly draftName: string;
+  readonly label?: string;
+  /** Sections are open until somebody closes them. */
+  readonly startsOpen?: boolean;
+  /** what an address asks to search for */
+  readonly wanted?: string | undefined;
+  readonly tellSaved?: () => void;
 }
 
-export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) {
+export function SettingsForm(props: SettingsFormProps) {
+  const { plugins, stored, draftName, label, startsOpen = false, wanted, tellSaved } = props;
   const { say } = useReader();
-  const [search, setSearch] = useState('');
+  const [search, setSearch] = useState(wanted ?? '');
+  // The palette leads to a setting also from this page.
+  useEffect(() => {
+    if (wanted !== undefined) setSearch(wanted);
+  }, [wanted]);
   const [extent, setExtent] = useState<Extent>('usual');
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const draft = useDraft('settings of the subscription', NO_DRAFT);
+  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
+  const draft = useDraft(draftName, NO_DRAFT);
   // Not in the draft: it is stored in the browser.
   const [secrets, setSecrets] = useState<Readonly<Record<string, SecretChange>>>({});
   const { typed } = draft.value;
   const rows = rowsOf(plugins);
   const pinned = (stored['pinned'] ?? {}) as Readonly<Record<string, string>>;
-  const fixed = new Set(Object.keys(pinned));
+  const fixed = new Set([...Object.keys(pinned), ...ELSEWHERE]);
   const values: Values = { ...stored, ...typed };
   const sent = sentOf(rows, { stored, typed, secrets, fixed });
   const changed = namesIn(rows, sent);
-  const forget = (): void => {
+  const forget = () => {
     draft.set(NO_DRAFT);
     setSecrets({});
   };
   const save = useMutation({
     mutationFn: (body: Values) => weir.settings.update({ body }),
     gcTime: 0,
-    onSuccess: async () => {
+    onSuccess: async (_, body) => {
       forget();
       notify(say('edit.done'));
-      tellSaved();
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: ['settings'] }),
-        queries.invalidateQueries({ queryKey: ['subscription'] }),
-      ]);
+      const path = body['webBasePath'];
+      const moved =
+        path === undefined ? undefined : movedPage(pageUrl, String(stored['webBasePath']), String(path));
+      if (moved) return location.assign(new URL('system/settings', moved));
+      tellSaved?.();
+      await Promise.all(
+        ['settings', 'subscription'].map((area) => queries.invalidateQueries({ queryKey: [area] })),
+      );
     },
   });
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
-  const isAsSent = (name: string): boolean =>
-    JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
+  const isAsSent = (name: string) => JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
   const problems = new Map(
     issues
       .map(({ path, message }) => [settingOf(path), message] as const)
@@ -79,25 +96,17 @@ export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) 
   );
   const touched = new Set([...changed, ...problems.keys()]);
   const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }));
+  const isSearching = search.trim() !== '' || extent === 'differing';
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (changed.size > 0 && !save.isPending) save.mutate(sent);
   };
-  const toggle = (key: string): void =>
-    setClosed((now) =>
-      now.has(key) ? new Set([...now].filter((one) => one !== key)) : new Set([...now, key]),
-    );
   const cost = plugins
-    .map(({ settings }) => costOf(settings, stored, { ...stored, ...sent }))
+    .map((plugin) => costOf(plugin.settings, stored, { ...stored, ...sent }))
     .find((one) => one !== undefined && one !== 'none' && one !== 'replace');
   return (
-    <Form
-      className="stack"
-      onSubmit={submit}
-      validationBehavior="aria"
-      aria-label={say('subscription.title')}
-    >
-      <div className="fields">
+    <Form className="stack" onSubmit={submit} validationBehavior="aria" aria-label={label}>
+      <div className="setting-search">
         <Field label={say('settings.search')} type="search" value={search} onChange={setSearch} />
         <Choice
           label={say('settings.extent')}
@@ -113,11 +122,20 @@ export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) 
       {sections.length === 0 && <p className="muted">{say('settings.none')}</p>}
       {sections.map(({ key, title, plugin, rows: own }) => {
         const isOpen =
-          search.trim() !== '' || !closed.has(key) || own.some(({ field }) => problems.has(field.name));
+          isSearching || turned.has(key) !== startsOpen || own.some(({ field }) => problems.has(field.name));
+        const count = own.filter(({ field }) => changed.has(field.name)).length;
         return (
           <section key={key} className="card" data-section={title}>
             <h2 className="setting-head">
-              <Button className="button quiet" aria-expanded={isOpen} onPress={() => toggle(key)}>
+              <Button
+                className="button quiet"
+                aria-expanded={isOpen}
+                onPress={() =>
+                  setTurned((now) =>
+                    now.has(key) ? new Set([...now].filter((one) => one !== key)) : new Set([...now, key]),
+                  )
+                }
+              >
                 {isOpen ? (
                   <ChevronDown size={20} aria-hidden />
                 ) : (
@@ -127,6 +145,7 @@ export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) 
                 <span className="muted" dir="ltr">
                   {plugin}
                 </span>
+                {count > 0 && <span className="tag">{say('settings.changes', { count })}</span>}
               </Button>
             </h2>
             {isOpen && (
@@ -143,7 +162,7 @@ export function SettingsPane({ plugins, stored, tellSaved }: SettingsPaneProps) 
                     changeSecret={(next) => setSecrets((now) => ({ ...now, [row.field.name]: next }))}
                     problems={problems}
                     variable={pinned[row.field.name]}
-                    isElsewhere={false}
+                    isElsewhere={ELSEWHERE.has(row.field.name)}
                     isChanged={changed.has(row.field.name)}
                   />
                 ))}

@@ -1,0 +1,35 @@
+// Links between pages that belong together. A page whose plugin does not run is not offered.
+import { useQuery } from '@tanstack/react-query';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { pluginsQuery } from '../api/queries.js';
+import { useReader } from '../language/context.js';
+import type { MessageKey } from '../language/message-key.js';
+
+export interface Tab {
+  readonly to: LinkProps['to'];
+  readonly text: MessageKey;
+  /** the plugin that answers it */
+  readonly plugin?: string;
+}
+
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const { say } = useReader();
+  const plugins = useQuery(pluginsQuery).data;
+  const isOffered = ({ plugin }: Tab): boolean =>
+    plugin === undefined ||
+    plugins === undefined ||
+    plugins.some(({ name, state }) => name === plugin && state === 'running');
+  return (
+    <nav aria-label={label}>
+      <ul className="tabs">
+        {tabs.filter(isOffered).map(({ to, text }) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ includeSearch: false }} className="tab">
+              {say(text)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
