@@ -3,7 +3,17 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { BASE, bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
+import {
+  BASE,
+  bootPanel,
+  LOOKS,
+  launch,
+  openPage,
+  outside,
+  sideways,
+  violations,
+  type World,
+} from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -75,15 +85,7 @@ test.serial('tokens are listed with their use, the last used one first', async (
   }
 });
 
-for (const [language, theme] of [
-  ['en', 'light'],
-  ['en', 'dark'],
-  ['fa', 'light'],
-  ['fa', 'dark'],
-  ['ru', 'light'],
-  ['zh', 'dark'],
-  ['ar', 'light'],
-] as const)
+for (const [language, theme] of LOOKS)
   test.serial(`axe finds nothing, nothing sticks out: ${language}, ${theme}`, async (t) => {
     t.timeout(MINUTES);
     const { page, complaints, show, logIn } = await openPage(t, browser, world, {

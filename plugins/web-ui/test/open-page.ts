@@ -9,6 +9,17 @@ import { ADMIN, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export const BASE = '/secret';
 
+/** Both directions in both themes, and the other languages in one. */
+export const LOOKS = [
+  ['en', 'light'],
+  ['en', 'dark'],
+  ['fa', 'light'],
+  ['fa', 'dark'],
+  ['ru', 'light'],
+  ['zh', 'dark'],
+  ['ar', 'light'],
+] as const;
+
 export async function launch(): Promise<Browser> {
   const { WEIR_TEST_CHROMIUM: executablePath, WEIR_TEST_CHROMIUM_MISSING: missing } = process.env;
   if (!executablePath)

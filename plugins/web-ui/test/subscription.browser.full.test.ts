@@ -3,7 +3,16 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { bootPanel, launch, openPage, outside, sideways, violations, type World } from './open-page.js';
+import {
+  bootPanel,
+  LOOKS,
+  launch,
+  openPage,
+  outside,
+  sideways,
+  violations,
+  type World,
+} from './open-page.js';
 
 const MINUTES = 600_000;
 const shots = process.env['WEIR_TEST_SCREENSHOTS'];
@@ -112,15 +121,7 @@ test.serial('what the panel refuses stands at its setting, and nothing is stored
   t.is(await title.inputValue(), '');
 });
 
-for (const [language, theme] of [
-  ['en', 'light'],
-  ['en', 'dark'],
-  ['fa', 'light'],
-  ['fa', 'dark'],
-  ['ru', 'light'],
-  ['zh', 'dark'],
-  ['ar', 'light'],
-] as const)
+for (const [language, theme] of LOOKS)
   test.serial(`axe finds nothing, nothing sticks out: ${language}, ${theme}`, async (t) => {
     t.timeout(MINUTES);
     const { page, complaints, show, logIn } = await openPage(t, browser, world, {
