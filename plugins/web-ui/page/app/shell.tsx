@@ -15,7 +15,7 @@ import {
 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { pluginsQuery } from '../api/queries.js';
+import { useIsRunning } from '../api/running.js';
 import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
 import { LoginSheet } from '../login/sheet.js';
@@ -78,9 +78,7 @@ const ON_A_PHONE = 3;
 export function Shell() {
   const { say } = useReader();
   const isNarrow = useIsNarrow();
-  const plugins = useQuery(pluginsQuery);
-  const isRunning = (name: string) =>
-    plugins.data?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
+  const isRunning = useIsRunning();
   useLive(isRunning('realtime'));
   useSharedPreferences(preferencesStore);
   useEffect(keepFocus, []);

@@ -1,12 +1,13 @@
 // What is done with a client most: renew it, edit it, delete it.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { CalendarPlus, Ellipsis, Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
-import { pluginsQuery, queries } from '../api/queries.js';
+import { queries } from '../api/queries.js';
+import { useIsRunning } from '../api/running.js';
 import { gigabyte } from '../format/bytes.js';
 import { isolated } from '../format/names.js';
 import { useReader } from '../language/context.js';
@@ -43,9 +44,7 @@ export function Actions({ client, edit }: { client: ClientsGetReply; edit: () =>
     onSettled: () => queries.invalidateQueries({ queryKey: ['client', email] }),
   });
   const navigate = useNavigate();
-  const hasUndo = useQuery(pluginsQuery).data?.some(
-    ({ name, state }) => name === 'audit' && state === 'running',
-  );
+  const hasUndo = useIsRunning()('audit');
   const remove = useMutation({
     mutationFn: () =>
       doUndoable(

@@ -5,7 +5,8 @@ import { ChevronLeft } from 'lucide-react';
 import { useCallback } from 'react';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { useSingleKeys } from '../app/shortcuts.js';
-import { clientQuery, pluginsQuery } from '../api/queries.js';
+import { clientQuery } from '../api/queries.js';
+import { useIsRunning } from '../api/running.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
@@ -29,9 +30,7 @@ export function ClientPage() {
   const { name, edit } = route.useSearch();
   const navigate = useNavigate();
   const client = useQuery(clientQuery(name));
-  const plugins = useQuery(pluginsQuery).data;
-  const isRunning = (plugin: string): boolean =>
-    plugins?.some((one) => one.name === plugin && one.state === 'running') ?? false;
+  const isRunning = useIsRunning();
   const isEditing = edit !== undefined;
   const setEditing = useCallback(
     (on: boolean, email = name) =>

@@ -1,11 +1,10 @@
 // The list of clients: filters, how many there are, the rows.
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useIsRunning } from '../api/running.js';
 import { useSingleKeys } from '../app/shortcuts.js';
-import { pluginsQuery } from '../api/queries.js';
 import { RecentJobs } from '../jobs/recent.js';
 import { useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
@@ -40,8 +39,7 @@ export function ClientsPage() {
   }, []);
   useSingleKeys(act);
   const { count, total } = pages;
-  const plugins = useQuery(pluginsQuery).data;
-  const hasJobs = plugins?.some(({ name, state }) => name === 'bulk-jobs' && state === 'running') ?? false;
+  const hasJobs = useIsRunning()('bulk-jobs');
   // A selection belongs to a filter; another order keeps it.
   const filter = filterKey(view);
   const [chosen, setChosen] = useState({ filter, selection: NONE });

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { pluginsQuery } from '../api/queries.js';
+import { useIsRunning } from '../api/running.js';
 import { RecentJobs } from '../jobs/recent.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
@@ -22,11 +22,10 @@ const MANY = 8;
 export function GroupsPage() {
   const { say } = useReader();
   const groups = useQuery(groupsQuery);
-  const plugins = useQuery(pluginsQuery).data;
   const [search, setSearch] = useState('');
   const [isMaking, setMaking] = useState(false);
   useLiveGroups();
-  const hasJobs = plugins?.some(({ name, state }) => name === 'bulk-jobs' && state === 'running') ?? false;
+  const hasJobs = useIsRunning()('bulk-jobs');
   const all = groups.data ?? [];
   const names = all.map(({ name }) => name);
   const { shown, more } = shownGroups(all, search, MOST_SHOWN);

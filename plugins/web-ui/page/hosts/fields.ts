@@ -1,6 +1,7 @@
 // The fields of a host as they are typed in a form, what each does to a link, and what of them was changed.
 import type { HostsListReply, HostsUpdateInput } from '../../../../sdk/index.js';
 import { wholeOf } from '../clients/fields.js';
+import { jsonOf } from '../forms/values.js';
 
 export type HostGroup = HostsListReply[number];
 type Body = NonNullable<HostsUpdateInput['body']>;
@@ -165,18 +166,9 @@ function parsedOf({ name, input }: HostField, text: string): unknown {
       return linesOf(text).map((line) => (name === 'hosts' && line === OWN ? '' : line));
     case 'json':
       if (text.trim() === '') return name === 'finalMask' ? '' : null;
-      return isJson(text) ? text : undefined;
+      return jsonOf(text) ? text : undefined;
     default:
       return text.trim();
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

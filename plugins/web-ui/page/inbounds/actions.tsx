@@ -5,18 +5,10 @@ import { useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { InboundsGetReply } from '../../../../sdk/index.js';
 import { useReader } from '../language/context.js';
+import { saveFile } from '../parts/save-file.js';
 import { LinksSheet } from './links-sheet.js';
 import type { Plan } from './plan.js';
 import { RemovalSheet } from './removal.js';
-
-function saveAsFile(name: string, document: unknown): void {
-  const url = URL.createObjectURL(
-    new Blob([JSON.stringify(document, null, 2)], { type: 'application/json' }),
-  );
-  Object.assign(window.document.createElement('a'), { href: url, download: `${name}.json` }).click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
 
 export function InboundActions({ stored, removal }: { stored: InboundsGetReply; removal: Plan }) {
   const { say } = useReader();
@@ -40,7 +32,13 @@ export function InboundActions({ stored, removal }: { stored: InboundsGetReply; 
             >
               {say('inbounds.duplicate')}
             </MenuItem>
-            <MenuItem onAction={() => saveAsFile(stored.tag, stored)}>{say('inbounds.export')}</MenuItem>
+            <MenuItem
+              onAction={() =>
+                saveFile(`${stored.tag}.json`, JSON.stringify(stored, null, 2), 'application/json')
+              }
+            >
+              {say('inbounds.export')}
+            </MenuItem>
             <MenuItem className="risky" onAction={() => setOpen('removal')}>
               {say('delete.title')}
             </MenuItem>

@@ -1,8 +1,9 @@
 // What the palette can do: pages, actions, and what is found by a name, each with what a choice of it does.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { inboundsQuery, pluginsQuery, queries } from '../api/queries.js';
+import { inboundsQuery, queries } from '../api/queries.js';
 import { session } from '../api/panel.js';
+import { useIsRunning } from '../api/running.js';
 import { PAGES } from '../app/shell.js';
 import { shownName } from '../format/names.js';
 import { preferencesStore, useReader } from '../language/context.js';
@@ -68,9 +69,7 @@ export function useActions(showKeys: () => void, follow: (next: Following) => vo
 export function useFound(search: string) {
   const navigate = useNavigate();
   const enabled = search !== '';
-  const plugins = useQuery(pluginsQuery).data;
-  const isRunning = (name: string): boolean =>
-    plugins?.some((plugin) => plugin.name === name && plugin.state === 'running') ?? false;
+  const isRunning = useIsRunning();
   const clients = useQuery(foundClientsQuery(search));
   const inbounds = useQuery({ ...inboundsQuery, enabled });
   const nodes = useQuery({ ...nodesQuery, enabled: enabled && isRunning('nodes') });

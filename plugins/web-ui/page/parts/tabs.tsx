@@ -1,7 +1,6 @@
 // Links between pages that belong together. A page whose plugin does not run is not offered.
-import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { pluginsQuery } from '../api/queries.js';
+import { useIsRunning } from '../api/running.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
 
@@ -14,11 +13,8 @@ export interface Tab {
 
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const { say } = useReader();
-  const plugins = useQuery(pluginsQuery).data;
-  const isOffered = ({ plugin }: Tab): boolean =>
-    plugin === undefined ||
-    plugins === undefined ||
-    plugins.some(({ name, state }) => name === plugin && state === 'running');
+  const isRunning = useIsRunning();
+  const isOffered = ({ plugin }: Tab): boolean => plugin === undefined || isRunning(plugin, true);
   return (
     <nav aria-label={label}>
       <ul className="tabs">

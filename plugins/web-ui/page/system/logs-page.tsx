@@ -1,15 +1,16 @@
 // The logs of the panel and of the core, as they are written: level, search, pause, copy, download.
+import { useIsRunning } from '../api/running.js';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Copy, Download, Pause, Play } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { pluginsQuery } from '../api/queries.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
+import { saveFile } from '../parts/save-file.js';
 import { found, type LogLine } from './log-lines.js';
 import { LogList } from './log-list.js';
 import { logQuery } from './log-query.js';
@@ -26,7 +27,6 @@ export function LogsPage() {
   const view = route.useSearch();
   const navigate = useNavigate();
   const [isLive, setLive] = useState(true);
-  const plugins = useQuery(pluginsQuery).data;
   const log = useQuery(logQuery(view, isLive));
   const lines = log.data?.lines ?? NONE;
   // The panel searches the log of the core.
@@ -35,12 +35,8 @@ export function LogsPage() {
   const show = (part: Readonly<Record<string, string>>, isTyping = false): void =>
     void navigate({ to: '/system/logs', search: logViewOf({ ...view, ...part }), replace: isTyping });
   const name = view.log ?? 'panel';
-  const offered = LOGS.filter(
-    (one) =>
-      one === name ||
-      plugins === undefined ||
-      plugins.some((plugin) => plugin.name === PLUGIN[one] && plugin.state === 'running'),
-  );
+  const isRunning = useIsRunning();
+  const offered = LOGS.filter((one) => one === name || isRunning(PLUGIN[one], true));
   return (
     <div className="stack logs">
       <div className="log-choices">
@@ -149,12 +145,8 @@ function Actions({ lines, name, isLive, setLive }: ActionsProps) {
     }
   };
   const download = (): void => {
-    const url = URL.createObjectURL(new Blob([textOf()], { type: 'text/plain;charset=utf-8' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = `weir-${name}-${new Date().toISOString().slice(0, 19).replace(/\D/g, '-')}.log`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    const time = new Date().toISOString().slice(0, 19).replace(/\D/g, '-');
+    saveFile(`weir-${name}-${time}.log`, textOf(), 'text/plain;charset=utf-8');
   };
   return (
     <div className="actions">
