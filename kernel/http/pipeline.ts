@@ -1,5 +1,4 @@
 // The steps of one request, in order: known path, authentication, CSRF, parameters, body, handler, reply.
-import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type Joi from 'joi';
 import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
@@ -228,7 +227,7 @@ export class Pipeline {
   }
 
   #fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
-    const requestId = randomUUID();
+    const requestId = this.#parts.proxies.requestId(request);
     const { status, headers, body, expected } = failure(error, requestId);
     if (!expected) {
       this.#parts.log.error('request failed', {

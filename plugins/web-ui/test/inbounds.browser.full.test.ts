@@ -63,12 +63,20 @@ test.serial('an edit leaves the clients attached, and what another admin saved m
   const json = page.locator('#inbound-json');
   await json.waitFor();
   const document = JSON.parse(await json.inputValue()) as { settings: object };
-  await world.api(`inbounds/update/${id}`, { remark: 'theirs' });
+  await world.api(`inbounds/update/${id}`, {
+    remark: 'theirs',
+    settings: { ...document.settings, network: 'udp' },
+  });
   const settings = { ...document.settings, network: 'tcp' };
   await json.fill(JSON.stringify({ ...document, settings }));
   await page.locator('button[type=submit]').click();
-  await page.getByRole('button', { name: 'Mine' }).click();
-  await page.getByRole('button', { name: 'Mine' }).waitFor({ state: 'detached' });
+  const box = page.locator('.conflict');
+  await box.getByText('Their changes of these fields are kept: remark, tag.').waitFor();
+  t.is(await box.locator('legend').innerText(), 'settings.network');
+  await box.getByRole('radio', { name: 'Theirs: udp' }).check();
+  await box.getByRole('radio', { name: 'Mine: tcp' }).check();
+  await box.getByRole('button', { name: 'Use these' }).click();
+  await box.waitFor({ state: 'detached' });
   await page.locator('button[type=submit]').click();
   await page.locator('.inbound').first().waitFor();
   const stored = await world.api<Stored>(`inbounds/get/${id}`);
