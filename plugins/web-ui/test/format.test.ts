@@ -85,6 +85,18 @@ test('times are those of the zone, and an unknown zone is that of the browser', 
   t.is(english().duration(26 * 3_600_000), '1 day');
 });
 
+test('a time that no calendar has, as records may have it, is shown as the last one', (t) => {
+  const format = english();
+  for (const ms of [Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]) {
+    for (const shown of [format.moment(ms), format.exactly(ms), format.day(ms)]) t.regex(shown, /9999/);
+    t.is(format.iso(ms).slice(0, 4), '9999');
+    t.regex(format.distance(ms, 0), /^in 2,932,896 days$/);
+  }
+  for (const ms of [-Number.MAX_SAFE_INTEGER, Number.NaN])
+    for (const show of ['moment', 'exactly', 'day', 'time', 'iso'] as const) t.not(format[show](ms), '');
+  t.not(format.calendarDay('tomorrow'), '');
+});
+
 test('a limit is typed with any digits, and means the same bytes when it is shown again', (t) => {
   t.is(bytesOfTyped('1.5', 'binary'), 1536 * 1024 ** 2);
   t.is(bytesOfTyped('۱۲٫۵', 'decimal'), 12_500_000_000);

@@ -131,7 +131,7 @@ export function Ends({ expiryTime, now }: { expiryTime: number; now: number }) {
   if (expiryTime === 0) return <>{say('ends.never')}</>;
   if (expiryTime < 0) return <>{say('ends.fromFirstUse', { time: format.duration(-expiryTime) })}</>;
   return (
-    <time dateTime={new Date(expiryTime).toISOString()} title={format.exactly(expiryTime)}>
+    <time dateTime={format.iso(expiryTime)} title={format.exactly(expiryTime)}>
       {format.distance(expiryTime, now)}
     </time>
   );
