@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { pageUrl } from '../api/panel.js';
+import { shownName } from '../format/names.js';
 import { useReader, usePreferences } from '../language/context.js';
 import { useColorScheme } from '../parts/color-scheme.js';
 import { Bridge, type Context } from './bridge.js';
@@ -81,7 +82,7 @@ function Framed({ shown }: { shown: ShownPage }) {
         {subtitle !== '' && (
           <>
             {' · '}
-            <bdi>{subtitle}</bdi>
+            <bdi>{shownName(subtitle)}</bdi>
           </>
         )}
       </p>
