@@ -115,5 +115,10 @@ test('names cannot hide, turn the text around or fill the page', (t) => {
   t.is(shownName('a\u200bb\u2066'), 'a⟨200B⟩b⟨2066⟩');
   t.is(shownName('سارا'), 'سارا');
   t.is([...shownName('😀'.repeat(500))].length, 121);
+  // Letters without a shape: a name of nothing else, and two that look the same.
+  t.is(shownName('\u3164\u115f\u2800'), '⟨3164⟩⟨115F⟩⟨2800⟩');
+  t.is(shownName('ann\u{e0041}\u034f'), 'ann⟨E0041⟩⟨034F⟩');
+  const flag = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
+  t.is(shownName(`${flag} Leeds`), `${flag} Leeds`);
   t.is(isolated('x\u2069y'), '\u2068x⟨2069⟩y\u2069');
 });
