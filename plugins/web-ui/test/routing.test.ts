@@ -41,6 +41,15 @@ test('the line of a value is found by its path', (t) => {
   t.is(lineOf('{"a": ', 'a.b'), 1);
 });
 
+test('outbounds of the same tag have names of their own', (t) => {
+  const twins = [out('a'), out('a'), out('a (2)'), out('a')];
+  const before: Template = { ...START, outbounds: twins };
+  const now: Template = { ...START, outbounds: twins.with(1, out('a', { mux: {} })) };
+  t.deepEqual(changedFields(before, now), ['outbound a (2)']);
+  const last: Template = { ...START, outbounds: twins.with(3, out('a', { mux: {} })) };
+  t.deepEqual(changedFields(before, last), ['outbound a (3)']);
+});
+
 test('a field of the form changes its own key, and a cleared login goes as a whole', (t) => {
   const label = (name: string): OutboundField =>
     KINDS['socks']?.fields.find((field) => field.label === `routing.field.${name}`) as OutboundField;
