@@ -131,38 +131,41 @@ test.serial('a logout leaves nothing behind: no draft, no notice, no list, no st
   await world.api('clients/update/ann', { enable: true });
 });
 
-test.serial('another admin in another window: nothing is sent in that name, and the page begins again', async (t) => {
-  t.timeout(MINUTES);
-  const { page, show, logIn } = await openPage(t, browser, world);
-  await logIn();
-  await show('/client?name=ann&edit=1');
-  await page.getByLabel('Comment').fill('of ada');
-  // The token of the page is asked for.
-  await page.getByRole('link', { name: 'Clients' }).first().click();
-  const row = page.locator('.row').filter({ hasText: 'ann' });
-  await row.locator('.switch').click();
-  await page.locator('.notice').waitFor();
-  t.not((await stored(page)).length, 1);
-  // The cookie is that of another login; there is one admin only, so the name is ours to say.
-  await page.context().request.post(`${world.base}/login`, { data: ADMIN });
-  await page.route('**/panel/api/access/sessions', async (route) => {
-    const response = await route.fetch();
-    const body = (await response.json()) as { obj: { current: boolean; username: string }[] };
-    for (const session of body.obj) if (session.current) session.username = 'eve';
-    await route.fulfill({ response, json: body });
-  });
-  const changes: string[] = [];
-  page.on('request', (request) => {
-    if (request.method() === 'POST' && /clients\/update/.test(request.url()))
-      changes.push(request.headers()['x-csrf-token'] ?? '');
-  });
-  await Promise.all([page.waitForEvent('load'), row.locator('.switch').click()]);
-  await page.getByRole('button', { name: /Account of .*eve/ }).waitFor();
-  t.is(changes.length, 1, 'sent once, with the token that the panel refused');
-  t.deepEqual(await stored(page), ['weir.owner']);
-  t.is(await page.locator('.notice').count(), 0);
-  await world.api('clients/update/ann', { enable: true });
-});
+test.serial(
+  'another admin in another window: nothing is sent in that name, and the page begins again',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { page, show, logIn } = await openPage(t, browser, world);
+    await logIn();
+    await show('/client?name=ann&edit=1');
+    await page.getByLabel('Comment').fill('of ada');
+    // The token of the page is asked for.
+    await page.getByRole('link', { name: 'Clients' }).first().click();
+    const row = page.locator('.row').filter({ hasText: 'ann' });
+    await row.locator('.switch').click();
+    await page.locator('.notice').waitFor();
+    t.not((await stored(page)).length, 1);
+    // The cookie is that of another login; there is one admin only, so the name is ours to say.
+    await page.context().request.post(`${world.base}/login`, { data: ADMIN });
+    await page.route('**/panel/api/access/sessions', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { obj: { current: boolean; username: string }[] };
+      for (const session of body.obj) if (session.current) session.username = 'eve';
+      await route.fulfill({ response, json: body });
+    });
+    const changes: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && /clients\/update/.test(request.url()))
+        changes.push(request.headers()['x-csrf-token'] ?? '');
+    });
+    await Promise.all([page.waitForEvent('load'), row.locator('.switch').click()]);
+    await page.getByRole('button', { name: /Account of .*eve/ }).waitFor();
+    t.is(changes.length, 1, 'sent once, with the token that the panel refused');
+    t.deepEqual(await stored(page), ['weir.owner']);
+    t.is(await page.locator('.notice').count(), 0);
+    await world.api('clients/update/ann', { enable: true });
+  },
+);
 
 test.serial('a time that no calendar has takes no page with it', async (t) => {
   t.timeout(MINUTES);
@@ -214,99 +217,126 @@ test.serial('ten thousand records of a kind are shown in portions', async (t) =>
     await page.locator(row).first().waitFor();
     const count = await page.locator(row).count();
     t.true(count <= 100, `${path} has ${count} rows`);
-    await page.getByRole('button', { name: /^Show more/ }).first().click();
+    await page
+      .getByRole('button', { name: /^Show more/ })
+      .first()
+      .click();
     await page.locator(row).nth(count).waitFor();
   }
   t.deepEqual(complaints, []);
 });
 
-test.serial('the frame of a plugin stalls nothing, catches no key of a dialog, and hides nothing in its title', async (t) => {
-  t.timeout(MINUTES);
-  const { page, show, logIn } = await openPage(t, browser, world);
-  await logIn();
-  await show('/plugin-page?plugin=acme&page=fighter');
-  const frame = page.frameLocator('iframe');
-  await frame.locator('#done').waitFor();
-  t.is(await frame.locator('#sparse').innerText(), 'refused 400');
-  await page.getByText('safe⟨202E⟩txt').waitFor();
-  // The session ends, and a login opens above the frame.
-  await page.context().clearCookies();
-  await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
-  await page.getByRole('button', { name: /Account of/ }).waitFor();
-  await page.keyboard.press('Control+k');
-  await page.getByRole('dialog').getByRole('combobox').pressSequentially('ann', { delay: 60 });
-  await page.locator('.login-form input[name=password]').waitFor();
-  await page.locator('.login-form input[name=password]').click();
-  for (const key of ADMIN.password) {
-    await page.keyboard.type(key);
-    await page.waitForTimeout(60);
-  }
-  t.is(await frame.locator('#trap').inputValue(), '');
-  t.is(await page.locator('.login-form input[name=password]').inputValue(), ADMIN.password);
-});
+test.serial(
+  'the frame of a plugin stalls nothing, catches no key of a dialog, and hides nothing in its title',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { page, show, logIn } = await openPage(t, browser, world);
+    await logIn();
+    await show('/plugin-page?plugin=acme&page=fighter');
+    const frame = page.frameLocator('iframe');
+    await frame.locator('#done').waitFor();
+    t.is(await frame.locator('#sparse').innerText(), 'refused 400');
+    await page.getByText('safe⟨202E⟩txt').waitFor();
+    // The session ends, and a login opens above the frame.
+    await page.context().clearCookies();
+    await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+    await page.getByRole('button', { name: /Account of/ }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').pressSequentially('ann', { delay: 60 });
+    await page.locator('.login-form input[name=password]').waitFor();
+    await page.locator('.login-form input[name=password]').click();
+    for (const key of ADMIN.password) {
+      await page.keyboard.type(key);
+      await page.waitForTimeout(60);
+    }
+    t.is(await frame.locator('#trap').inputValue(), '');
+    t.is(await page.locator('.login-form input[name=password]').inputValue(), ADMIN.password);
+  },
+);
 
 test.serial('a frame that goes to the panel itself is not let in', async (t) => {
   t.timeout(MINUTES);
   const { page, show, logIn } = await openPage(t, browser, world);
   await logIn();
-  for (const to of ['/secret/panel/', '/secret/panel/api/server/status', 'https://example.org/', 'javascript:1']) {
+  for (const to of [
+    '/secret/panel/',
+    '/secret/panel/api/server/status',
+    'https://example.org/',
+    'javascript:1',
+  ]) {
     await show('/plugin-page?plugin=acme&page=away');
     const frame = page.frameLocator('iframe');
     await frame.locator('#go').waitFor();
     await frame.locator('body').evaluate((body, wanted) => (body.dataset['to'] = wanted), to);
     await frame.locator('#go').click();
     await page.waitForTimeout(1_500);
-    const texts = await Promise.all(page.frames().slice(1).map((one) => one.locator('body').innerText().catch(() => '')));
-    t.false(texts.some((text) => /cpu|netIO|Dashboard|Log in/.test(text)), `${to}: ${texts.join().slice(0, 200)}`);
+    const texts = await Promise.all(
+      page
+        .frames()
+        .slice(1)
+        .map((one) =>
+          one
+            .locator('body')
+            .innerText()
+            .catch(() => ''),
+        ),
+    );
+    t.false(
+      texts.some((text) => /cpu|netIO|Dashboard|Log in/.test(text)),
+      `${to}: ${texts.join().slice(0, 200)}`,
+    );
     t.true(page.url().includes('/plugin-page'), to);
     await page.getByRole('heading', { name: 'Away' }).waitFor();
   }
 });
 
-test.serial('an address that somebody sends an admin shows a page, and the palette opens on it', async (t) => {
-  t.timeout(MINUTES);
-  const { page, show, logIn, complaints } = await openPage(t, browser, world);
-  await logIn();
-  const long = 'W'.repeat(4_000);
-  for (const path of [
-    `/client?name=${long}`,
-    `/clients?search=${long}`,
-    '/client?name=..',
-    '/client?name=',
-    '/client?name=%00%ff%F0%9F',
-    '/clients?__proto__=1&constructor=2&hasOwnProperty=3&toString=4',
-    '/client?name=ann&name=ben#<img src=x onerror=complain(1)>',
-    '/client?name=ann#javascript:complain(1)',
-    '/inbound?id=-1e999',
-    '/inbound/new?from=99999999999999',
-    '/node?id=__proto__',
-    '/host?id=..%2f..%2fx',
-    '/routing/outbound?at=constructor',
-    '/routing/list?id=__proto__',
-    '/system/settings?search=(((((((((((a%2b)%2b)%2b',
-    '/system/audit?from=2026-99-99&area=__proto__',
-    '/system/logs?log=__proto__&lines=1e9',
-    '/plugin-page?plugin=..&page=..',
-    '/subscription?client=__proto__',
-    '/login?returnTo=//example.org/',
-    '/login?returnTo=/%5cexample.org/',
-    '/login?returnTo=javascript:complain(1)',
-    '/%E0%A4%A',
-    '/no/such/page',
-  ]) {
-    await show(path);
-    await page.locator('h1').first().waitFor();
-    t.is(new URL(page.url()).host, new URL(world.base).host, path);
-    if ((await page.locator('.bar').count()) === 0) continue;
-    await page.keyboard.press('Control+k');
-    await page
-      .getByRole('dialog')
-      .getByRole('combobox')
-      .waitFor({ timeout: 15_000 })
-      .catch(() => t.fail(`the palette does not open on ${path.slice(0, 60)}`));
-  }
-  t.deepEqual(
-    complaints.filter((text) => !/status of 4\d\d/.test(text)),
-    [],
-  );
-});
+test.serial(
+  'an address that somebody sends an admin shows a page, and the palette opens on it',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { page, show, logIn, complaints } = await openPage(t, browser, world);
+    await logIn();
+    const long = 'W'.repeat(4_000);
+    for (const path of [
+      `/client?name=${long}`,
+      `/clients?search=${long}`,
+      '/client?name=..',
+      '/client?name=',
+      '/client?name=%00%ff%F0%9F',
+      '/clients?__proto__=1&constructor=2&hasOwnProperty=3&toString=4',
+      '/client?name=ann&name=ben#<img src=x onerror=complain(1)>',
+      '/client?name=ann#javascript:complain(1)',
+      '/inbound?id=-1e999',
+      '/inbound/new?from=99999999999999',
+      '/node?id=__proto__',
+      '/host?id=..%2f..%2fx',
+      '/routing/outbound?at=constructor',
+      '/routing/list?id=__proto__',
+      '/system/settings?search=(((((((((((a%2b)%2b)%2b',
+      '/system/audit?from=2026-99-99&area=__proto__',
+      '/system/logs?log=__proto__&lines=1e9',
+      '/plugin-page?plugin=..&page=..',
+      '/subscription?client=__proto__',
+      '/login?returnTo=//example.org/',
+      '/login?returnTo=/%5cexample.org/',
+      '/login?returnTo=javascript:complain(1)',
+      '/%E0%A4%A',
+      '/no/such/page',
+    ]) {
+      await show(path);
+      await page.locator('h1').first().waitFor();
+      t.is(new URL(page.url()).host, new URL(world.base).host, path);
+      if ((await page.locator('.bar').count()) === 0) continue;
+      await page.keyboard.press('Control+k');
+      await page
+        .getByRole('dialog')
+        .getByRole('combobox')
+        .waitFor({ timeout: 15_000 })
+        .catch(() => t.fail(`the palette does not open on ${path.slice(0, 60)}`));
+    }
+    t.deepEqual(
+      complaints.filter((text) => !/status of 4\d\d/.test(text)),
+      [],
+    );
+  },
+);

@@ -17,7 +17,8 @@ test('each source that the page imports from outside of its folder counts as a s
     const text = await readFile(join(page, file), 'utf8');
     for (const [, from, late] of text.matchAll(IMPORT)) {
       const target = join(page, dirname(file), from ?? late ?? '');
-      if (relative(page, target).startsWith('..')) outside.add(relative(root, target).replace(/\.js$/, '.ts'));
+      if (relative(page, target).startsWith('..'))
+        outside.add(relative(root, target).replace(/\.js$/, '.ts'));
     }
   }
   t.true(outside.has(join('plugins', 'web-ui', 'call-pattern.ts')));

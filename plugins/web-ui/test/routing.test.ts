@@ -43,7 +43,8 @@ test('the line of a value is found by its path', (t) => {
 });
 
 test('a protocol with the name of something else has no form', (t) => {
-  for (const protocol of ['constructor', '__proto__', 'toString', '', 7]) t.is(kindOf({ protocol }), undefined);
+  for (const protocol of ['constructor', '__proto__', 'toString', '', 7])
+    t.is(kindOf({ protocol }), undefined);
   t.is(kindOf({ protocol: 'socks' }), KINDS['socks']);
 });
 

@@ -5,10 +5,9 @@ const LONGEST = 120;
 const PICTURES = 0x2400;
 /** A flag of a part of a country has characters that are invisible elsewhere. */
 const FLAG = '\u{1f3f4}';
-/** Characters that change the direction, or that nobody sees: also letters without a shape, and tags. */
+/** Characters that change the direction, or that nobody sees: also letters without a shape, and tags. Emoji need their selectors. */
 const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /\u{1f3f4}[\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  /\u{1f3f4}[\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\p{Cc}\p{Zl}\p{Zp}\u2800\ufff9-\ufffb]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 function visible(character: string): string {
   if (character.startsWith(FLAG)) return character;

@@ -100,7 +100,8 @@ export function OutboundsPage() {
       <NewOutbound list={list} />
       {otherTags.length > 0 && (
         <p className="muted">
-          {say('routing.otherTags')} <bdi dir="ltr">{otherTags.slice(0, MOST_OTHERS).map(shownName).join(', ')}</bdi>
+          {say('routing.otherTags')}{' '}
+          <bdi dir="ltr">{otherTags.slice(0, MOST_OTHERS).map(shownName).join(', ')}</bdi>
           {otherTags.length > MOST_OTHERS && ' …'}
         </p>
       )}
