@@ -79,6 +79,10 @@ test('what is no number yet stays as it was typed', (t) => {
   t.deepEqual(withValue({ tags: ['a'] }, field('tags'), typedValue(field('tags'), '\n')), {});
   t.is(jsonOf('{'), undefined);
   t.deepEqual(jsonOf('{"a":1}'), { value: { a: 1 } });
+  // As deep as the panel takes it; what is far deeper is not JSON, in place of a fault that takes the page with it.
+  t.truthy(jsonOf('['.repeat(100) + ']'.repeat(100)));
+  for (const depth of [102, 200_000])
+    t.is(jsonOf(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`), undefined);
 });
 
 test('the dearest change says what saving costs', (t) => {

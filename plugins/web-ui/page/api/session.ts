@@ -11,6 +11,9 @@ export type SessionState =
   | { readonly kind: 'in'; readonly name: string }
   | { readonly kind: 'ended'; readonly name: string };
 
+/** Of the admin whose page it is; blank for nobody. */
+export const nameIn = (state: SessionState): string => ('name' in state ? state.name : '');
+
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -55,8 +58,7 @@ export class Session {
   /** Asks the panel whether this browser is logged in. Rejects if there is no answer. */
   async check(): Promise<void> {
     try {
-      const name = await this.#nameOf();
-      this.#enter({ kind: 'in', name });
+      this.#enterAs(await this.#nameOf());
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       if (this.#state.kind === 'in' || this.#state.kind === 'ended') this.#end();
@@ -69,6 +71,17 @@ export class Session {
     return sessions.find(({ current }) => current)?.username ?? '';
   }
 
+  /** Somebody is logged in. Calls that waited for it are sent again, but never in the name of another admin. */
+  #enterAs(name: string): void {
+    const before = nameIn(this.#state);
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    this.#enter({ kind: 'in', name });
+    for (const { proceed, fail } of waiting)
+      if (before === name) proceed();
+      else fail(new SessionAbandoned('another admin is logged in'));
+  }
+
   /** Whether a login needs a code of a second factor. */
   needsCode(): Promise<boolean> {
     return this.#open.access.twoFactorEnabled();
@@ -79,9 +92,7 @@ export class Session {
     this.#csrf = undefined;
     await this.#open.access.login({ body: login });
     this.#csrf = undefined;
-    this.#enter({ kind: 'in', name: login.username });
-    for (const { proceed } of this.#waiting) proceed();
-    this.#waiting.clear();
+    this.#enterAs(login.username);
   }
 
   async logOut(): Promise<void> {
@@ -106,7 +117,7 @@ export class Session {
     }
   };
 
-  /** Sends a call with the token of the session, and once again with a new token if another login replaced it. */
+  /** Sends a call with the token of the session, and once again with a new token if another login of the same admin replaced it. */
   async #once(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const isChange = !/^(?:get|head)$/i.test(init.method ?? 'GET');
     for (let attempt = 1; ; attempt++) {
@@ -122,7 +133,17 @@ export class Session {
       });
       if (response.status !== 403 || attempt > 1 || !(await isCsrfFailure(response))) return response;
       this.#csrf = undefined;
+      await this.#requireSame();
     }
+  }
+
+  /** All windows share the cookie: what was typed in one is not sent as the admin who has logged in in another one. */
+  async #requireSame(): Promise<void> {
+    const before = nameIn(this.#state);
+    const name = await this.#nameOf().catch(() => before);
+    if (before === '' || name === before) return;
+    this.#enterAs(name);
+    throw new SessionAbandoned('another admin is logged in');
   }
 
   #token(): Promise<string> {

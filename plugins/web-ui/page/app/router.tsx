@@ -14,6 +14,7 @@ import { LoginPage } from '../login/page.js';
 import { spoken } from '../language/context.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
+import { forgetOthers } from './forget.js';
 import { NotFound } from './not-found.js';
 import { PageFailed, PartFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -326,6 +327,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
+forgetOthers();
 /** Goes to the login when a session is given up; at the start, the router does that by itself. */
 let previous = session.state().kind;
 session.subscribe(() => {

@@ -16,7 +16,7 @@ export function Ends({ expiryTime, now }: { expiryTime: number; now: number }) {
   if (expiryTime === 0) return <>{say('ends.never')}</>;
   if (expiryTime < 0) return <>{say('ends.fromFirstUse', { time: format.duration(-expiryTime) })}</>;
   return (
-    <time dateTime={new Date(expiryTime).toISOString()} title={format.exactly(expiryTime)}>
+    <time dateTime={format.iso(expiryTime)} title={format.exactly(expiryTime)}>
       {format.distance(expiryTime, now)}
     </time>
   );
@@ -76,7 +76,7 @@ function Created({ client: { createdAt } }: CellProps) {
   const { format } = useReader();
   return (
     <div role="gridcell" className="cell created">
-      <time dateTime={new Date(createdAt).toISOString()} title={format.exactly(createdAt)}>
+      <time dateTime={format.iso(createdAt)} title={format.exactly(createdAt)}>
         {format.distance(createdAt, Date.now())}
       </time>
     </div>

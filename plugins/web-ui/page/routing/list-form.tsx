@@ -3,6 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
+import { whenLeft } from '../api/leaving.js';
+import { session } from '../api/panel.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
 import { Field } from '../parts/field.js';
@@ -17,6 +19,7 @@ const TICKS: readonly (readonly ['prepend' | 'allowPrivate' | 'allowInsecure', M
 const FIELDS = ['url', 'remark', 'tagPrefix', 'updateInterval'];
 /** by the list, `new` for one that is not there yet */
 const typing = new Map<string, TypedList>();
+whenLeft(session, () => typing.clear());
 addEventListener('beforeunload', (event) => {
   if (typing.size > 0) event.preventDefault();
 });

@@ -11,6 +11,7 @@ import { Choice } from '../parts/choice.js';
 import { Copy } from '../parts/copy.js';
 import { Field } from '../parts/field.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { tokensQuery } from './queries.js';
@@ -21,6 +22,7 @@ const readAgain = () => void queries.invalidateQueries({ queryKey: ['access', 't
 export function Tokens() {
   const { say, format } = useReader();
   const tokens = useQuery(tokensQuery);
+  const { shown, more } = usePortion(tokens.data ?? []);
   const [isMaking, setMaking] = useState(false);
   const [removed, setRemoved] = useState<{ id: number; name: string }>();
   const toggle = useMutation({
@@ -46,7 +48,7 @@ export function Tokens() {
       {tokens.isPending && <p className="muted">{say('loading')}</p>}
       {tokens.data?.length === 0 && <p className="muted">{say('system.noTokens')}</p>}
       <ul className="system-list">
-        {tokens.data?.map(({ id, name, enabled, expiresAt, lastUsedAt, kind }) => (
+        {shown.map(({ id, name, enabled, expiresAt, lastUsedAt, kind }) => (
           <li key={id} className="card" data-token={id}>
             <div className="card-head">
               <strong>
@@ -82,6 +84,7 @@ export function Tokens() {
           </li>
         ))}
       </ul>
+      {more}
       <Sheet title={say('system.newToken')} isOpen={isMaking} close={() => setMaking(false)}>
         {isMaking && <NewToken close={() => setMaking(false)} />}
       </Sheet>
