@@ -354,3 +354,22 @@ test.serial(
     );
   },
 );
+
+test.serial(
+  'a palette that cannot be loaded leaves the page as it is, and opens the next time',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { page, show, logIn } = await openPage(t, browser, world);
+    await logIn();
+    await show('/client?name=ann&edit=1');
+    await page.getByLabel('Comment').fill('half a sent');
+    await page.route('**/assets/palette-*.js', (route) => route.abort());
+    await page.getByRole('heading', { name: 'ann' }).click();
+    await page.keyboard.press('Control+k');
+    await page.locator('.notice[data-bad]').waitFor();
+    t.is(await page.getByLabel('Comment').inputValue(), 'half a sent');
+    await page.unrouteAll();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').waitFor();
+  },
+);
