@@ -50,7 +50,14 @@ export const duringAdminSave = during<{
   readonly who: Principal;
 }>('access/duringAdminSave');
 
-export { type CalledRoute, CallerRights, type CallerRightsApi, RoleHolders, RoleRights } from './role-contract.js';
+export {
+  type CalledRoute,
+  CallerRights,
+  type CallerRightsApi,
+  RoleHolders,
+  type RoleHoldersApi,
+  RoleRights,
+} from './role-contract.js';
 
 /** A kind of API token that may call some routes only. */
 export interface TokenKind {
