@@ -37,7 +37,9 @@ export class Registrations {
 
   addRoutes(owner: PluginInstance): void {
     attributeErrors(owner.plugin, 'cannot serve its routes', () => {
-      const own = owner.plugin.routes(owner.scope).map((route) => ({ owner, route: this.#served(owner, route) }));
+      const own = owner.plugin
+        .routes(owner.scope)
+        .map((route) => ({ owner, route: this.#served(owner, route) }));
       this.#listeners.check(own);
       this.#routes = [...this.#routes, ...own];
     });

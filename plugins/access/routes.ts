@@ -158,7 +158,10 @@ export const routes = ({
     handle: async (input) => {
       const left = await credentials.change(input.body, input);
       const tokensSaid = `${left.apiTokens} API tokens still work${left.apiTokens > 0 ? '; disable those that you do not know' : ''}`;
-      return withMessage(`name and password changed; all other sessions of this admin are closed; ${tokensSaid}`, left);
+      return withMessage(
+        `name and password changed; all other sessions of this admin are closed; ${tokensSaid}`,
+        left,
+      );
     },
   }),
   route({
@@ -195,7 +198,9 @@ export const routes = ({
       kinds.requireKnown(kind);
       // A kind opens routes that no role does, so a role cannot bound it.
       if (kind !== '' && (role !== 0 || callers.isLimited(who)))
-        throw errors.TOKEN_KIND('kind: a token with a kind has no role, and needs a full admin', { path: 'kind' });
+        throw errors.TOKEN_KIND('kind: a token with a kind has no role, and needs a full admin', {
+          path: 'kind',
+        });
       ownTokens(callers, who);
       const wish = { name, expiresAt, kind, role, maker: callers.makerOf(who) };
       return once(input, (note) => tokens.create(wish, who, note));

@@ -26,9 +26,7 @@ const MOST_SHOWN = 1000;
 const sessionsFor = (callers: Callers, sessions: SessionsApi, who: Principal) =>
   sessions
     .list()
-    .filter(
-      ({ userName }) => !callers.isLimited(who) || (who.kind === 'session' && userName === who.name),
-    );
+    .filter(({ userName }) => !callers.isLimited(who) || (who.kind === 'session' && userName === who.name));
 
 export const securityRoutes = ({
   sessions,

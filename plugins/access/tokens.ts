@@ -233,7 +233,8 @@ export class Tokens {
   /** Reads the database: inside a write the projection may lack the write before it. */
   async #one(tx: Tx, id: number, maker?: number): Promise<TokenRow> {
     const row = await this.#rows.findByPk(id, { transaction: tx.t, raw: true });
-    if (!row || (maker !== undefined && (row as unknown as TokenRow).makerId !== maker)) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+    if (!row || (maker !== undefined && (row as unknown as TokenRow).makerId !== maker))
+      throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
     return rowOf(row as unknown as TokenRow);
   }
 

@@ -66,7 +66,8 @@ export class TwoFactorRules {
     await this.#attempts.run(guesser, async (attempt) => {
       // Read only now: this may have waited for seconds, and two-factor may have been turned on meanwhile.
       const { isOn } = this.#twoFactor;
-      if (sent['password'] !== undefined || (isOn && willBeOn)) await this.#checkPassword(sent['password'], who);
+      if (sent['password'] !== undefined || (isOn && willBeOn))
+        await this.#checkPassword(sent['password'], who);
       if (!willBeOn) await this.#checkCode(attempt, 'twoFactorCode', sent['twoFactorCode']);
       else if (isOn) await this.#checkReplacement(attempt, secret, sent);
       else if (!(await this.#twoFactor.acceptsOf(secret, sent['twoFactorCode'])))

@@ -65,7 +65,8 @@ export class Stream {
   async #compose(seq: number, types: readonly string[]): Promise<Frame> {
     const entries = await Promise.all(
       types.map(
-        async (type) => [type, await this.#part(type, this.#snapshots.get(type) ?? (() => undefined))] as const,
+        async (type) =>
+          [type, await this.#part(type, this.#snapshots.get(type) ?? (() => undefined))] as const,
       ),
     );
     const parts = entries.flatMap(([type, part]) =>

@@ -57,8 +57,5 @@ export const OTHER: ReadonlyMap<string, readonly string[]> = new Map([
   ...needing(['clients:read'], all('GET', ['x/subscription/urls/{email}'])),
   ...needing(['logs:read'], all('POST', ['server/amneziawglogs/{count}'])),
   // They put an outbound into the template, which the core tests.
-  ...needing(
-    ['outbounds:write', 'core:write'],
-    all('POST', ['x/edgetunnel/apply', 'x/vpnprovider/apply']),
-  ),
+  ...needing(['outbounds:write', 'core:write'], all('POST', ['x/edgetunnel/apply', 'x/vpnprovider/apply'])),
 ]);

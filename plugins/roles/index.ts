@@ -19,9 +19,6 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(RoleStore), permissions: singleton(Permissions) },
-  contributes: ({ permissions }) => [
-    contribute(RoleRights, permissions),
-    contribute(AuditedHooks, roles),
-  ],
+  contributes: ({ permissions }) => [contribute(RoleRights, permissions), contribute(AuditedHooks, roles)],
   routes,
 });

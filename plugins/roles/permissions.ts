@@ -106,7 +106,9 @@ export class Permissions implements RoleRights {
       full: roles.length === 0,
       roles: roles.map((role) => this.nameOf(role)),
       permissions:
-        roles.length === 0 ? [] : this.all().filter((one) => held.every((permissions) => holds(permissions, one))),
+        roles.length === 0
+          ? []
+          : this.all().filter((one) => held.every((permissions) => holds(permissions, one))),
     };
   }
 }

@@ -15,7 +15,8 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     ],
   },
   inbounds: {
-    about: 'Inbounds and their fallbacks, keys and targets for REALITY. Their clients need `clients` as well.',
+    about:
+      'Inbounds and their fallbacks, keys and targets for REALITY. Their clients need `clients` as well.',
     plugins: ['inbounds', 'fallbacks', 'keygen', 'reality-scanner', 'amneziawg'],
   },
   hosts: { about: 'Further addresses of inbounds in subscriptions.', plugins: ['hosts'] },
@@ -40,7 +41,10 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     about: 'The logs of the panel and of the core, with the connections of clients.',
     plugins: ['panel-logs', 'engine-logs'],
   },
-  settings: { about: 'Settings, to read. Only a full admin changes them.', plugins: ['settings', 'remote-texts'] },
+  settings: {
+    about: 'Settings, to read. Only a full admin changes them.',
+    plugins: ['settings', 'remote-texts'],
+  },
   notifications: {
     about: 'Notifications and their channels.',
     plugins: ['notifications', 'mail', 'webhook', 'msg-bot'],
@@ -49,7 +53,10 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   certificates: { about: 'Certificates that an authority issues.', plugins: ['certificates'] },
   bans: { about: 'Banned addresses.', plugins: ['ban-guard'] },
   audit: { about: 'The record of changes, of everybody.', plugins: ['audit'] },
-  backups: { about: 'The list of backups, to read. Only a full admin makes or restores one.', plugins: ['backup'] },
+  backups: {
+    about: 'The list of backups, to read. Only a full admin makes or restores one.',
+    plugins: ['backup'],
+  },
 };
 
 /** Plugins that give rights, or all that the panel knows: only a full admin may call them, but for the calls that `call-lists.ts` names. */
@@ -60,7 +67,9 @@ export const FULL_ONLY: ReadonlySet<string> = new Set([
 ]);
 
 const OF_PLUGIN = new Map(
-  Object.entries(RESOURCES).flatMap(([name, { plugins }]) => plugins.map((plugin) => [plugin, name] as const)),
+  Object.entries(RESOURCES).flatMap(([name, { plugins }]) =>
+    plugins.map((plugin) => [plugin, name] as const),
+  ),
 );
 
 /** The resource of what a plugin serves; undefined if it is for full admins. */

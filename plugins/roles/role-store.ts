@@ -46,7 +46,9 @@ export class RoleStore {
     this.#holders = holders;
     this.projection = db.projection<Map<number, Role>, RoleEdit>({
       load: async () =>
-        new Map((await this.#rows.findAll({ order: ['id'] })).map((row) => [row.get().id, roleOf(row.get())])),
+        new Map(
+          (await this.#rows.findAll({ order: ['id'] })).map((row) => [row.get().id, roleOf(row.get())]),
+        ),
       apply: (known, edit) => {
         if ('deleted' in edit) known.delete(edit.deleted);
         else known.set(edit.row.id, roleOf(edit.row));

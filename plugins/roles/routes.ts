@@ -51,7 +51,12 @@ export const routes = ({
   permissions: Permissions;
   holders: RoleHoldersApi;
 }): Route[] => {
-  const shown = ({ id, name, permissions, createdAt }: Omit<ReturnType<RoleStore['list']>[number], 'held'>) => ({
+  const shown = ({
+    id,
+    name,
+    permissions,
+    createdAt,
+  }: Omit<ReturnType<RoleStore['list']>[number], 'held'>) => ({
     id,
     name,
     permissions: [...permissions],

@@ -55,7 +55,10 @@ test('after two thousand random edits, tokens in memory equal the database', asy
     const id = ids[random(ids.length + 1)] ?? 0;
     const kind = random(20);
     if (kind < 5 && ids.length < 40)
-      texts.push((await tokens.create({ name: `t${random(60)}`, expiresAt: random(2) && clock.now() + 1e9 }, WHO)).token);
+      texts.push(
+        (await tokens.create({ name: `t${random(60)}`, expiresAt: random(2) && clock.now() + 1e9 }, WHO))
+          .token,
+      );
     else if (kind < 8) await tokens.delete(id, WHO);
     else if (kind < 13) await tokens.setEnabled(id, random(2) === 0, WHO);
     else if (kind < 15) await tokens.flush();

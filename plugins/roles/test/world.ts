@@ -29,7 +29,11 @@ const as =
 export const asToken = (panel: TestPanel, token: string): Caller['call'] =>
   as(panel, { authorization: `Bearer ${token}` });
 
-export async function addRole(panel: TestPanel, name: string, permissions: readonly string[]): Promise<number> {
+export async function addRole(
+  panel: TestPanel,
+  name: string,
+  permissions: readonly string[],
+): Promise<number> {
   return (await panel.get<{ id: number }>(ROLES, { body: { name, permissions } })).id;
 }
 
