@@ -77,7 +77,7 @@ export class Admins {
     return isRight && admin?.enabled ? this.#withOwnHash(admin, password) : undefined;
   }
 
-  /** Checks the password of the admin who asks; of the first one for callers that are none, like programs with a token. */
+  /** Checks the password of the admin who asks; of the first one for other callers, like programs with a token. */
   async isPassword(password: string, { kind, name }: Principal): Promise<boolean> {
     const admin = await this.#find(kind === 'session' ? { username: name } : {});
     if (admin === undefined) return false;

@@ -89,10 +89,10 @@ export class Permissions implements RoleRights {
     const known = this.all();
     for (const [at, permission] of permissions.entries())
       if (!known.includes(permission) && !before.includes(permission)) {
-        const path = `permissions[${at}]`;
+        const path = `permissions.${at}`;
         const meant = suggest(permission, known);
         throw errors.UNKNOWN_PERMISSION(
-          `${path}: there is no permission ${JSON.stringify(permission)}${meant === undefined ? '' : `; do you mean ${meant}?`}`,
+          `permissions[${at}]: there is no permission ${JSON.stringify(permission)}${meant === undefined ? '' : `; do you mean ${meant}?`}`,
           { path },
         );
       }

@@ -53,11 +53,11 @@ test('names the field of bad input and changes nothing', async (t) => {
   const role = (body: object) => ({ body: { name: 'x', permissions: [], ...body } });
   await refused(t, panel, ROLES, role({ name: '' }), invalid('name'));
   await refused(t, panel, ROLES, role({ name: 'x'.repeat(65) }), invalid('name'));
-  await refused(t, panel, ROLES, role({ permissions: ['inbounds'] }), invalid('permissions[0]'));
-  await refused(t, panel, ROLES, role({ permissions: ['*:write'] }), invalid('permissions[0]'));
+  await refused(t, panel, ROLES, role({ permissions: ['inbounds'] }), invalid('permissions.0'));
+  await refused(t, panel, ROLES, role({ permissions: ['*:write'] }), invalid('permissions.0'));
   const many = Array.from({ length: 201 }, () => 'inbounds:read');
   await refused(t, panel, ROLES, role({ permissions: many }), invalid('permissions'));
-  const unknown = { status: 400, code: 'ROLES_UNKNOWN_PERMISSION', field: 'permissions[1]' };
+  const unknown = { status: 400, code: 'ROLES_UNKNOWN_PERMISSION', field: 'permissions.1' };
   await refused(t, panel, ROLES, role({ permissions: ['hosts:read', 'inbound:read'] }), unknown);
   await refused(t, panel, ROLES, role({ permissions: ['hosts:read', 'access:write'] }), unknown);
   await refused(t, panel, ROLES, role({ name: 'reads' }), {

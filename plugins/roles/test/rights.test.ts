@@ -1,5 +1,5 @@
 // Runs on every database in test:full.
-// What a role allows is asked anew for each call: for sessions, tokens and live connections.
+// What a role allows is asked again for each call: for sessions, tokens and live connections.
 import test from 'ava';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import type { TestPanel } from '../../../test/harness/panel.js';
@@ -30,16 +30,16 @@ test('says which permission is missing, before it reads the body', async (t) => 
   await using panel = await boot();
   const { call } = await addAdmin(panel, 'grace', ['inbounds:read']);
   t.is(await statusOf(call, LIST), 200);
-  const refused = await call('/panel/api/hosts/add', { rawBody: '{ this is no JSON' });
+  const refused = await call('/panel/api/hosts/add', { rawBody: '{ this is not JSON' });
   t.is(refused.status, 403);
   t.is(refused.body.code, 'ACCESS_NO_PERMISSION');
   t.regex(refused.body.msg, /"role of grace".* hosts:write,.* POST \/panel\/api\/hosts\/add/);
-  const full = await call('/panel/api/setting/update', { rawBody: '{ this is no JSON' });
+  const full = await call('/panel/api/setting/update', { rawBody: '{ this is not JSON' });
   t.is(full.status, 403);
   t.regex(full.body.msg, /only a full admin may call/);
   // Who has the permission learns what is wrong with the body.
   const body = await panel.call('/panel/api/hosts/add', {
-    rawBody: '{ this is no JSON',
+    rawBody: '{ this is not JSON',
     headers: { 'content-type': 'application/json' },
   });
   t.is(body.status, 400);
