@@ -28,7 +28,11 @@ const name = () =>
     .max(64)
     .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text without control characters');
 const permissions = () =>
-  list(word().pattern(/^[a-z0-9-]{1,64}:(?:read|write)$/, 'a resource, and :read or :write'))
+  list(
+    word()
+      .pattern(/^[a-z0-9-]{1,64}:(?:read|write)$/, 'a resource, and :read or :write')
+      .example('clients:read'),
+  )
     .max(MOST_PERMISSIONS)
     .description('as clients:read; to write includes to read');
 const RoleReply = shape({

@@ -120,8 +120,8 @@ test('a role is deleted only when nobody has it', async (t) => {
   t.deepEqual(await panel.get(ROLES), []);
 });
 
-test('a new password closes the sessions of that admin only', async (t) => {
-  await using panel = await boot();
+test('a new password closes the sessions of that admin only, also after a restart', async (t) => {
+  const panel = await boot();
   const [grace, joan] = [await addAdmin(panel, 'grace'), await addAdmin(panel, 'joan')];
   await panel.get(`${ADMINS}/${grace.id}`, { body: { password: 'another long password' } });
   t.is((await grace.call(LIST)).status, 401);
@@ -130,6 +130,12 @@ test('a new password closes the sessions of that admin only', async (t) => {
   t.is((await login(panel, 'grace', 'another long password')).status, 200);
   await panel.get(`${ADMINS}/${joan.id}`, { body: { enabled: false } });
   t.is((await login(panel, 'joan')).status, 401, 'as for a wrong password');
+  await panel.stop();
+  await using later = await boot({ dataDirectory: panel.dataDirectory });
+  const asks = (cookie: string) => later.call(LIST, { anonymous: true, headers: { cookie } });
+  t.is((await asks(grace.cookie)).status, 401);
+  t.is((await asks(joan.cookie)).status, 401);
+  t.is((await asks(panel.cookie)).status, 200);
 });
 
 test('who changed roles and admins is recorded, without passwords', async (t) => {

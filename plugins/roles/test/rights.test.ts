@@ -73,6 +73,31 @@ test('a token of one role is refused what another role allows', async (t) => {
   });
 });
 
+test('the names and compositions of older programs need what the calls behind them need', async (t) => {
+  await using panel = await boot();
+  const inbound = await panel.addInbound();
+  const reads = await makeToken(panel, {
+    name: 'reads',
+    role: await addRole(panel, 'reads', ['core:write']),
+  });
+  t.is(await statusOf(reads, '/panel/api/xray/', {}), 200);
+  t.is(await statusOf(reads, '/panel/api/xray/update', { xraySetting: '{}' }), 403);
+  t.is(await statusOf(reads, '/panel/api/server/restartXrayService', {}), 200);
+  const role = await addRole(panel, 'inbounds', ['inbounds:write']);
+  const inbounds = await makeToken(panel, { name: 'inbounds', role });
+  const client = { id: inbound, settings: JSON.stringify({ clients: [{ email: 'ada' }] }) };
+  t.is(await statusOf(inbounds, '/panel/api/inbounds/addClient', client), 403);
+  t.is(await statusOf(inbounds, `/panel/api/inbounds/resetAllClientTraffics/${inbound}`, {}), 403);
+  t.is(await statusOf(inbounds, `/panel/api/inbounds/${inbound}/delClient/ada`, {}), 403);
+  t.deepEqual(await panel.get(CLIENTS), []);
+  const clients = await makeToken(panel, {
+    name: 'clients',
+    role: await addRole(panel, 'c', ['clients:write']),
+  });
+  t.is(await statusOf(clients, '/panel/api/inbounds/addClient', client), 200);
+  t.is((await panel.get<object[]>(CLIENTS)).length, 1);
+});
+
 test('a token with a role expires, and its role is in the record', async (t) => {
   const clock = new FakeClock();
   await using panel = await boot({ clock });
