@@ -58,6 +58,8 @@ export { RouteAdapters } from './http/table.js';
 export type { Mounted, RouteAdapter } from './http/table.js';
 export type { ListenerApi, ListenerPlace, ListenersApi, ServedRoute } from './http/listeners.js';
 export { Answer, bare, message, payload, raw, withMessage, stream, unwrapped } from './http/reply.js';
+export { Permits } from './http/permits.js';
+export type { Permit } from './http/permits.js';
 export { once, Replays } from './http/replays.js';
 export { LARGE_BODY, LIST_BODY, route } from './http/route.js';
 export type { RequestInfo, Route } from './http/route.js';

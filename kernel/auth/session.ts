@@ -57,8 +57,12 @@ export interface SessionsApi {
   /** All live sessions, the most recently used first. */
   list(): Readonly<Session>[];
   close(digest: string): Promise<void>;
-  /** Ends all sessions, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
-  closeAll(options?: { readonly except?: string | undefined; readonly tx?: Tx }): Promise<void>;
+  /** Ends all sessions, or those of one user name, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
+  closeAll(options?: {
+    readonly of?: string | undefined;
+    readonly except?: string | undefined;
+    readonly tx?: Tx;
+  }): Promise<void>;
   /** The CSRF token of a session cookie. */
   csrfOf(id: string | undefined): string | undefined;
   /** Sliding and absolute lifetime in ms; both take effect at once, for open sessions too. */
@@ -181,10 +185,12 @@ export class SessionStore implements SessionsApi {
     await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
   }
 
-  async closeAll({ except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
-    for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
+  async closeAll({ of, except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
+    for (const { digest, userName } of this.#sessions.values())
+      if (digest !== except && userName === (of ?? userName)) this.#sessions.delete(digest);
     this.#ended();
-    const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
+    const sql = `DELETE FROM kernel_sessions WHERE digest <> :except${of === undefined ? '' : ' AND user_name = :of'}`;
+    const forget = (open: Tx) => open.run(sql, { except, of });
     await (tx ? forget(tx) : this.#db.write(forget));
   }
 

@@ -1,4 +1,4 @@
-// The steps of one request, in order: known path, authentication, CSRF, parameters, body, handler, reply.
+// The steps of one request, in order: known path, authentication, CSRF, permission, parameters, body, handler, reply.
 import type { Request, Response } from 'express';
 import type Joi from 'joi';
 import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
@@ -100,6 +100,7 @@ export class Pipeline {
     });
     const body = bodyOf(route, request, response);
     context.who = Object.freeze(await this.#admit(route, request, body, cookies, context.ip));
+    route.permit?.(context.who);
     if (route.params) context.params = validate(route.params, request.params, { convert: true });
     if (route.query) context.query = validate(route.query, request.query, { convert: true });
     await route.beforeBody?.(context);

@@ -17,7 +17,7 @@ const CALLS = {
 } as const;
 
 const PROGRAM = ['panel/PanelProgram', 'panel/PanelDatabase', 'panel/PanelListener', 'panel/PanelLog'];
-const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays'];
+const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays', 'access/Permits'];
 
 function brokenPromises(all: readonly Source[]): string[] {
   const live = all.filter(({ isTest }) => !isTest);

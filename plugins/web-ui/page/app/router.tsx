@@ -107,6 +107,11 @@ const plugins = createRoute({
   path: 'plugins',
   component: latePage(() => import('../system/plugins-page.js'), 'PluginsPage'),
 });
+const roles = createRoute({
+  getParentRoute: () => system,
+  path: 'roles',
+  component: latePage(() => import('../roles/page.js'), 'RolesPage'),
+});
 const access = createRoute({
   getParentRoute: () => system,
   path: 'access',
@@ -304,7 +309,7 @@ export const router = createRouter({
       newHost,
       groups,
       subscription,
-      system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
+      system.addChildren([systemStart, plugins, access, roles, settings, audit, logs, apiPage]),
       routing.addChildren([
         ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
         ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
