@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form, Switch } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
@@ -14,7 +15,7 @@ import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { tokensQuery } from './queries.js';
-import { endOf, TOKEN_DAYS } from './token-end.js';
+import { endOf, TOKEN_DAYS, usualDays } from './token-end.js';
 
 const readAgain = () => void queries.invalidateQueries({ queryKey: ['access', 'tokens'] });
 
@@ -114,7 +115,8 @@ function NewToken({ close }: { close: () => void }) {
   const { say, format } = useReader();
   const [name, setName] = useState('');
   const [kind, setKind] = useState<'' | 'node'>('');
-  const [days, setDays] = useState('90');
+  const [typedDays, setDays] = useState<string>();
+  const days = typedDays ?? usualDays(kind);
   const make = useMutation({
     mutationFn: () =>
       weir.settings.apiTokens.create({
@@ -141,7 +143,7 @@ function NewToken({ close }: { close: () => void }) {
       </div>
     );
   const issues = make.error instanceof PanelFailure ? make.error.issues : [];
-  const problem = issues.find(({ path }) => path === 'name')?.message;
+  const problem = saidAt(issues.find(({ path }) => path === 'name'));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field
