@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
@@ -77,7 +78,7 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
   const problemOf = (field: TypedField): { problem?: string } => {
     if (isTried && changes.invalid.includes(field)) return { problem: say('field.notNumber') };
     const issue = issues.find(({ path }) => fieldOfPath(path) === field);
-    return issue ? { problem: issue.message } : {};
+    return issue ? { problem: saidAt(issue) } : {};
   };
   const set = (field: TypedField) => (value: string) =>
     draft.set({ ...draft.value, typed: { ...typed, [field]: value } });

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { inboundsQuery, queries } from '../api/queries.js';
@@ -71,7 +72,7 @@ function NewClientForm({ close }: { close: () => void }) {
     create.mutate({ email: email.trim(), totalGB, days: length, inboundIds });
   };
   const refused = create.error instanceof PanelFailure ? create.error.issues : [];
-  const nameProblem = refused.find(({ path }) => fieldOfPath(path) === 'email')?.message;
+  const nameProblem = saidAt(refused.find(({ path }) => fieldOfPath(path) === 'email'));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field

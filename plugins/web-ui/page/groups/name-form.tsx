@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { isolated } from '../format/names.js';
@@ -53,7 +54,7 @@ export function NameForm({ before, names, close }: NameFormProps) {
     if (wanted !== '' && wanted !== before && !save.isPending) save.mutate();
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
-  const problem = issues.find(({ path }) => PATHS.has(path))?.message;
+  const problem = saidAt(issues.find(({ path }) => PATHS.has(path)));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field

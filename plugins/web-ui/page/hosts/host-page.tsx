@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import type { HostsAddInput } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
@@ -148,9 +149,9 @@ function Editor({ groupId, initial }: { groupId?: string; initial: Edited }) {
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
   const problems = new Map<string, string>(
-    issues.flatMap(({ path, message }) => {
-      const field = hostFieldOf(path);
-      return field === undefined ? [] : [[field, message] as const];
+    issues.flatMap((issue) => {
+      const field = hostFieldOf(issue.path);
+      return field === undefined ? [] : [[field, saidAt(issue)] as const];
     }),
   );
   if (isTried)

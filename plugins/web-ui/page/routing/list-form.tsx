@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { whenLeft } from '../api/leaving.js';
 import { session } from '../api/panel.js';
@@ -52,7 +53,7 @@ export function ListForm({ name, initial, isOld, save, cancel }: ListFormProps) 
   const issues = run.error instanceof PanelFailure ? run.error.issues : [];
   const problemOf = (path: string) => {
     const issue = issues.find((one) => one.path === path);
-    return issue ? { problem: issue.message } : {};
+    return issue ? { problem: saidAt(issue) } : {};
   };
   const isElsewhere = issues.length === 0 || issues.some(({ path }) => !FIELDS.includes(path));
   return (

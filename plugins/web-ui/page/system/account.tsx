@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
@@ -52,7 +53,7 @@ export function Account() {
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
   const field = (name: keyof Values) => {
-    const problem = issues.find(({ path }) => path === PATHS[name])?.message;
+    const problem = saidAt(issues.find(({ path }) => path === PATHS[name]));
     return {
       value: values[name],
       onChange: (value: string) => setTyped((now) => ({ ...now, [name]: value })),

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { pageUrl, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
@@ -91,11 +92,11 @@ export function SettingsForm(props: SettingsFormProps) {
   const isAsSent = (name: string) => JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
   const problems = new Map(
     issues
-      .map(({ path, message }) => [settingOf(path), message] as const)
+      .map((issue) => [settingOf(issue.path), saidAt(issue)] as const)
       .filter(([name]) => changed.has(name) && isAsSent(name)),
   );
   const touched = new Set([...changed, ...problems.keys()]);
-  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }));
+  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }), search);
   const isSearching = search.trim() !== '' || extent === 'differing';
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -8,3 +8,6 @@ export const endOf = (days: string, now: number): number => (days === '' ? 0 : n
 /** Kind or role of a scope: blank for all that its maker may, `node`, or the id of a role. */
 export const scopeOf = (scope: string): { kind?: string; role?: number } =>
   scope === '' ? {} : scope === 'node' ? { kind: scope } : { role: Number(scope) };
+
+/** A token of a node has no end: with it, the node would be out of reach. */
+export const usualDays = (scope: string): string => (scope === 'node' ? '' : '90');

@@ -2,6 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form, Switch } from 'react-aria-components';
+import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
@@ -17,7 +18,7 @@ import { Sheet } from '../parts/sheet.js';
 import { useIsRunning } from '../api/running.js';
 import { rolesQuery } from '../roles/queries.js';
 import { tokensQuery } from './queries.js';
-import { endOf, scopeOf, TOKEN_DAYS } from './token-end.js';
+import { endOf, scopeOf, TOKEN_DAYS, usualDays } from './token-end.js';
 
 const readAgain = () => void queries.invalidateQueries({ queryKey: ['access', 'tokens'] });
 
@@ -133,7 +134,8 @@ function NewToken({ close }: { close: () => void }) {
   const roles = useRoles();
   /** blank, `node`, or the id of a role */
   const [scope, setScope] = useState('');
-  const [days, setDays] = useState('90');
+  const [typedDays, setDays] = useState<string>();
+  const days = typedDays ?? usualDays(scope);
   const make = useMutation({
     mutationFn: () =>
       weir.settings.apiTokens.create({
@@ -160,7 +162,7 @@ function NewToken({ close }: { close: () => void }) {
       </div>
     );
   const issues = make.error instanceof PanelFailure ? make.error.issues : [];
-  const problem = issues.find(({ path }) => path === 'name')?.message;
+  const problem = saidAt(issues.find(({ path }) => path === 'name'));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field
