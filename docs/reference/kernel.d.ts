@@ -1364,6 +1364,8 @@ declare module '@weir-panel/weir/kernel' {
     callerAddress(request: IncomingMessage): string;
     /** Host name or address that the caller asked for, without port; IPv6 without brackets. Empty when the header is neither. */
     requestHost(request: IncomingMessage): string;
+    /** The id under which a request is found in logs: `X-Request-Id` of a trusted proxy, else a new one. */
+    requestId(request: IncomingMessage): string;
     isSecure(request: IncomingMessage): boolean;
   }
 
