@@ -132,7 +132,7 @@ export class Bridge {
     if (typeof method !== 'string' || typeof path !== 'string' || !isAllowed(this.#options.api, method, path))
       return refuse(403, 'the page of the plugin has not declared this call');
     // Not made into JSON here: that of a list without items, or of parts that are shared, would stall the page.
-    if (body !== undefined && typeof body !== 'string') return refuse(400, 'the body is no JSON text');
+    if (body !== undefined && typeof body !== 'string') return refuse(400, 'the body is not valid JSON text');
     if (body !== undefined && (method === 'GET' || body.length > MOST_BODY))
       return refuse(400, method === 'GET' ? 'GET has no body' : 'the body is too long');
     if (this.#open >= MOST_AT_ONCE) return refuse(429, `at most ${MOST_AT_ONCE} calls at once`);
