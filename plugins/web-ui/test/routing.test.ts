@@ -40,6 +40,8 @@ test('the line of a value is found by its path', (t) => {
   t.is(lineOf(text, 'e'), 6);
   t.is(lineOf(text, 'a.b.2.missing'), 3, 'the deepest one that is there');
   t.is(lineOf('{"a": ', 'a.b'), 1);
+  t.is(lineOf('{"a": {"b": "open', 'c'), 1);
+  t.is(lineOf(`{"a": "${'x'.repeat(9_000_000)}",\n"b": "\\\\",\n"c": 1}`, 'c'), 3);
 });
 
 test('a protocol with the name of something else has no form', (t) => {

@@ -141,6 +141,24 @@ test('the page forgets when its admin leaves or is another one, and not while a 
   t.is(forgotten, 2);
 });
 
+test('an admin with a new name is the same one, whoever tells it first', async (t) => {
+  for (const isHeardFirst of [true, false]) {
+    const { session, weir, state } = panel();
+    let forgotten = 0;
+    whenLeft(session, () => void forgotten++);
+    await session.check();
+    await session.renaming('ada2', async () => {
+      state.name = 'ada2';
+      if (isHeardFirst) await session.check();
+    });
+    t.deepEqual(session.state(), { kind: 'in', name: 'ada2' });
+    await session.check();
+    state.token = 'other';
+    t.is(await weir.clients.resetTraffic({ email: 'ann' }), 'done');
+    t.is(forgotten, 0);
+  }
+});
+
 test('drafts in the storage of a window are those of one admin', (t) => {
   const items = new Map<string, string>();
   const storage = {
@@ -160,6 +178,8 @@ test('drafts in the storage of a window are those of one admin', (t) => {
   items.set('weir.draft.node.new', '{}').set('weir.closedJobs', '[1]').set('other', '1');
   // After the end of a session and a reload.
   t.deepEqual(claim('ada'), ['weir.draft.node.new', 'weir.closedJobs', 'other']);
+  claimStorage(() => storage, 'ada2', 'ada');
+  t.deepEqual(claim('ada2'), ['weir.draft.node.new', 'weir.closedJobs', 'other']);
   t.deepEqual(claim('eve'), ['other']);
   items.set('weir.draft.node.new', '{}');
   t.deepEqual(claim(''), ['other']);

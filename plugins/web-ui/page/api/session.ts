@@ -33,6 +33,9 @@ export class SessionAbandoned extends Error {}
 export class Session {
   #state: SessionState = { kind: 'unknown' };
   #csrf: Promise<string> | undefined;
+  #persons = 0;
+  /** that the admin is giving himself */
+  #newName: string | undefined;
   readonly #waiting = new Set<Waiting>();
   readonly #listeners = new Set<() => void>();
   readonly #send: typeof fetch;
@@ -45,6 +48,8 @@ export class Session {
   }
 
   readonly state = (): SessionState => this.#state;
+  /** Another number for each admin who is logged in one after the other; a new name makes nobody another one. */
+  readonly person = (): number => this.#persons;
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -73,13 +78,31 @@ export class Session {
 
   /** Somebody is logged in. Calls that waited for it are sent again, but never in the name of another admin. */
   #enterAs(name: string): void {
-    const before = nameIn(this.#state);
+    const isSame = this.#isSame(name);
+    if (!isSame) this.#persons++;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     this.#enter({ kind: 'in', name });
     for (const { proceed, fail } of waiting)
-      if (before === name) proceed();
+      if (isSame) proceed();
       else fail(new SessionAbandoned('another admin is logged in'));
+  }
+
+  #isSame(name: string): boolean {
+    const before = nameIn(this.#state);
+    return before === '' || before === name || name === this.#newName;
+  }
+
+  /** Does what gives the admin another name. The panel ends the stream meanwhile, so the page may hear of it first. */
+  async renaming<T>(name: string, run: () => Promise<T>): Promise<T> {
+    this.#newName = name;
+    try {
+      const result = await run();
+      this.#enterAs(name);
+      return result;
+    } finally {
+      this.#newName = undefined;
+    }
   }
 
   /** Whether a login needs a code of a second factor. */
@@ -103,6 +126,7 @@ export class Session {
   /** Gives up the calls that wait, and goes to the login. */
   leave(): void {
     this.#csrf = undefined;
+    if (nameIn(this.#state) !== '') this.#persons++;
     this.#enter({ kind: 'out' });
     for (const { fail } of this.#waiting) fail(new SessionAbandoned('the session ended'));
     this.#waiting.clear();
@@ -139,9 +163,8 @@ export class Session {
 
   /** All windows share the cookie: what was typed in one is not sent as the admin who has logged in in another one. */
   async #requireSame(): Promise<void> {
-    const before = nameIn(this.#state);
-    const name = await this.#nameOf().catch(() => before);
-    if (before === '' || name === before) return;
+    const name = await this.#nameOf().catch(() => nameIn(this.#state));
+    if (this.#isSame(name)) return;
     this.#enterAs(name);
     throw new SessionAbandoned('another admin is logged in');
   }

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
-import { weir } from '../api/panel.js';
+import { session, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
@@ -31,15 +31,17 @@ export function Account() {
   const values: Values = { name: own ?? '', old: '', fresh: '', code: '', ...typed };
   const save = useMutation({
     mutationFn: () =>
-      weir.settings.updateUser({
-        body: {
-          oldUsername: own ?? '',
-          oldPassword: values.old,
-          newUsername: values.name.trim(),
-          newPassword: values.fresh,
-          ...(needsCode && { twoFactorCode: values.code.trim() }),
-        },
-      }),
+      session.renaming(values.name.trim(), () =>
+        weir.settings.updateUser({
+          body: {
+            oldUsername: own ?? '',
+            oldPassword: values.old,
+            newUsername: values.name.trim(),
+            newPassword: values.fresh,
+            ...(needsCode && { twoFactorCode: values.code.trim() }),
+          },
+        }),
+      ),
     gcTime: 0,
     onSuccess: () => {
       notify(say('edit.done'));
