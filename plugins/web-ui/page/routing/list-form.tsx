@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
-import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
+import { saidAt } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
 import { Field } from '../parts/field.js';
