@@ -81,6 +81,8 @@ test('times are those of the zone, and an unknown zone is that of the browser', 
   });
   t.is(unknown.timeZone, new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC');
   t.is(english().distance(3 * 86_400_000, 0), 'in 3 days');
+  t.is(english().distance(30 * 86_400_000 - 60_000, 0), 'in 30 days', 'a moment after it was set');
+  t.is(english().distance(0, 119_000), '1 minute ago');
   t.is(english().distance(0, 61_000), '1 minute ago');
   t.is(english().duration(26 * 3_600_000), '1 day');
 });

@@ -2,12 +2,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
-import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { inboundsQuery } from '../api/queries.js';
 import type { KeyedCallOptions } from '../../../../sdk/transport.js';
+import { saidAt } from '../api/trouble.js';
 import { gigabyteName, type Units } from '../format/bytes.js';
 import type { Formatter } from '../format/formatter.js';
 import { usePreferences, useReader } from '../language/context.js';

@@ -120,7 +120,8 @@ export class Formatter {
     const gap = shownTime(ms) - now;
     for (const [unit, length] of DISTANCES)
       if (Math.abs(gap) >= length || unit === 'second')
-        return this.#relative.format(Math.trunc(gap / length), unit);
+        // What ends in 29 days and 23 hours ends in 30 days; what was 119 seconds ago was 1 minute ago.
+        return this.#relative.format((gap > 0 ? Math.round : Math.trunc)(gap / length), unit);
     return '';
   }
 

@@ -2,9 +2,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
-import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
+import { saidAt } from '../api/trouble.js';
 import { isolated } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';

@@ -2,10 +2,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
-import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { whenLeft } from '../api/leaving.js';
 import { session } from '../api/panel.js';
+import { saidAt } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
 import { Field } from '../parts/field.js';

@@ -2,10 +2,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form, Switch } from 'react-aria-components';
-import { saidAt } from '../api/trouble.js';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
