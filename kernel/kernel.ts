@@ -9,6 +9,7 @@ import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from '../file/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from '../tables/table.js';
+import { Cluster } from './database/cluster.js';
 import { Database, Projections } from './database/database.js';
 import { Writer } from './database/writer.js';
 import { isPanelError, storageFailure } from './errors/errors.js';
@@ -21,13 +22,14 @@ import { Replays } from './http/replays.js';
 import { RouteAdapters } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from '../timing/clock.js';
-import { job, Jobs, Schedule } from './jobs/schedule.js';
+import { everywhere, job, Jobs, Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import { SessionCookies } from './auth/session-cookie.js';
 import type { Log } from './log/log.js';
 import { frozen } from '../schema/frozen.js';
 import { PluginInstance } from './plugin/instance.js';
-import { afterKernelOpen, beforeKernelStop, composeStartupSummary, kernelReady } from './lifecycle.js';
+import { afterKernelLead, afterKernelOpen, beforeKernelStop } from './lifecycle.js';
+import { composeStartupSummary, kernelReady } from './lifecycle.js';
 import { attributeErrors } from './plugin/error.js';
 import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
@@ -104,10 +106,12 @@ export class Kernel {
     // Connect and migrate.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory, log);
-    const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => {
-      await lock.release();
-      throw cause;
-    });
+    const connections = await connect(options.databaseUrl, dataDirectory, options.member).catch(
+      async (cause: unknown) => {
+        await lock.release();
+        throw cause;
+      },
+    );
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { selfChecks });
     const uploads = uploadsFolder(dataDirectory);
@@ -120,8 +124,8 @@ export class Kernel {
         await attributeErrors(plugin, 'cannot have its tables', () =>
           migrations.run(plugin.name, plugin.migrations),
         );
-      const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
-      await sessions.load();
+      const database = new Database(connections, writer, 'kernel');
+      const sessions = new SessionStore(database, clock);
 
       // Build: containers, hooks, taps. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
@@ -163,6 +167,7 @@ export class Kernel {
         }),
         ...(options.provides ?? []),
       ]);
+      await database.loadProjections();
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {
@@ -199,6 +204,9 @@ export class Kernel {
         });
       });
     }
+    const cluster = wiring.resolve('kernel', Cluster) as Cluster | undefined;
+    this.#parts.writer.cluster = cluster;
+    if (cluster) this.#schedule.leads = () => cluster.leads;
     const replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     this.#registrations.replays = replays;
     this.#parts.writer.lastStep = replays?.settle.bind(replays);
@@ -250,14 +258,17 @@ export class Kernel {
   }
 
   async #announceReady(sessions: SessionStore, startedAt: number): Promise<void> {
-    const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
+    const { hooks, log, leftOut, bootBeganAt, stopping, writer } = this.#parts;
     this.#schedule.add(this.#self, [
-      job('sessions', '1m', () => sessions.sweep()),
-      job('database', '5s', () => this.#parts.writer.probe()),
-      job('certificate', '1m', () => this.listeners.renewCertificate()),
+      everywhere(job('sessions', '1m', () => sessions.sweep())),
+      everywhere(job('database', '5s', () => writer.probe())),
+      everywhere(job('certificate', '1m', () => this.listeners.renewCertificate())),
     ]);
     this.#isOpen = true;
     await hooks.after(afterKernelOpen, { startedAt });
+    const lead = () => hooks.after(afterKernelLead, {});
+    if (writer.cluster) writer.cluster.onLead(lead);
+    else await lead();
     const facts = await hooks.compose(composeStartupSummary, undefined).catch(() => []);
     for (const { name, reason, error } of leftOut)
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });

@@ -4,6 +4,8 @@ import { jsonRecord } from '../schema/plain.js';
 
 /** All listeners are open, and all plugins have started, except third-party ones that take longer than two seconds. Awaited before the panel logs `ready`. For work that needs every plugin, e.g. a process that they configure together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
+/** This process now runs what only one process may run, such as the core: after `afterKernelOpen`, and where several panels share a database, when this one leads them. */
+export const afterKernelLead = after<Record<never, never>>('kernel/afterKernelLead');
 /** A third-party plugin has started after the listeners were open. `hooks` are the ids of the hooks that it taps: compose again what was composed without it. */
 export const afterPluginStart = after<{ readonly plugin: string; readonly hooks: readonly string[] }>(
   'kernel/afterPluginStart',

@@ -4,6 +4,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../timing/clock.js';
 import type { Database } from '../database/database.js';
 import type { Tx } from '../database/writer.js';
+import type { Projection } from '../../tables/projection.js';
 import { token } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 
@@ -80,9 +81,13 @@ export function sameSecret(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+/** What a write has changed: sessions that were opened or used, digests of those that ended, or the only one that did not. */
+type SessionChange = Readonly<{ opened?: Session; used?: Session[]; closed?: string[]; except?: string }>;
+
 export class SessionStore implements SessionsApi {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #memory: Projection<Map<string, Session>, SessionChange>;
   readonly #sessions = new Map<string, Session>();
   #touched = new Set<Session>();
   #ended: () => void = () => undefined;
@@ -92,13 +97,28 @@ export class SessionStore implements SessionsApi {
   constructor(db: Database, clock: Clock) {
     this.#db = db;
     this.#clock = clock;
+    this.#memory = db.projection({ load: () => this.#load(), apply: (_, change) => this.#follow(change) });
   }
 
-  async load(): Promise<void> {
+  async #load(): Promise<Map<string, Session>> {
     const kept = await this.#db.query<Session>(
       'SELECT digest, user_name AS userName, csrf, created_at AS createdAt, seen_at AS seenAt, ip, user_agent AS userAgent FROM kernel_sessions',
     );
+    this.#sessions.clear();
     for (const session of kept) this.#sessions.set(session.digest, session);
+    return this.#sessions;
+  }
+
+  /** What this process closes has ended before the write; what another one closes ends here. */
+  #follow({ opened, used = [], closed = [], except }: SessionChange): void {
+    if (opened) this.#sessions.set(opened.digest, opened);
+    for (const { digest, seenAt, ip } of used) {
+      const session = this.#sessions.get(digest);
+      if (session && session.seenAt < seenAt) Object.assign(session, { seenAt, ip });
+    }
+    for (const digest of except === undefined ? closed : this.#sessions.keys())
+      if (digest !== except) this.#sessions.delete(digest);
+    if (except !== undefined || closed.length > 0) this.#ended();
   }
 
   setLifetime(ms: number, longest = this.longest): void {
@@ -123,13 +143,10 @@ export class SessionStore implements SessionsApi {
       userAgent: userAgent.slice(0, LONGEST_AGENT),
     };
     const surplus = this.#sessions.size < MOST_SESSIONS ? [] : this.list().slice(MOST_SESSIONS - 1);
-    // In memory before it is written: a closeAll in between ends this session too, in memory as in the database.
-    this.#sessions.set(session.digest, session);
     const insert = `INSERT INTO kernel_sessions (${COLUMNS}) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)`;
-    const written = this.#db.write((tx) => tx.run(insert, { ...session }));
-    await written.catch((error: unknown) => {
-      this.#sessions.delete(session.digest);
-      throw error;
+    await this.#db.write(async (tx) => {
+      await tx.run(insert, { ...session });
+      tx.apply(this.#memory, { opened: session });
     });
     for (const { digest } of surplus) await this.close(digest);
     return { id, session };
@@ -178,13 +195,19 @@ export class SessionStore implements SessionsApi {
   async close(digest: string): Promise<void> {
     this.#sessions.delete(digest);
     this.#ended();
-    await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
+    await this.#db.write(async (tx) => {
+      await tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest });
+      tx.apply(this.#memory, { closed: [digest] });
+    });
   }
 
   async closeAll({ except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
     for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
     this.#ended();
-    const forget = (open: Tx) => open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
+    const forget = async (open: Tx) => {
+      await open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
+      open.apply(this.#memory, { except });
+    };
     await (tx ? forget(tx) : this.#db.write(forget));
   }
 
@@ -207,6 +230,7 @@ export class SessionStore implements SessionsApi {
         { rows: JSON.stringify(seen.map(({ digest, seenAt, ip }) => [digest, seenAt, ip])) },
       );
       await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', over);
+      tx.apply(this.#memory, { used: seen, closed: gone.map(({ digest }) => digest) });
     });
   }
 }

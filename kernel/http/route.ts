@@ -74,6 +74,9 @@ export interface Route {
   readonly handle: (input: never) => unknown;
 }
 
+type Shown = 'auth' | 'listener' | 'name' | 'errors';
+type Chosen = Shown | 'form' | 'stream' | 'idempotent' | 'bodyLimit' | 'beforeBody';
+
 interface Declared<
   P extends Joi.Schema,
   Q extends Joi.Schema,
@@ -81,20 +84,7 @@ interface Declared<
   R extends ReplyKind,
   F extends Files,
 > extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<
-      Pick<
-        Route,
-        | 'auth'
-        | 'listener'
-        | 'name'
-        | 'form'
-        | 'stream'
-        | 'idempotent'
-        | 'bodyLimit'
-        | 'beforeBody'
-        | 'errors'
-      >
-    > {
+    Partial<Pick<Route, Chosen>> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -118,20 +108,15 @@ export function route<
   F extends Files = never,
 >(declared: Declared<P, Q, B, R, F>): Route {
   const {
-    params,
-    query,
-    body,
-    files,
     handle,
     auth = 'admin',
     listener = 'panel',
-    form = false,
     stream = false,
-    bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY,
-    beforeBody,
+    files,
     errors = [],
     ...rest
   } = declared;
+  const { bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY } = rest;
   if (auth === 'anyone' && Math.max(bodyLimit, fileBytes(files ?? {})) > PUBLIC_BODY)
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
@@ -141,17 +126,17 @@ export function route<
   const isRead = !stream && !files && replyKind !== 'stream' && replyKind !== 'folder';
   return {
     idempotent: rest.method === 'POST' && auth !== 'anyone' && isRead,
+    form: false,
+    beforeBody: undefined,
+    params: undefined,
+    query: undefined,
+    body: undefined,
     ...rest,
     auth,
     listener,
-    form,
     stream,
     bodyLimit,
-    beforeBody,
     errors,
-    params,
-    query,
-    body,
     files,
     handle: handle as Route['handle'],
   };
