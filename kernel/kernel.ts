@@ -267,8 +267,8 @@ export class Kernel {
     this.#isOpen = true;
     await hooks.after(afterKernelOpen, { startedAt });
     const lead = () => hooks.after(afterKernelLead, {});
-    if (writer.cluster) writer.cluster.onLead(lead);
-    else await lead();
+    const leading = writer.cluster ? writer.cluster.leading().then(lead) : lead();
+    if (!writer.cluster) await leading;
     const facts = await hooks.compose(composeStartupSummary, undefined).catch(() => []);
     for (const { name, reason, error } of leftOut)
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
@@ -282,7 +282,7 @@ export class Kernel {
     // the order of the keys, and last because no fact may replace one of its own.
     const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
     log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
-    void this.started.then(() => {
+    void Promise.all([this.started, leading]).then(() => {
       if (stopping.signal.aborted) return;
       hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
     });

@@ -15,7 +15,7 @@ export const composeStartupSummary = draft<Readonly<Record<string, unknown>>, un
   'kernel/composeStartupSummary',
   jsonRecord(),
 );
-/** All listeners are open, and the start of every plugin has finished or failed. `plugins` are those that run. */
+/** All listeners are open, and the start of every plugin has finished or failed; where several panels share a database, this one leads them as well. `plugins` are those that run. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(
   'kernel/kernelReady',
 );

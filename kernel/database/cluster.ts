@@ -17,8 +17,8 @@ export interface Committed {
 export interface Cluster {
   /** Whether this process runs the jobs and the programs that run only once. */
   readonly leads: boolean;
-  /** Calls back as soon as it does. */
-  onLead(begin: () => Promise<void>): void;
+  /** Resolves when it may begin to. */
+  leading(): Promise<void>;
   /** The first step of each transaction: waits until no other panel writes. Resolves with what others have written after the number `since`, and where that is 0 only with the last number; rejects where the writer has planned without it, from `plannedAt` on. */
   begin(tx: Tx, since: number, owner: string, plannedAt: number): Promise<readonly Committed[]>;
   /** The last step of each transaction: stores what the memory of others must learn; resolves with its number. */

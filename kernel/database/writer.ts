@@ -120,11 +120,6 @@ export class Writer {
     return (await written).result;
   }
 
-  /** Brings in what other panels have written since the last write of this one. */
-  async follow(): Promise<void> {
-    await this.write('kernel', async () => undefined);
-  }
-
   /** Brings memory up to date after a turn of the database. */
   async #deliver(owner: string, written: Promise<Written>): Promise<void> {
     // Deliveries keep the order of the commits, and the next transaction does not wait for them.

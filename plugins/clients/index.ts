@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   maybe,
   provide,
@@ -197,7 +198,7 @@ export default definePlugin({
     ...groupRoutes(scope),
     ...inboundImportRoutes(scope),
   ],
-  jobs: ({ store }) => [job('fetches', '10s', () => store.fetches.flush())],
+  jobs: ({ store }) => [everywhere(job('fetches', '10s', () => store.fetches.flush()))],
   start: ({ dataDirectory }) => deleteStaleImports(dataDirectory),
   stop: ({ store }) => store.fetches.flush(),
 });

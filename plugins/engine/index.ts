@@ -1,6 +1,6 @@
 import {
   contribute,
-  afterKernelOpen,
+  afterKernelLead,
   afterPluginStart,
   beforeKernelStop,
   composeStartupSummary,
@@ -187,7 +187,7 @@ export default definePlugin({
   },
   taps: ({ supervisor, programs }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelOpen, () => programs.open()),
+    tap(afterKernelLead, () => programs.open()),
     // A plugin that started late is not in the config yet.
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();

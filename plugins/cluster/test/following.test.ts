@@ -1,0 +1,100 @@
+// Runs on every database in test:full.
+// What one panel changes is seen by the other one within a second, and nothing that was acknowledged is missed.
+import test from 'ava';
+import { onSqlite } from '../../../test/harness/database.js';
+import type { PanelProcess } from '../../../test/harness/panel-process.js';
+import { Panels } from './two-panels.js';
+
+const onServer = onSqlite ? test.skip : test;
+
+const remarks = async (panel: PanelProcess): Promise<string[]> =>
+  (await panel.get<{ remark: string }[]>('/panel/api/inbounds/list')).map(({ remark }) => remark);
+const subscription = async (panel: PanelProcess, subId: string): Promise<string> => {
+  const answer = await fetch(`${panel.ready.subUrl}${subId}`);
+  return answer.ok ? Buffer.from(await answer.text(), 'base64').toString() : '';
+};
+
+onServer('an edit in one panel is seen in the other one: list, subscription, settings', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const inbound = await a.addInbound({ remark: 'shared' });
+  await b.until(async () => (await remarks(b)).includes('shared'), 'the other panel has the inbound');
+  const ada = await b.addClient('ada', [inbound]);
+  await a.until(
+    async () => (await subscription(a, ada.subId)).includes(ada.uuid),
+    'the first panel serves the subscription',
+  );
+  t.true((await subscription(b, ada.subId)).includes(ada.uuid));
+  await a.get('/panel/api/clients/update/ada', { body: { ...ada, comment: 'changed in a' } });
+  await b.until(
+    async () => (await b.get<{ comment: string }>('/panel/api/clients/get/ada')).comment === 'changed in a',
+    'the change of the client is in the other panel',
+  );
+  await a.get('/panel/api/clients/del/ada', { body: {} });
+  await b.until(async () => (await subscription(b, ada.subId)) === '', 'its subscription ends there');
+});
+
+onServer('sessions and API tokens of one panel are those of the other one', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const { token } = await a.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
+    body: { name: 'robot' },
+  });
+  const asks = (panel: PanelProcess, headers: Record<string, string>) =>
+    panel.call('/panel/api/inbounds/list', { anonymous: true, headers }).then(({ status }) => status);
+  await b.until(
+    async () => (await asks(b, { authorization: `Bearer ${token}` })) === 200,
+    'the token is known to the other panel',
+  );
+  t.is(await asks(b, { cookie: a.cookie }), 200);
+  const { cookie } = a;
+  await a.call('/logout', { method: 'POST' });
+  await b.until(async () => (await asks(b, { cookie })) === 401, 'the session has ended in the other panel');
+});
+
+onServer('nothing that a killed panel has acknowledged is lost or missed', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const acknowledged: string[] = [];
+  let isKilled = false;
+  const edits = (async () => {
+    for (let i = 0; !isKilled; i++) {
+      await a.addInbound({ remark: `i${i}` });
+      acknowledged.push(`i${i}`);
+      // The other one writes in between, so both wait for each other's turns.
+      if (i === 5) void a.kill('SIGKILL').then(() => (isKilled = true));
+    }
+  })().catch(() => undefined);
+  const own: string[] = [];
+  for (let i = 0; i < 8; i++) {
+    await b.addInbound({ remark: `b${i}` }).then(
+      () => own.push(`b${i}`),
+      (error: unknown) => t.regex(String(error), /DATABASE_BUSY|same moment/),
+    );
+  }
+  await edits;
+  t.true(acknowledged.length > 0 && own.length > 0);
+  await b.until(async () => {
+    const seen = new Set(await remarks(b));
+    return [...acknowledged, ...own].every((remark) => seen.has(remark));
+  }, 'all that was acknowledged is in the other panel');
+  const stored = await panels.query<{ remark: string }>('SELECT remark FROM inbounds ORDER BY id');
+  t.deepEqual(
+    await remarks(b),
+    stored.map(({ remark }) => remark),
+  );
+});
+
+onServer('a panel that cannot follow starts anew and has everything', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  await a.addInbound({ remark: 'first' });
+  await b.until(async () => (await remarks(b)).includes('first'), 'the other panel has the inbound');
+  b.signal('SIGSTOP');
+  await a.addInbound({ remark: 'second' });
+  await panels.query('DELETE FROM cluster_changes');
+  b.signal('SIGCONT');
+  await b.until(() => b.starts === 2, 'it starts anew', 60_000);
+  await b.login();
+  t.deepEqual(await remarks(b), ['first', 'second']);
+});
