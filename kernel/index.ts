@@ -15,7 +15,7 @@ export type { Migration } from './database/migrate.js';
 export type { Projection, ProjectionSource } from '../tables/projection.js';
 export { Cluster, type Committed } from './database/cluster.js';
 export { type Database, Projections } from './database/database.js';
-export type { Tx } from './database/writer.js';
+export type { Tx } from './database/tx.js';
 export { defineErrors, type ErrorDetails, type ErrorFactory, kernelErrors } from './errors/errors.js';
 export { messageOf, PanelError, Refusal, storageFailure } from './errors/errors.js';
 export { refuseHidden, validate, validateInSlices } from './errors/invalid.js';

@@ -3,7 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../timing/clock.js';
 import type { Database } from '../database/database.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 import type { Projection } from '../../tables/projection.js';
 import { token } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
@@ -112,13 +112,14 @@ export class SessionStore implements SessionsApi {
   /** What this process closes has ended before the write; what another one closes ends here. */
   #follow({ opened, used = [], closed = [], except }: SessionChange): void {
     if (opened) this.#sessions.set(opened.digest, opened);
+    const open = this.#sessions.size;
     for (const { digest, seenAt, ip } of used) {
       const session = this.#sessions.get(digest);
       if (session && session.seenAt < seenAt) Object.assign(session, { seenAt, ip });
     }
     for (const digest of except === undefined ? closed : this.#sessions.keys())
       if (digest !== except) this.#sessions.delete(digest);
-    if (except !== undefined || closed.length > 0) this.#ended();
+    if (this.#sessions.size < open) this.#ended();
   }
 
   setLifetime(ms: number, longest = this.longest): void {

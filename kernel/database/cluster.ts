@@ -3,7 +3,7 @@
 import type { Projection } from '../../tables/projection.js';
 import { token } from '../container/token.js';
 import type { After } from '../hooks/kinds.js';
-import type { Tx } from './writer.js';
+import type { Tx } from './tx.js';
 
 /** What memory must learn of one write. */
 export interface Committed {

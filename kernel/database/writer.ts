@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, Transaction } from 'sequelize';
 import { isPanelError, kernelErrors, storageFailure } from '../errors/errors.js';
-import type { After, AnyHook, During, Event } from '../hooks/kinds.js';
+import type { After, AnyHook, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connection, execute } from '../../tables/connection.js';
@@ -11,9 +11,9 @@ import { watchStatements, onlyOwnTables } from '../../tables/own-tables.js';
 import { Projection, type ProjectionSource } from '../../tables/projection.js';
 import type { Cluster, Committed } from './cluster.js';
 import type { Connections } from './connect.js';
-import type { SqlWords } from '../../tables/dialect.js';
 import { whileInProgress } from '../../timing/progress.js';
 import { Storage } from './storage.js';
+import type { Tx } from './tx.js';
 
 const LONG_WRITE_MS = 200;
 /** of what is planned inside its turn */
@@ -22,27 +22,6 @@ const PLANNED_NOW = Number.POSITIVE_INFINITY;
 const PATIENCE_MS = 10_000;
 /** From this version on, Node tracks async context at no cost worth mentioning. */
 const HAS_CHEAP_ASYNC_CONTEXT = Number.parseInt(process.versions.node, 10) >= 24;
-
-/** An open write. Every function that takes part in it receives it as a parameter. */
-export interface Tx {
-  /** for Sequelize: `{ transaction: tx.t }` */
-  readonly t: Transaction;
-  /** SQL that differs between databases */
-  readonly sql: SqlWords;
-  /** Runs one statement with `:name` replacements; pass bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
-  run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
-  /** Runs an UPDATE or DELETE; resolves with the number of matched rows, changed or not. */
-  change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
-  query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
-  /** Runs the taps that take part in this write, after its statements; rejects when one fails or refuses, and then the write must fail. A tap's `tx` reads everything and writes only tables of its own plugin. */
-  during<P>(hook: During<P>, payload: P): Promise<void>;
-  /** Applies a change to a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
-  apply<S extends object, C>(projection: Projection<S, C>, change: C): void;
-  /** Delivered after the commit and before the write resolves; a rollback drops it. */
-  after<P>(hook: After<P>, payload: P): void;
-  /** Queued after the commit; a rollback drops it. */
-  emit<P>(hook: Event<P>, payload: P): void;
-}
 
 const UNANSWERED =
   'the database stopped answering while this was saved, so it may be saved or not; look when it answers again';
@@ -240,7 +219,7 @@ export class Writer {
     const { sequelize, sql } = this.#connections;
     const connection = await this.#begin(plannedAt);
     const since = this.#commitCount;
-    const began = performance.now();
+    let began = performance.now();
     // Sequelize rolls back by itself after a deadlock, and would return the connection to the pool for reading.
     const transaction = Object.assign(new Transaction(sequelize, {}), {
       connection,
@@ -298,6 +277,7 @@ export class Writer {
     try {
       const tx = open(transaction);
       const others = (await this.cluster?.begin(tx, since, owner, plannedAt)) ?? [];
+      began = performance.now();
       const result = await work(tx, others.at(-1)?.commit ?? since);
       await this.lastStep?.(tx);
       const commit = (await this.cluster?.record(tx, { changes, afters })) ?? since + 1;

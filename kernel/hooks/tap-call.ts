@@ -1,6 +1,6 @@
 // Calls one tap: applies its time limits, attributes its failures, and accepts only what fits.
 import { TimeSlice } from '../../schema/time-slice.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 import { isPanelError, storageFailure, kernelErrors } from '../errors/errors.js';
 import { afterKernelLead, afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { withTimeout } from '../../timing/with-timeout.js';

@@ -8,9 +8,9 @@ import { sealedChange } from './tables.js';
 
 /** Sealed text holds 64 KiB, in base64. */
 const PART_BYTES = 48_000;
-/** More than this costs others less to read again: they start anew. */
+/** More than this costs others less to read again: they start again. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** A panel that is further behind starts anew. */
+/** A panel that is further behind starts again. */
 export const KEPT_MS = 10 * 60_000;
 const TOO_LARGE = '';
 
@@ -80,7 +80,7 @@ export class ChangeLog {
     } catch (error) {
       const names = [...stored.changes, ...stored.afters].map(([name]) => name).join(', ');
       if (!this.#said.has(names))
-        this.#log.warn('other panels must start anew, because a change is no plain data', {
+        this.#log.warn('other panels must start again, because a change is no plain data', {
           changed: names,
           problem: messageOf(error),
         });

@@ -9,6 +9,7 @@ import {
   optional,
   Projections,
   provide,
+  RouteAdapters,
   singleton,
   stage,
   tap,
@@ -18,8 +19,9 @@ import {
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
 import { ChangeLog } from './change-log.js';
-import { SharedClock } from './contract.js';
+import { othersWrote, SharedClock } from './contract.js';
 import { Leadership } from './leadership.js';
+import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
 import { migrations, sealedChange, tables } from './tables.js';
 
@@ -50,7 +52,11 @@ export default definePlugin({
     changes: singleton(ChangeLog),
     member: singleton(Member),
   },
-  contributes: () => [contribute(SealedColumns, sealedChange)],
+  hooks: [othersWrote],
+  contributes: ({ config, member }) => [
+    contribute(SealedColumns, sealedChange),
+    ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
+  ],
   provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
   taps: ({ config, member }) =>
     config.name === undefined

@@ -4,12 +4,15 @@ import {
   type Cluster,
   type Committed,
   type Database,
+  type Hooks,
   kernelErrors,
   type Log,
   messageOf,
+  type Projection,
   type Tx,
 } from '../../kernel/index.js';
 import { type ChangeLog, CannotFollow } from './change-log.js';
+import { type OthersWrote, othersWrote } from './contract.js';
 import type { DatabaseClock } from './database-clock.js';
 import { type Leadership, RENEW_MS } from './leadership.js';
 
@@ -31,6 +34,8 @@ export class Member implements Cluster {
   readonly #db: Database;
   readonly #log: Log;
   readonly #changes: ChangeLog;
+  /** follows the changes of others, so that plugins are told when memory has them */
+  readonly #news: Projection<object, unknown>;
   readonly #leadership: Leadership;
   readonly #clock: DatabaseClock | undefined;
   /** number of the last write, as of the last turn */
@@ -39,7 +44,7 @@ export class Member implements Cluster {
   readonly #changedByOthers = new Map<string, number>();
   #timers: NodeJS.Timeout[] = [];
   #looks = 0;
-  #isLooking = false;
+  #looking: Promise<void> | undefined;
   #isRenewing = false;
   #stale = false;
   /** called once, when memory cannot follow, or when this panel led and another one does now */
@@ -52,8 +57,10 @@ export class Member implements Cluster {
     changes,
     leadership,
     sharedClock,
+    hooks,
   }: {
     db: Database;
+    hooks: Hooks;
     log: Log;
     changes: ChangeLog;
     leadership: Leadership;
@@ -64,6 +71,10 @@ export class Member implements Cluster {
     this.#changes = changes;
     this.#leadership = leadership;
     this.#clock = sharedClock;
+    this.#news = db.projection<object, unknown>({
+      load: async () => ({}),
+      apply: (_, told) => hooks.emit(othersWrote, { told: told as OthersWrote['told'] }),
+    });
   }
 
   get leads(): boolean {
@@ -102,7 +113,8 @@ export class Member implements Cluster {
       setImmediate(() => void this.look(true));
       throw kernelErrors.DATABASE_BUSY(undefined, { headers: { 'Retry-After': '1' } });
     }
-    return others;
+    const told = others.flatMap(({ afters }) => afters.map(([{ id: hook }, payload]) => ({ hook, payload })));
+    return [...others, { commit: last, changes: [[this.#news, told]], afters: [] }];
   }
 
   async record(tx: Tx, written: Omit<Committed, 'commit'>): Promise<number> {
@@ -115,9 +127,13 @@ export class Member implements Cluster {
   }
 
   /** Brings memory up to date if others have written. */
-  async look(isSure = false): Promise<void> {
-    if (this.#isLooking || this.#hasEnded) return;
-    this.#isLooking = true;
+  look(isSure = false): Promise<void> {
+    this.#looking ??= this.#look(isSure).finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #look(isSure: boolean): Promise<void> {
+    if (this.#hasEnded) return;
     try {
       const [row] = await this.#db.query<{ last: number }>('SELECT last FROM cluster_state WHERE id = 1');
       const last = Number(row?.last);
@@ -130,8 +146,6 @@ export class Member implements Cluster {
       if (isSure || last > this.#last) await this.#db.write(async () => undefined);
     } catch {
       // The kernel reports failures of the database, and the next look tries again.
-    } finally {
-      this.#isLooking = false;
     }
   }
 
@@ -164,7 +178,7 @@ export class Member implements Cluster {
   #end(reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#log.error('this panel starts anew to read the database again', { reason });
+    this.#log.error('this panel starts again to read the database again', { reason });
     setImmediate(() => this.onEnd(reason));
   }
 
