@@ -1,12 +1,22 @@
 // Runs on every database in test:full.
 // What one panel changes is seen by the other one within a second, and nothing that was acknowledged is missed.
-import test from 'ava';
+import anyTest, { type TestFn } from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import type { PanelProcess } from '../../../test/harness/panel-process.js';
 import { Panels } from './two-panels.js';
 
-const onServer = onSqlite ? test.skip : test;
+/** Two panels for the tests that kill none. */
+const test = anyTest as TestFn<{ panels: Panels; a: PanelProcess; b: PanelProcess }>;
+const onServer = onSqlite ? test.skip : test.serial;
+test.before(async (t) => {
+  if (onSqlite) return;
+  const panels = await Panels.open();
+  t.context = { panels, a: await panels.start('a'), b: await panels.start('b') };
+});
+test.after.always(async (t) => t.context.panels?.[Symbol.asyncDispose]());
 
+/** Fewer plugins start faster. */
+const SMALL = { WEIR_PRESET: 'minimal' };
 /** Refused, because the other panel changed the same at the same moment. */
 const isBusy = (error: unknown): boolean => /DATABASE_BUSY|same moment/.test(String(error));
 const remarks = async (panel: PanelProcess): Promise<string[]> =>
@@ -17,8 +27,7 @@ const subscription = async (panel: PanelProcess, subId: string): Promise<string>
 };
 
 onServer('an edit in one panel is seen in the other one: list, subscription, settings', async (t) => {
-  await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const { a, b } = t.context;
   const inbound = await a.addInbound({ remark: 'shared' });
   await b.until(async () => (await remarks(b)).includes('shared'), 'the other panel has the inbound');
   const ada = await b.addClient('ada', [inbound]);
@@ -37,8 +46,7 @@ onServer('an edit in one panel is seen in the other one: list, subscription, set
 });
 
 onServer('sessions and API tokens of one panel are those of the other one', async (t) => {
-  await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const { a, b } = t.context;
   const { token } = await a.get<{ token: string }>('/panel/api/setting/apiTokens/create', {
     body: { name: 'robot' },
   });
@@ -52,11 +60,12 @@ onServer('sessions and API tokens of one panel are those of the other one', asyn
   const { cookie } = a;
   await a.call('/logout', { method: 'POST' });
   await b.until(async () => (await asks(b, { cookie })) === 401, 'the session has ended in the other panel');
+  await a.login();
 });
 
 onServer('nothing that a killed panel has acknowledged is lost or missed', async (t) => {
   await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const [a, b] = [await panels.start('a', SMALL), await panels.start('b', SMALL)];
   const acknowledged: string[] = [];
   let isKilled = false;
   const edits = (async () => {
@@ -93,7 +102,7 @@ onServer('nothing that a killed panel has acknowledged is lost or missed', async
 
 onServer('a panel that cannot follow starts again and has everything', async (t) => {
   await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const [a, b] = [await panels.start('a', SMALL), await panels.start('b', SMALL)];
   await a.addInbound({ remark: 'first' });
   await b.until(async () => (await remarks(b)).includes('first'), 'the other panel has the inbound');
   b.signal('SIGSTOP');
@@ -106,16 +115,14 @@ onServer('a panel that cannot follow starts again and has everything', async (t)
 });
 
 onServer('late commits are not missed: a write that waits long with its number', async (t) => {
-  await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
-  await a.addInbound({ remark: 'first' });
+  const { panels, a, b } = t.context;
+  const id = await a.addInbound({ remark: 'held' });
   const { createConnection } = await import('mysql2/promise');
   const other = await createConnection(panels.url);
   t.teardown(() => other.end());
   // Another program holds a row that the next write of a needs after it has its number.
   await other.query('START TRANSACTION');
-  await other.query("SELECT * FROM inbounds WHERE remark = 'first' FOR UPDATE");
-  const [{ id = 0 } = {}] = await a.get<{ id: number }[]>('/panel/api/inbounds/list');
+  await other.query("SELECT * FROM inbounds WHERE remark = 'held' FOR UPDATE");
   const late = a.get(`/panel/api/inbounds/setEnable/${id}`, { body: { enable: false } });
   const next = b.addInbound({ remark: 'second' });
   await other.query('COMMIT');
@@ -132,8 +139,7 @@ onServer('late commits are not missed: a write that waits long with its number',
 });
 
 onServer('a block after failed logins counts in the other panel', async (t) => {
-  await using panels = await Panels.open();
-  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const { a, b } = t.context;
   const guess = (panel: PanelProcess) =>
     panel
       .call('/login', { body: { username: 'nobody', password: 'wrong wrong' }, anonymous: true })

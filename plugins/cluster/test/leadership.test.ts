@@ -5,7 +5,9 @@ import { onSqlite } from '../../../test/harness/database.js';
 import type { PanelProcess } from '../../../test/harness/panel-process.js';
 import { leads, Panels } from './two-panels.js';
 
-const onServer = onSqlite ? test.skip : test;
+const onServer = onSqlite ? test.skip : test.serial;
+/** Fewer plugins start faster. */
+const SMALL = { WEIR_PRESET: 'minimal' };
 
 interface JobState {
   readonly plugin: string;
@@ -23,8 +25,8 @@ const OWN = 'clients/fetches';
 
 onServer('a job runs in one panel, and after its death in the other one', async (t) => {
   await using panels = await Panels.open();
-  const first = await panels.start('first');
-  const second = await panels.start('second');
+  const first = await panels.start('first', SMALL);
+  const second = await panels.start('second', SMALL);
   await first.until(async () => (await ran(first)).includes(POLL), 'the first panel polls');
   await second.until(
     async () => (await ran(second)).includes(OWN),
@@ -43,8 +45,8 @@ onServer('a job runs in one panel, and after its death in the other one', async 
 
 onServer('a panel that stops hands the lead over at once', async (t) => {
   await using panels = await Panels.open();
-  const first = await panels.start('first');
-  const second = await panels.start('second');
+  const first = await panels.start('first', SMALL);
+  const second = await panels.start('second', SMALL);
   await first.kill('SIGTERM');
   await second.until(() => leads(second), 'the second panel leads');
   const [lease] = await panels.query<{ token: number }>('SELECT token FROM cluster_leases');
@@ -53,8 +55,8 @@ onServer('a panel that stops hands the lead over at once', async (t) => {
 
 onServer('a leader that was stopped for longer than its lease writes nothing, and follows', async (t) => {
   await using panels = await Panels.open();
-  const first = await panels.start('first');
-  const second = await panels.start('second');
+  const first = await panels.start('first', SMALL);
+  const second = await panels.start('second', SMALL);
   await first.until(() => leads(first), 'the first panel leads');
   const inbound = await first.addInbound({ remark: 'before' });
   first.signal('SIGSTOP');
@@ -79,8 +81,8 @@ onServer('a leader that was stopped for longer than its lease writes nothing, an
 
 onServer('a clock that is an hour wrong changes nothing', async (t) => {
   await using panels = await Panels.open();
-  const early = await panels.start('early', { TEST_CLOCK_WRONG_BY_MS: '-3600000' });
-  const late = await panels.start('late', { TEST_CLOCK_WRONG_BY_MS: '3600000' });
+  const early = await panels.start('early', { ...SMALL, TEST_CLOCK_WRONG_BY_MS: '-3600000' });
+  const late = await panels.start('late', { ...SMALL, TEST_CLOCK_WRONG_BY_MS: '3600000' });
   t.deepEqual([leads(early), leads(late)], [true, false]);
   t.like(late.said("the clock of this machine differs from the database's, which counts; set it"), {
     seconds: -3600,
@@ -95,9 +97,9 @@ onServer('a clock that is an hour wrong changes nothing', async (t) => {
 
 onServer('each panel has a name of its own, and none runs beside one that is alone', async (t) => {
   await using panels = await Panels.open();
-  await panels.start('one');
-  const twin = await t.throwsAsync(panels.start('one'));
+  await panels.start('one', SMALL);
+  const twin = await t.throwsAsync(panels.start('one', SMALL));
   t.regex(twin?.message ?? '', /another process has the name one/);
-  const alone = await t.throwsAsync(panels.start('alone', { WEIR_CLUSTER: '' }));
+  const alone = await t.throwsAsync(panels.start('alone', { ...SMALL, WEIR_CLUSTER: '' }));
   t.regex(alone?.message ?? '', /the panel one uses it, one of several/);
 });
