@@ -114,9 +114,10 @@ export class CallStore {
       : this.#secrets.seal(sealedReply, id, text);
   }
 
-  /** Frees a key, unless its change is committed. */
-  async forget({ t: transaction }: Tx, id: string): Promise<void> {
-    await this.#rows.destroy({ where: { id, stage: { [Op.ne]: 'noted' } }, transaction });
+  /** Frees a key, unless its change is committed. Of a call that has committed nothing, what is stored is another panel's. */
+  async forget({ t: transaction }: Tx, id: string, hasBegun: boolean): Promise<void> {
+    const stage = hasBegun ? { [Op.ne]: 'noted' } : '';
+    await this.#rows.destroy({ where: { id, stage }, transaction });
   }
 
   /** Deletes replies that are older than a day. */

@@ -129,7 +129,7 @@ export class IdempotentCalls implements Replays {
   /** A key that another panel uses stays. */
   async #forget(call: UnderWay, error: PanelError): Promise<void> {
     if (error.code !== errors.UNDER_WAY.code)
-      await this.#write(call, (tx) => this.#store.forget(tx, call.id));
+      await this.#write(call, (tx) => this.#store.forget(tx, call.id, call.hasBegun));
   }
 
   /** The last step of a transaction of any plugin. */
