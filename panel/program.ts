@@ -59,6 +59,8 @@ interface Attempt {
   readonly undo?: Edited;
   /** the folder of a rehearsed database that takes the place of the panel's own */
   readonly restore?: string;
+  /** another panel runs the core from now on */
+  readonly stopsCore?: boolean;
   /** why a panel that did start is still not what was requested */
   readonly problem: (started: Kernel) => string | undefined;
   readonly settle: (problem: string | undefined) => void;
@@ -171,6 +173,19 @@ export class Program implements PanelProgramApi {
     });
   }
 
+  startAnew(reason: string): void {
+    void this.#exclusively(async (kernel) => {
+      this.#scheduleRestart(kernel, {
+        reason,
+        previous: this.#file,
+        stopsCore: true,
+        problem: () => undefined,
+        settle: () => undefined,
+      });
+      return { restarting: true };
+    });
+  }
+
   restoreDatabase(folder: string): Promise<Switched | Objection> {
     return this.#exclusively(async (kernel) => {
       const before = failed(kernel);
@@ -237,12 +252,12 @@ export class Program implements PanelProgramApi {
 
   async #restartNow(
     kernel: Kernel,
-    { reason, previous, undo, restore, problem: problemOf, settle }: Attempt,
+    { reason, previous, undo, restore, stopsCore = false, problem: problemOf, settle }: Attempt,
   ): Promise<void> {
     if (this.#isStopping) return;
     const { env, log } = this.#options;
     const places = kernel.listeners.places();
-    await kernel.stop(reason, true);
+    await kernel.stop(reason, !stopsCore);
     this.#bootBeganAt = performance.now();
     this.startedAt = Date.now();
     let problem: string | undefined;
