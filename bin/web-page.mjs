@@ -11,7 +11,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const PLUGIN = join('plugins', 'web-ui');
 const PAGE = join(PLUGIN, 'page');
 /** What the page is made of, besides its own folder. */
-const OTHERS = ['sdk', 'package-lock.json', join('bin', 'web-page.mjs')];
+export const OTHERS = [
+  'sdk',
+  'package-lock.json',
+  join('bin', 'web-page.mjs'),
+  join(PLUGIN, 'call-pattern.ts'),
+  join(PLUGIN, 'page-icons.ts'),
+];
 const LICENCE = /^(?:licen[cs]e|notice)/i;
 
 /**

@@ -28,6 +28,8 @@ export { Listeners } from './http/listeners.js';
 export { type Mounted, type RouteAdapter, RouteAdapters } from './http/table.js';
 export type { ListenerApi, ListenerPlace, ListenersApi, ServedRoute } from './http/listeners.js';
 export { Answer, bare, message, payload, raw, withMessage, stream, unwrapped } from './http/reply.js';
+export { Permits } from './http/permits.js';
+export type { Permit } from './http/permits.js';
 export { once, Replays } from './http/replays.js';
 export { LARGE_BODY, LIST_BODY, type RequestInfo, type Route, route } from './http/route.js';
 export { staticFiles, type StaticFilesOptions } from './http/static-files.js';

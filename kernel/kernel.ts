@@ -18,6 +18,7 @@ import { Proxies } from '../net/proxies.js';
 import { health } from './http/health.js';
 import { Listeners, ListenerSet } from './http/listeners.js';
 import { uploadsFolder } from './http/request-body.js';
+import { Permits } from './http/permits.js';
 import { Replays } from './http/replays.js';
 import { RouteAdapters } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
@@ -208,7 +209,10 @@ export class Kernel {
     this.#parts.writer.cluster = cluster;
     if (cluster) this.#schedule.leads = () => cluster.leads;
     const replays = wiring.resolve('kernel', Replays) as Replays | undefined;
+    const permits = wiring.resolve('kernel', Permits) as Permits | undefined;
     this.#registrations.replays = replays;
+    this.#registrations.permits = permits;
+    permits?.onChange(() => this.listeners.upgrades.askAgain());
     this.#parts.writer.lastStep = replays?.settle.bind(replays);
     const extending = thirdPartyLast(this.#parts.instances);
     for (const instance of extending)
@@ -217,7 +221,7 @@ export class Kernel {
     for (const instance of extending)
       attributeErrors(instance.plugin, 'could not be built', () => {
         for (const tap of instance.plugin.taps(instance.scope)) hooks.add(instance, tap);
-        this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades));
+        this.listeners.upgrades.mount(instance, wiring.contributions(Upgrades), permits);
       });
     this.listeners.cookies.further = wiring.contributions(SessionCookies).map(({ value }) => value);
     this.listeners.adapters = wiring.contributions(RouteAdapters);

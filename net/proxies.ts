@@ -1,4 +1,5 @@
 // The caller's address, and the host that it asked for. Forwarded headers count only from configured proxies.
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { canonicalAddress, hostOfHeader } from './host-name.js';
 import { NetworkList } from './network-list.js';
@@ -6,6 +7,9 @@ import { NetworkList } from './network-list.js';
 /** An entry of X-Forwarded-For; some proxies add the port: `1.2.3.4:567`, `[::1]:567`. */
 const addressOfHop = (hop: string): string | undefined =>
   canonicalAddress(hop) ?? canonicalAddress(/^\[?(.*?)\]?(?::\d{1,5})?$/s.exec(hop)?.[1] ?? '');
+
+/** Ids of requests that proxies make: of HAProxy (`unique-id-format`), nginx (`$request_id`), Envoy (a UUID). */
+const REQUEST_ID = /^[\w.:/+=@-]{8,128}$/;
 
 const peerOf = ({ socket }: IncomingMessage): string =>
   canonicalAddress(socket.remoteAddress ?? '') ?? socket.remoteAddress ?? '';
@@ -56,6 +60,14 @@ export class Proxies {
     const header = this.#forwardedHost(request) ?? request.headers.host ?? '';
     if (header !== this.#lastHost.header) this.#lastHost = { header, name: hostOfHeader(header) };
     return this.#lastHost.name;
+  }
+
+  /** The id under which a request is found in logs: `X-Request-Id` of a trusted proxy, else a new one. */
+  requestId(request: IncomingMessage): string {
+    const sent = this.#trusted ? request.headers['x-request-id'] : undefined;
+    return typeof sent === 'string' && REQUEST_ID.test(sent) && this.trusts(peerOf(request))
+      ? sent
+      : randomUUID();
   }
 
   isSecure(request: IncomingMessage): boolean {

@@ -3992,8 +3992,12 @@ export type SettingsApiTokensListReply = {
   expiresAt: number;
   /** Unix seconds, at most a minute behind; 0: never */
   lastUsedAt: number;
-  /** blank: a full admin; node: of a central panel, for what it calls of a node */
+  /** blank: for what role and maker may call; node: of a central panel, for what it calls of a node */
   kind: string;
+  /** id of a role that limits it; 0: no other limit than its maker */
+  role: number;
+  /** name of the admin who made it, and who bounds what it may; blank: nobody */
+  maker: string;
 }[];
 
 export type SettingsApiTokensCreateInput = {
@@ -4002,8 +4006,10 @@ export type SettingsApiTokensCreateInput = {
     name: string;
     /** Unix ms; 0: never */
     expiresAt?: number;
-    /** blank, or left out: a full admin */
+    /** blank, or left out: for what role and maker may call */
     kind?: string;
+    /** id of a role; 0, or left out: whatever its maker may */
+    role?: number;
   };
 };
 
@@ -4017,8 +4023,12 @@ export type SettingsApiTokensCreateReply = {
   expiresAt: number;
   /** Unix seconds, at most a minute behind; 0: never */
   lastUsedAt: number;
-  /** blank: a full admin; node: of a central panel, for what it calls of a node */
+  /** blank: for what role and maker may call; node: of a central panel, for what it calls of a node */
   kind: string;
+  /** id of a role that limits it; 0: no other limit than its maker */
+  role: number;
+  /** name of the admin who made it, and who bounds what it may; blank: nobody */
+  maker: string;
   token: string;
 };
 
@@ -4739,6 +4749,63 @@ export type SystemPluginsSetEnableReply = {
   enable: boolean;
   /** false: nothing had to change */
   restarting: boolean;
+};
+
+export type AdminsListReply = {
+  id: number;
+  username: string;
+  /** id of a role; 0: a full admin */
+  role: number;
+  /** a disabled one cannot log in, and its API tokens are refused */
+  enabled: boolean;
+  /** Unix ms */
+  createdAt: number;
+}[];
+
+export type AdminsAddInput = {
+  body: {
+    /** text without control characters */
+    username: string;
+    password: string;
+    /** id of a role; 0: a full admin */
+    role?: number;
+  };
+};
+
+export type AdminsAddReply = {
+  id: number;
+  username: string;
+  /** id of a role; 0: a full admin */
+  role: number;
+  /** a disabled one cannot log in, and its API tokens are refused */
+  enabled: boolean;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type AdminsUpdateInput = {
+  id: number;
+  body?: {
+    password?: string;
+    /** id of a role; 0: a full admin */
+    role?: number;
+    enabled?: boolean;
+  };
+};
+
+export type AdminsUpdateReply = {
+  id: number;
+  username: string;
+  /** id of a role; 0: a full admin */
+  role: number;
+  /** a disabled one cannot log in, and its API tokens are refused */
+  enabled: boolean;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type AdminsDeleteInput = {
+  id: number;
 };
 
 export type AlarmsListReply = {
@@ -6734,6 +6801,94 @@ export type PreferencesSetInput = {
 
 export type PreferencesSetReply = Record<string, unknown>;
 
+export type RolesListReply = {
+  id: number;
+  name: string;
+  permissions: string[];
+  /** how many admins have it */
+  admins: number;
+  /** how many API tokens have it */
+  tokens: number;
+  /** Unix ms */
+  createdAt: number;
+}[];
+
+export type RolesAddInput = {
+  body: {
+    /** text without control characters */
+    name: string;
+    /** as clients:read; to write includes to read */
+    permissions: string[];
+  };
+};
+
+export type RolesAddReply = {
+  id: number;
+  name: string;
+  permissions: string[];
+  /** how many admins have it */
+  admins: number;
+  /** how many API tokens have it */
+  tokens: number;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type RolesMeReply = {
+  name: string;
+  /** session or token */
+  kind: string;
+  /** whether the caller may call everything */
+  full: boolean;
+  /** of a token its own role and that of its maker */
+  roles: string[];
+  /** those that all of these roles have; empty for a full admin */
+  permissions: string[];
+};
+
+export type RolesResourcesReply = {
+  resources: {
+    name: string;
+    about: string;
+    plugins: string[];
+  }[];
+  calls: {
+    /** method and path */
+    call: string;
+    plugin: string;
+    /** all of them; empty where every role may call it */
+    permissions: string[];
+    /** no role allows it */
+    onlyFull: boolean;
+  }[];
+};
+
+export type RolesUpdateInput = {
+  id: number;
+  body?: {
+    /** text without control characters */
+    name?: string;
+    /** as clients:read; to write includes to read */
+    permissions?: string[];
+  };
+};
+
+export type RolesUpdateReply = {
+  id: number;
+  name: string;
+  permissions: string[];
+  /** how many admins have it */
+  admins: number;
+  /** how many API tokens have it */
+  tokens: number;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type RolesDeleteInput = {
+  id: number;
+};
+
 export type SettingsExportReply = {
   /** what an import recognises */
   kind: string;
@@ -6996,13 +7151,13 @@ export class Weir extends Transport {
         this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj', keyed: true }, input, options),
     },
     sessions: {
-      /** Open sessions; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
+      /** Open sessions, for a caller with a role those of the own name; the one that was used last comes first. At most 1000 are shown. — GET /panel/api/access/sessions */
       list: (options?: CallOptions): Promise<AccessSessionsListReply> =>
         this.call({ method: 'GET', path: '/panel/api/access/sessions', gives: 'obj' }, {}, options),
       /** Ends one session, and the live connections that rest on it. — POST /panel/api/access/sessions/revoke/{id} */
       revoke: (input: AccessSessionsRevokeInput, options?: KeyedCallOptions): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revoke/{id}', gives: 'msg', keyed: true }, input, options),
-      /** Ends every session but that of the caller; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
+      /** Ends every session but that of the caller, for a caller with a role those of the own name; a caller with an API token ends all. — POST /panel/api/access/sessions/revokeOthers */
       revokeOthers: (options?: KeyedCallOptions): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg', keyed: true }, {}, options),
     },
@@ -7614,10 +7769,10 @@ export class Weir extends Transport {
     all: (options?: KeyedCallOptions): Promise<SettingsAllReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj', keyed: true }, {}, options),
     apiTokens: {
-      /** All API tokens; never the tokens themselves. — GET /panel/api/setting/apiTokens */
+      /** All API tokens, for an admin with a role the own ones; never the tokens themselves. — GET /panel/api/setting/apiTokens */
       list: (options?: CallOptions): Promise<SettingsApiTokensListReply> =>
         this.call({ method: 'GET', path: '/panel/api/setting/apiTokens', gives: 'obj' }, {}, options),
-      /** Creates an API token; its text is in this reply and nowhere else. — POST /panel/api/setting/apiTokens/create */
+      /** Creates an API token; its text is in this reply and nowhere else. It never may more than the admin who makes it, also later. — POST /panel/api/setting/apiTokens/create */
       create: (input: SettingsApiTokensCreateInput, options?: KeyedCallOptions): Promise<SettingsApiTokensCreateReply> =>
         this.call({ method: 'POST', path: '/panel/api/setting/apiTokens/create', gives: 'obj', keyed: true }, input, options),
       /** Removes an API token for good. — POST /panel/api/setting/apiTokens/delete/{id} */
@@ -7651,7 +7806,7 @@ export class Weir extends Transport {
     /** Changes the settings that are sent and leaves the others as they are. — POST /panel/api/setting/update */
     update: (input?: SettingsUpdateInput, options?: KeyedCallOptions): Promise<SettingsUpdateReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/update', gives: 'obj', keyed: true }, input, options),
-    /** Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code. — POST /panel/api/setting/updateUser */
+    /** Changes the admin's name and password and ends all other sessions of that admin; with two-factor on it needs a code. An admin with a role keeps the name. — POST /panel/api/setting/updateUser */
     updateUser: (input: SettingsUpdateUserInput, options?: KeyedCallOptions): Promise<SettingsUpdateUserReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/updateUser', gives: 'obj', keyed: true }, input, options),
     /** Says in `msg` why a pattern of user agents cannot be used; `msg` is empty when it can. — POST /panel/api/setting/validateRegex */
@@ -7693,6 +7848,21 @@ export class Weir extends Transport {
     /** Deletes a balancer and returns it. — POST /panel/api/sub-balancers/{id}/del */
     del: (input: SubBalancersDelInput, options?: KeyedCallOptions): Promise<SubBalancersDelReply> =>
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj', keyed: true }, input, options),
+  } as const;
+
+  readonly admins = {
+    /** All admins, by id. — GET /panel/api/x/admins */
+    list: (options?: CallOptions): Promise<AdminsListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/admins', gives: 'obj' }, {}, options),
+    /** Adds an admin, with a role or as a full one. — POST /panel/api/x/admins */
+    add: (input: AdminsAddInput, options?: KeyedCallOptions): Promise<AdminsAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/admins', gives: 'obj', keyed: true }, input, options),
+    /** Changes what is sent of an admin. Another role is in force at once; a new password, and enabled: false, closes the sessions of that admin. — POST /panel/api/x/admins/{id} */
+    update: (input: AdminsUpdateInput, options?: KeyedCallOptions): Promise<AdminsUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/admins/{id}', gives: 'obj', keyed: true }, input, options),
+    /** Deletes an admin with its API tokens, and closes its sessions. The last full admin stays. — POST /panel/api/x/admins/{id}/del */
+    delete: (input: AdminsDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/admins/{id}/del', gives: 'msg', keyed: true }, input, options),
   } as const;
 
   readonly alarms = {
@@ -7991,6 +8161,27 @@ export class Weir extends Transport {
     /** Sets or removes some preferences of the admin who asks, all of them or none; returns all that he has. Names that are not sent stay. — POST /panel/api/x/preferences */
     set: (input: PreferencesSetInput, options?: KeyedCallOptions): Promise<PreferencesSetReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/preferences', gives: 'obj', keyed: true }, input, options),
+  } as const;
+
+  readonly roles = {
+    /** All roles, by id. — GET /panel/api/x/roles */
+    list: (options?: CallOptions): Promise<RolesListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/roles', gives: 'obj' }, {}, options),
+    /** Adds a role. — POST /panel/api/x/roles */
+    add: (input: RolesAddInput, options?: KeyedCallOptions): Promise<RolesAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/roles', gives: 'obj', keyed: true }, input, options),
+    /** Who the caller is, and what it may do. Every caller may ask. — GET /panel/api/x/roles/me */
+    me: (options?: CallOptions): Promise<RolesMeReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/roles/me', gives: 'obj' }, {}, options),
+    /** What permissions can be about, and what each call needs that asks for a login. — GET /panel/api/x/roles/resources */
+    resources: (options?: CallOptions): Promise<RolesResourcesReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/roles/resources', gives: 'obj' }, {}, options),
+    /** Changes what is sent of a role; in force at once for all who have it. — POST /panel/api/x/roles/{id} */
+    update: (input: RolesUpdateInput, options?: KeyedCallOptions): Promise<RolesUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/roles/{id}', gives: 'obj', keyed: true }, input, options),
+    /** Deletes a role that nobody has. — POST /panel/api/x/roles/{id}/del */
+    delete: (input: RolesDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/roles/{id}/del', gives: 'msg', keyed: true }, input, options),
   } as const;
 
   readonly schemas = {

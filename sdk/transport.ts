@@ -101,9 +101,7 @@ export class Transport {
   ): Promise<T> {
     const { signal, idempotencyKey: key } = options;
     if (key !== undefined) checkKey(key, keyed === true, path);
-    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
-      encodeURIComponent(String(input[name])),
-    );
+    const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => segmentOf(name, String(input[name])));
     const target = `${filled}${queryOf(input['query'] as Query | undefined)}`;
     const take = async (response: Response): Promise<T> => {
       if (gives === 'response' && response.ok) return response as T;
@@ -177,6 +175,12 @@ function checkedUrl(text: string): string {
       'url must be the address of the panel, such as https://panel.example.com:2053/base-path, without login, query and fragment',
     );
   return url.href.replace(/\/+$/, '');
+}
+
+/** As a segment of a path. `fetch` takes `.` and `..` for steps between folders, however they are written: the call would be another one. */
+function segmentOf(name: string, value: string): string {
+  if (/^\.{1,2}$/.test(value)) throw new TypeError(`${name}: "${value}" cannot stand in an address`);
+  return encodeURIComponent(value);
 }
 
 function checkKey(key: string, isTaken: boolean, path: string): void {

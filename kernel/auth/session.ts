@@ -58,8 +58,12 @@ export interface SessionsApi {
   /** All live sessions, the most recently used first. */
   list(): Readonly<Session>[];
   close(digest: string): Promise<void>;
-  /** Ends all sessions, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
-  closeAll(options?: { readonly except?: string | undefined; readonly tx?: Tx }): Promise<void>;
+  /** Ends all sessions, or those of one user name, or all but one (its digest), e.g. after a change of credentials; within a write if one is given. */
+  closeAll(options?: {
+    readonly of?: string | undefined;
+    readonly except?: string | undefined;
+    readonly tx?: Tx;
+  }): Promise<void>;
   /** The CSRF token of a session cookie. */
   csrfOf(id: string | undefined): string | undefined;
   /** Sliding and absolute lifetime in ms; both take effect at once, for open sessions too. */
@@ -81,8 +85,9 @@ export function sameSecret(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What a write has changed: sessions that were opened or used, digests of those that ended, or the only one that did not. */
-type SessionChange = Readonly<{ opened?: Session; used?: Session[]; closed?: string[]; except?: string }>;
+/** What a write has changed: sessions that were opened or used, digests of those that ended, or all of a user's that ended. */
+type SessionChange = Readonly<{ opened?: Session; used?: Session[]; closed?: string[]; ended?: Ended }>;
+type Ended = { readonly of: string | undefined; readonly except: string };
 
 export class SessionStore implements SessionsApi {
   readonly #db: Database;
@@ -110,15 +115,15 @@ export class SessionStore implements SessionsApi {
   }
 
   /** What this process closes has ended before the write; what another one closes ends here. */
-  #follow({ opened, used = [], closed = [], except }: SessionChange): void {
+  #follow({ opened, used = [], closed = [], ended }: SessionChange): void {
     if (opened) this.#sessions.set(opened.digest, opened);
     const open = this.#sessions.size;
     for (const { digest, seenAt, ip } of used) {
       const session = this.#sessions.get(digest);
       if (session && session.seenAt < seenAt) Object.assign(session, { seenAt, ip });
     }
-    for (const digest of except === undefined ? closed : this.#sessions.keys())
-      if (digest !== except) this.#sessions.delete(digest);
+    for (const digest of closed) this.#sessions.delete(digest);
+    if (ended) this.#drop(ended);
     if (this.#sessions.size < open) this.#ended();
   }
 
@@ -202,12 +207,18 @@ export class SessionStore implements SessionsApi {
     });
   }
 
-  async closeAll({ except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
-    for (const digest of this.#sessions.keys()) if (digest !== except) this.#sessions.delete(digest);
+  #drop({ of, except }: Ended): void {
+    for (const { digest, userName } of this.#sessions.values())
+      if (digest !== except && userName === (of ?? userName)) this.#sessions.delete(digest);
+  }
+
+  async closeAll({ of, except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
+    this.#drop({ of, except });
     this.#ended();
+    const sql = `DELETE FROM kernel_sessions WHERE digest <> :except${of === undefined ? '' : ' AND user_name = :of'}`;
     const forget = async (open: Tx) => {
-      await open.run('DELETE FROM kernel_sessions WHERE digest <> :except', { except });
-      open.apply(this.#memory, { except });
+      await open.run(sql, { except, of });
+      open.apply(this.#memory, { ended: { except, of } });
     };
     await (tx ? forget(tx) : this.#db.write(forget));
   }

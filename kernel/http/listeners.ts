@@ -2,16 +2,13 @@
 import type { Socket } from 'node:net';
 import { token } from '../container/token.js';
 import { kernelErrors, messageOf } from '../errors/errors.js';
-import type { HookRegistry } from '../hooks/registry.js';
-import type { Log } from '../log/log.js';
-import type { SessionStore } from '../auth/session.js';
 import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../../net/allowed-hosts.js';
 import type { Certificate } from '../../net/certificate.js';
 import { ReplyWriter } from '../../net/reply-writer.js';
 import { SessionCookieNames } from '../auth/session-cookie.js';
 import type { Contributed } from '../container/token.js';
-import { Pipeline } from './pipeline.js';
+import { Pipeline, type PipelineParts } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
 import { PluginError } from '../plugin/error.js';
@@ -77,15 +74,7 @@ export const Listeners = token<ListenersApi>('kernel', 'Listeners');
 
 export const PANEL = 'panel';
 
-interface Parts {
-  readonly hooks: HookRegistry;
-  readonly sessions: SessionStore;
-  readonly proxies: Proxies;
-  readonly log: Log;
-  readonly checkReplies: boolean;
-  /** folder that holds uploads until their requests are answered */
-  readonly uploads: string;
-}
+type Parts = Pick<PipelineParts, 'hooks' | 'sessions' | 'proxies' | 'log' | 'checkReplies' | 'uploads'>;
 
 export class ListenerSet implements ListenersApi {
   readonly panel: Listener;
@@ -114,12 +103,12 @@ export class ListenerSet implements ListenersApi {
       strictTransportSecurity: false,
       referrerPolicy: { policy: 'no-referrer' },
     });
-    this.upgrades = new UpgradeServer(
-      parts.sessions,
-      this.cookies,
-      () => this.panel.basePath,
-      (request) => this.#hosts.require(request),
-    );
+    this.upgrades = new UpgradeServer({
+      sessions: parts.sessions,
+      cookies: this.cookies,
+      basePath: () => this.panel.basePath,
+      requireHost: (request) => this.#hosts.require(request),
+    });
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
 

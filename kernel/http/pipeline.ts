@@ -1,5 +1,4 @@
-// The steps of one request, in order: known path, authentication, CSRF, parameters, body, handler, reply.
-import { randomUUID } from 'node:crypto';
+// The steps of one request, in order: known path, authentication, CSRF, permission, parameters, body, handler, reply.
 import type { Request, Response } from 'express';
 import type Joi from 'joi';
 import { ANYONE, authenticate, type Principal } from '../auth/principal.js';
@@ -101,6 +100,7 @@ export class Pipeline {
     });
     const body = bodyOf(route, request, response);
     context.who = Object.freeze(await this.#admit(route, request, body, cookies, context.ip));
+    route.permit?.(context.who);
     if (route.params) context.params = validate(route.params, request.params, { convert: true });
     if (route.query) context.query = validate(route.query, request.query, { convert: true });
     await route.beforeBody?.(context);
@@ -225,7 +225,7 @@ export class Pipeline {
   }
 
   #fail(error: unknown, request: Request, response: Response, blame: (error: unknown) => void): void {
-    const requestId = randomUUID();
+    const requestId = this.#parts.proxies.requestId(request);
     const { status, headers, body, expected } = failure(error, requestId);
     if (!expected) {
       const { method, path } = request;

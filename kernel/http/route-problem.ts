@@ -21,6 +21,7 @@ const KEYS = Object.keys({
   bodyLimit: true,
   files: true,
   beforeBody: true,
+  permit: true,
   reply: true,
   errors: true,
   handle: true,

@@ -3,6 +3,7 @@ import type Joi from 'joi';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../auth/principal.js';
 import type { ErrorFactory } from '../errors/errors.js';
+import type { Permit } from './permits.js';
 import { sizeOf } from '../../net/body.js';
 import type { ReplyTools } from '../../net/reply-tools.js';
 import { fileBytes, type FileRule } from '../../net/multipart.js';
@@ -51,9 +52,9 @@ export interface Route {
   /** Name for clients, `clients.list`: unique; for a third-party plugin it begins with the plugin's name. Without it, the name is derived from method and path. */
   readonly name?: string;
   readonly doc: string;
-  readonly params: Joi.Schema | undefined;
-  readonly query: Joi.Schema | undefined;
-  readonly body: Joi.Schema | undefined;
+  readonly params?: Joi.Schema | undefined;
+  readonly query?: Joi.Schema | undefined;
+  readonly body?: Joi.Schema | undefined;
   /** also accepts application/x-www-form-urlencoded */
   readonly form: boolean;
   /** the body is only described: the handler receives the request (IncomingMessage) instead */
@@ -66,16 +67,19 @@ export interface Route {
    */
   readonly bodyLimit: number;
   /** The body is multipart/form-data: these files, and texts that match `body`. `bodyLimit` applies to the texts only. */
-  readonly files: Readonly<Record<string, FileRule>> | undefined;
+  readonly files?: Readonly<Record<string, FileRule>> | undefined;
   /** Refuses a request with an error before its body is read; knows the caller, its address and the parameters. */
-  readonly beforeBody: ((input: RequestInfo) => void | Promise<void>) | undefined;
+  readonly beforeBody?: ((input: RequestInfo) => void | Promise<void>) | undefined;
+  /** Set by the kernel, before `beforeBody`: see Permits. */
+  readonly permit?: Permit | undefined;
   readonly reply: ReplyKind;
   readonly errors: readonly ErrorFactory[];
   readonly handle: (input: never) => unknown;
 }
 
-type Shown = 'auth' | 'listener' | 'name' | 'errors';
-type Chosen = Shown | 'form' | 'stream' | 'idempotent' | 'bodyLimit' | 'beforeBody';
+type Needed = 'method' | 'path' | 'doc';
+/** with types that follow from the schemas of the route */
+type Narrowed = 'params' | 'query' | 'body' | 'files' | 'reply' | 'handle';
 
 interface Declared<
   P extends Joi.Schema,
@@ -83,8 +87,8 @@ interface Declared<
   B extends Joi.Schema,
   R extends ReplyKind,
   F extends Files,
-> extends Pick<Route, 'method' | 'path' | 'doc'>,
-    Partial<Pick<Route, Chosen>> {
+> extends Pick<Route, Needed>,
+    Partial<Omit<Route, Needed | Narrowed | 'permit'>> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -107,16 +111,8 @@ export function route<
   R extends ReplyKind = { kind: 'message' },
   F extends Files = never,
 >(declared: Declared<P, Q, B, R, F>): Route {
-  const {
-    handle,
-    auth = 'admin',
-    listener = 'panel',
-    stream = false,
-    files,
-    errors = [],
-    ...rest
-  } = declared;
-  const { bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY } = rest;
+  const { auth = 'admin', files, stream = false, ...rest } = declared;
+  const { bodyLimit = auth === 'anyone' ? PUBLIC_BODY : USUAL_BODY } = declared;
   if (auth === 'anyone' && Math.max(bodyLimit, fileBytes(files ?? {})) > PUBLIC_BODY)
     throw new Error(
       `${rest.method} ${String(rest.path)}: a route that asks for no login takes a body of at most ${sizeOf(PUBLIC_BODY)}`,
@@ -126,18 +122,14 @@ export function route<
   const isRead = !stream && !files && replyKind !== 'stream' && replyKind !== 'folder';
   return {
     idempotent: rest.method === 'POST' && auth !== 'anyone' && isRead,
+    listener: 'panel',
     form: false,
-    beforeBody: undefined,
-    params: undefined,
-    query: undefined,
-    body: undefined,
+    errors: [],
     ...rest,
     auth,
-    listener,
     stream,
-    bodyLimit,
-    errors,
     files,
-    handle: handle as Route['handle'],
+    bodyLimit,
+    handle: rest.handle as Route['handle'],
   };
 }

@@ -1,5 +1,5 @@
 // Connections that leave HTTP: a plugin takes over the socket of a request with `Upgrade: websocket`. This file decides,
-// for all of them, who may connect: only a login session, and no page of another site.
+// for all of them, who may connect: only a login session that may read there, and no page of another site.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isSameOrigin } from '../../net/same-origin.js';
@@ -10,6 +10,7 @@ import { type Contributed, extensionPoint } from '../container/token.js';
 import { isPanelError, kernelErrors, type PanelError } from '../errors/errors.js';
 import { PluginError } from '../plugin/error.js';
 import type { Owner } from '../plugin/owner.js';
+import type { Permit, Permits } from './permits.js';
 import { refuseOnSocket } from './socket-reply.js';
 import { strayPath } from './table.js';
 
@@ -19,7 +20,7 @@ export interface Upgraded {
   /** bytes that came after the request */
   readonly head: Buffer;
   readonly who: Principal;
-  /** Aborts when the session ends (401) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
+  /** Aborts when the session ends (401), may no longer have the connection (403) or the panel stops (503), with that PanelError as reason; a moment later the connection is cut. */
   readonly signal: AbortSignal;
 }
 export interface Upgrade {
@@ -35,8 +36,20 @@ export const Upgrades = extensionPoint<Upgrade>('kernel', 'upgrades', ({ path, o
     : 'it needs a path and a function open',
 );
 
+interface Parts {
+  readonly sessions: SessionStore;
+  readonly cookies: SessionCookieNames;
+  readonly basePath: () => string;
+  readonly requireHost: (request: IncomingMessage) => void;
+}
+interface Handler extends Upgrade {
+  readonly owner: Owner;
+  readonly permit: Permit | undefined;
+}
 interface Open {
   readonly session: string;
+  readonly who: Principal;
+  readonly handler: Handler;
   readonly socket: Duplex;
   readonly controller: AbortController;
 }
@@ -44,40 +57,38 @@ interface Open {
 const GRACE_MS = 500;
 
 export class UpgradeServer {
-  readonly #sessions: SessionStore;
-  readonly #cookies: SessionCookieNames;
-  readonly #basePath: () => string;
-  readonly #requireHost: (request: IncomingMessage) => void;
+  readonly #parts: Parts;
   readonly #open = new Set<Open>();
   #closed = false;
-  readonly #handlers = new Map<string, { readonly owner: Owner; readonly open: Upgrade['open'] }>();
+  readonly #handlers = new Map<string, Handler>();
 
-  constructor(
-    sessions: SessionStore,
-    cookies: SessionCookieNames,
-    basePath: () => string,
-    requireHost: (request: IncomingMessage) => void,
-  ) {
-    this.#sessions = sessions;
-    this.#cookies = cookies;
-    this.#basePath = basePath;
-    this.#requireHost = requireHost;
-    sessions.onEnd(() => {
-      for (const connection of this.#open)
-        if (!sessions.isLive(connection.session))
-          this.#end(connection, kernelErrors.UNAUTHORIZED('the session has ended'));
-    });
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.sessions.onEnd(() => this.askAgain());
+  }
+
+  /** Ends the connections that their callers may no longer have. */
+  askAgain(): void {
+    for (const connection of this.#open)
+      try {
+        const { session, who, handler } = connection;
+        if (!this.#parts.sessions.isLive(session)) throw kernelErrors.UNAUTHORIZED('the session has ended');
+        handler.permit?.(who);
+      } catch (error) {
+        this.#end(connection, error as PanelError);
+      }
   }
 
   /** Endpoints in `upgrades` that this plugin added. */
-  mount(owner: Owner, upgrades: readonly Contributed<Upgrade>[]): void {
+  mount(owner: Owner, upgrades: readonly Contributed<Upgrade>[], permits?: Permits): void {
     for (const { value } of upgrades.filter(({ plugin }) => plugin === owner.name)) {
       const taken = this.#handlers.get(value.path);
       if (taken)
         throw new PluginError(
           `the plugins ${taken.owner.name} and ${owner.name} both serve connections at ${value.path}`,
         );
-      this.#handlers.set(value.path, { owner, open: value.open });
+      const permit = permits?.of(owner.name, { method: 'GET', path: value.path });
+      this.#handlers.set(value.path, { ...value, owner, permit });
     }
   }
 
@@ -95,33 +106,30 @@ export class UpgradeServer {
 
   #admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const path = (request.url ?? '').replace(/\?.*$/s, '').replace(/\/$/, '');
-    const base = this.#basePath();
+    const base = this.#parts.basePath();
     const handler = path.startsWith(base) ? this.#handlers.get(path.slice(base.length - 1)) : undefined;
     if (!handler || request.method !== 'GET') throw kernelErrors.NOT_FOUND();
-    this.#requireHost(request);
-    const session = this.#sessions.find(this.#cookies.idIn(request.headers.cookie));
+    this.#parts.requireHost(request);
+    const session = this.#parts.sessions.find(this.#parts.cookies.idIn(request.headers.cookie));
     if (!session) throw kernelErrors.UNAUTHORIZED('log in first: this connection needs the session cookie');
     // Browsers always send the origin. Other programs send no cookies of a browser's user.
     const { origin, 'sec-fetch-site': site } = request.headers;
     if ((origin !== undefined || site !== undefined) && !isSameOrigin(request.headers))
       throw kernelErrors.ORIGIN();
-    const { owner, open } = handler;
+    const who = { name: session.userName, kind: 'session', session: session.digest };
+    const { owner, open, permit } = handler;
+    permit?.(who);
     if (this.#closed) throw kernelErrors.PLUGIN_OFF('the panel is stopping');
     if (owner.isOff) throw kernelErrors.PLUGIN_OFF(owner.offReason);
 
-    const connection: Open = { session: session.digest, socket, controller: new AbortController() };
+    const connection = { session: who.session, who, handler, socket, controller: new AbortController() };
     this.#open.add(connection);
     socket.once('close', () => this.#open.delete(connection));
     (socket as Duplex & { setTimeout?: (ms: number) => void }).setTimeout?.(0);
     const failed = (error: unknown): void => owner.fault(`connection at ${path}`, error);
     try {
-      const opened: unknown = open({
-        request,
-        socket,
-        head,
-        who: { name: session.userName, kind: 'session', session: session.digest },
-        signal: connection.controller.signal,
-      });
+      const { signal } = connection.controller;
+      const opened: unknown = open({ request, socket, head, who, signal });
       if (opened instanceof Promise)
         opened.catch((error: unknown) => {
           failed(error);

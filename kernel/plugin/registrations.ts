@@ -3,7 +3,9 @@ import { checkCommands, type OwnedCommand } from '../command/list.js';
 import type { ListenerSet } from '../http/listeners.js';
 import type { Owned } from '../http/table.js';
 import type { Schedule } from '../jobs/schedule.js';
+import type { Permits } from '../http/permits.js';
 import type { Replays } from '../http/replays.js';
+import type { Route } from '../http/route.js';
 import { attributeErrors } from './error.js';
 import type { PluginInstance } from './instance.js';
 
@@ -13,6 +15,8 @@ export class Registrations {
   #routes: readonly Owned[];
   /** stores replies for repeated calls, if a plugin does */
   replays: Replays | undefined;
+  /** says who may call a route, if a plugin does */
+  permits: Permits | undefined;
   /** of all plugins, for the command line */
   commands: readonly OwnedCommand[] = [];
 
@@ -33,13 +37,17 @@ export class Registrations {
 
   addRoutes(owner: PluginInstance): void {
     attributeErrors(owner.plugin, 'cannot serve its routes', () => {
-      const { replays } = this;
       const own = owner.plugin
         .routes(owner.scope)
-        .map((route) => ({ owner, route: route.idempotent && replays ? replays.repeatable(route) : route }));
+        .map((route) => ({ owner, route: this.#served(owner, route) }));
       this.#listeners.check(own);
       this.#routes = [...this.#routes, ...own];
     });
+  }
+
+  #served({ name }: PluginInstance, declared: Route): Route {
+    const route = { ...declared, permit: this.permits?.of(name, declared) };
+    return route.idempotent && this.replays ? this.replays.repeatable(route) : route;
   }
 
   addJobs(owner: PluginInstance): void {

@@ -121,3 +121,15 @@ test('recognises addresses of this machine, and rejects similar ones', (t) => {
   ])
     t.false(isLoopback(host), host);
 });
+
+test('takes the id of a request from a trusted proxy only, and only if it may stand in a log', (t) => {
+  const UUID = /^[0-9a-f-]{36}$/;
+  const id = (remote: string, sent: string) =>
+    new Proxies(['127.0.0.1']).requestId(from(remote, { 'x-request-id': sent }));
+  t.is(id('127.0.0.1', '7f3a0c0b9d8e4f61'), '7f3a0c0b9d8e4f61');
+  t.regex(id('198.51.100.7', '7f3a0c0b9d8e4f61'), UUID);
+  for (const sent of ['', 'short', 'with a blank', 'line\u2028break', `"}{"level":"error`, 'a'.repeat(129)])
+    t.regex(id('127.0.0.1', sent), UUID, sent);
+  t.regex(new Proxies([]).requestId(from('127.0.0.1', { 'x-request-id': '7f3a0c0b9d8e4f61' })), UUID);
+  t.not(id('127.0.0.1', ''), id('127.0.0.1', ''));
+});

@@ -1,15 +1,14 @@
 // The people who administer the panel, and their passwords: argon2id, or bcrypt until the first login of one that comes from
 // another panel.
 import { hash, verify } from '@node-rs/argon2';
-import type { Clock, Database, Principal, Row, Tx } from '../../kernel/index.js';
+import type { Clock, Database, Principal, Projection, Tx } from '../../kernel/index.js';
 import { Op, UniqueConstraintError } from 'sequelize';
 import { isBcrypt, verifyBcrypt } from './bcrypt-thread.js';
 import { type AdminChange, duringAdminSave } from './contract.js';
 import { errors } from './errors.js';
+import { type Admin, type AdminEdit, factsOf, type KnownAdmin, knownOf } from './known-admin.js';
 import type { PasswordQueue } from './password-queue.js';
-import type { AccessTables, tables } from './tables.js';
-
-export type Admin = Row<typeof tables.admins>;
+import type { AccessTables } from './tables.js';
 
 // OWASP's second choice for argon2id: 19 MiB, two passes; about 20 ms here.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -21,6 +20,7 @@ export class Admins {
   readonly #rows: AccessTables['admins'];
   readonly #clock: Clock;
   readonly #queue: PasswordQueue;
+  readonly projection: Projection<Map<number, KnownAdmin>, AdminEdit>;
 
   constructor({
     db,
@@ -32,6 +32,25 @@ export class Admins {
     this.#rows = tables.admins;
     this.#clock = clock;
     this.#queue = queue;
+    this.projection = db.projection<Map<number, KnownAdmin>, AdminEdit>({
+      load: async () => new Map((await this.read()).map((row) => [row.id, row])),
+      apply: (known, edit) => {
+        if ('deleted' in edit) for (const id of edit.deleted) known.delete(id);
+        else for (const row of edit.rows) known.set(row.id, row);
+      },
+    });
+  }
+
+  /** Of at most a few dozen. */
+  named(username: string): KnownAdmin | undefined {
+    for (const admin of this.projection.state.values()) if (admin.username === username) return admin;
+    return undefined;
+  }
+
+  /** Reads the database: inside a write the projection may lack the write before it. */
+  async read(tx?: Tx): Promise<KnownAdmin[]> {
+    const rows = await this.#rows.findAll({ raw: true, order: ['id'], transaction: tx?.t ?? null });
+    return (rows as unknown as KnownAdmin[]).map(knownOf);
   }
 
   async isEmpty(): Promise<boolean> {
@@ -40,7 +59,7 @@ export class Admins {
 
   async create(username: string, password: string, who: Principal): Promise<void> {
     const passwordHash = await this.hash(password);
-    await this.#db.write((tx) => this.#insert(tx, { username, passwordHash }, who));
+    await this.#db.write((tx) => this.add(tx, { username, passwordHash }, who));
   }
 
   hash(password: string): Promise<string> {
@@ -55,12 +74,12 @@ export class Admins {
   ): Promise<Admin | undefined> {
     const admin = await this.#find({ username });
     const isRight = await this.#queue.run(() => this.#verify(admin, password), caller);
-    return isRight && admin ? this.#withOwnHash(admin, password) : undefined;
+    return isRight && admin?.enabled ? this.#withOwnHash(admin, password) : undefined;
   }
 
-  /** Checks the admin's password alone, for callers without a user name, like programs with a token. */
-  async isPassword(password: string): Promise<boolean> {
-    const admin = await this.#find({});
+  /** Checks the password of the admin who asks; of the first one for other callers, like programs with a token. */
+  async isPassword(password: string, { kind, name }: Principal): Promise<boolean> {
+    const admin = await this.#find(kind === 'session' ? { username: name } : {});
     if (admin === undefined) return false;
     return this.#queue.run(() => this.#verify(admin, password), { isStranger: false });
   }
@@ -109,51 +128,76 @@ export class Admins {
   /** Adds an admin of another panel. Rejects with ADMIN_TAKEN. */
   async addOlder(username: string, passwordHash: string, who: Principal): Promise<void> {
     try {
-      await this.#db.write((tx) => this.#insert(tx, { username, passwordHash }, who));
+      await this.#db.write((tx) => this.add(tx, { username, passwordHash }, who));
     } catch (error) {
-      if (error instanceof UniqueConstraintError)
-        throw errors.ADMIN_TAKEN(undefined, { path: 'username', cause: error });
-      throw error;
+      throw takenAs('username', error);
     }
   }
   async has(username: string): Promise<boolean> {
     return (await this.#rows.count({ where: { username } })) > 0;
   }
 
-  /** Checks that name and password have not changed since this admin was read. */
+  /** Checks that name and password have not changed since this admin was read, and that nobody has disabled it. */
   async isUnchanged({ id, username, passwordHash }: Admin): Promise<boolean> {
-    return (await this.#rows.count({ where: { id, username, passwordHash } })) === 1;
+    return (await this.#rows.count({ where: { id, username, passwordHash, enabled: true } })) === 1;
   }
 
   /** Returns false, and changes nothing, if another call has changed the password meanwhile. */
   async change(
     tx: Tx,
-    { id, username, passwordHash }: Admin,
+    { id, passwordHash }: Admin,
     to: Pick<Admin, 'username' | 'passwordHash'>,
     who: Principal,
   ): Promise<boolean> {
-    const [changed] = await this.#rows.update(to, { where: { id, passwordHash }, transaction: tx.t });
-    if (changed !== 1) return false;
-    const change = { kind: 'updated', before: { username }, after: { username: to.username } } as const;
-    await tx.during(duringAdminSave, { changes: [change], who });
+    const row = await this.#rows.findOne({ where: { id, passwordHash }, transaction: tx.t, raw: true });
+    if (!row) return false;
+    await this.update(tx, knownOf(row as unknown as Admin), to, who);
     return true;
+  }
+
+  /** Changes what is given of an admin. Rejects with a UniqueConstraintError for a name that is taken. */
+  async update(
+    tx: Tx,
+    before: KnownAdmin,
+    to: Partial<Pick<Admin, 'username' | 'passwordHash' | 'roleId' | 'enabled'>>,
+    who: Principal,
+  ): Promise<KnownAdmin> {
+    await this.#rows.update(to, { where: { id: before.id }, transaction: tx.t });
+    const after = knownOf({ ...before, ...to });
+    tx.apply(this.projection, { rows: [after] });
+    await tx.during(duringAdminSave, {
+      changes: [
+        {
+          kind: 'updated',
+          before: factsOf(before),
+          after: factsOf(after),
+          setsPassword: to.passwordHash !== undefined,
+        },
+      ],
+      who,
+    });
+    return after;
+  }
+
+  async delete(tx: Tx, gone: readonly KnownAdmin[], who: Principal): Promise<void> {
+    const deleted = gone.map(({ id }) => id);
+    await this.#rows.destroy({ where: { id: deleted }, transaction: tx.t });
+    tx.apply(this.projection, { deleted });
+    const changes = gone.map(
+      (admin): AdminChange => ({
+        kind: 'deleted',
+        before: factsOf(admin),
+        after: undefined,
+        setsPassword: false,
+      }),
+    );
+    await tx.during(duringAdminSave, { changes, who });
   }
 
   /** Replaces all admins with one. */
   async replaceAll(tx: Tx, by: Pick<Admin, 'username' | 'passwordHash'>, who: Principal): Promise<void> {
-    const all = (await this.#rows.findAll({ raw: true, transaction: tx.t })) as unknown as Admin[];
-    await this.#rows.destroy({ where: {}, transaction: tx.t });
-    await tx.during(duringAdminSave, {
-      changes: all.map(
-        ({ username }): AdminChange => ({
-          kind: 'deleted',
-          before: { username },
-          after: undefined,
-        }),
-      ),
-      who,
-    });
-    await this.#insert(tx, by, who);
+    await this.delete(tx, await this.read(tx), who);
+    await this.add(tx, by, who);
   }
 
   /** Marks the step of a two-factor code as used; false when it, or a later one, was used already. */
@@ -167,16 +211,22 @@ export class Admins {
     });
   }
 
-  async #insert(
+  /** Adds an admin, a full one without a role. Rejects with a UniqueConstraintError for a name that is taken. */
+  async add(
     tx: Tx,
-    { username, passwordHash }: Pick<Admin, 'username' | 'passwordHash'>,
+    { username, passwordHash, roleId = 0 }: Pick<Admin, 'username' | 'passwordHash'> & { roleId?: number },
     who: Principal,
-  ): Promise<void> {
-    await this.#rows.create(
-      { username, passwordHash, createdAt: this.#clock.now(), codeStep: 0 },
-      { transaction: tx.t },
-    );
-    const change = { kind: 'added', before: undefined, after: { username } } as const;
+  ): Promise<KnownAdmin> {
+    const values = { username, createdAt: this.#clock.now(), roleId, enabled: true };
+    const row = await this.#rows.create({ ...values, passwordHash, codeStep: 0 }, { transaction: tx.t });
+    const added = { ...values, id: Number(row.get('id')) };
+    tx.apply(this.projection, { rows: [added] });
+    const change = { kind: 'added', before: undefined, after: factsOf(values), setsPassword: true } as const;
     await tx.during(duringAdminSave, { changes: [change], who });
+    return added;
   }
 }
+
+/** The error of a write that gives an admin a name: ADMIN_TAKEN with this path, or the error itself. */
+export const takenAs = (path: string, error: unknown): unknown =>
+  error instanceof UniqueConstraintError ? errors.ADMIN_TAKEN(undefined, { path, cause: error }) : error;

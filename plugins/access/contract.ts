@@ -31,17 +31,33 @@ export const loginAttempted = event<{
   }[];
 }>('access/loginAttempted');
 
-/** A change of an admin also sets a new password; the change holds neither passwords nor hashes. */
+export interface AdminFacts {
+  readonly username: string;
+  /** 0: a full admin */
+  readonly role: number;
+  readonly enabled: boolean;
+}
+/** The change holds neither passwords nor hashes. */
 export interface AdminChange {
   readonly kind: 'added' | 'updated' | 'deleted';
-  readonly before: { readonly username: string } | undefined;
-  readonly after: { readonly username: string } | undefined;
+  readonly before: AdminFacts | undefined;
+  readonly after: AdminFacts | undefined;
+  readonly setsPassword: boolean;
 }
 /** Runs in the transaction that adds, changes or deletes admins. */
 export const duringAdminSave = during<{
   readonly changes: readonly AdminChange[];
   readonly who: Principal;
 }>('access/duringAdminSave');
+
+export {
+  type CalledRoute,
+  CallerRights,
+  type CallerRightsApi,
+  RoleHolders,
+  type RoleHoldersApi,
+  RoleRights,
+} from './role-contract.js';
 
 /** A kind of API token that may call some routes only. */
 export interface TokenKind {
@@ -68,8 +84,10 @@ export const TokenKinds = extensionPoint<TokenKind>(
 export interface TokenFacts {
   readonly id: number;
   readonly name: string;
-  /** blank: of a full admin */
+  /** blank: not limited to the routes of a kind */
   readonly kind: string;
+  /** 0: none of its own */
+  readonly role: number;
   readonly enabled: boolean;
   /** Unix ms; 0: never */
   readonly expiresAt: number;

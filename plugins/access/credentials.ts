@@ -9,8 +9,9 @@ import {
   SESSION_COOKIE,
   type SessionsApi,
 } from '../../kernel/index.js';
-import type { Admins } from './admins.js';
+import { type Admins, takenAs } from './admins.js';
 import type { Attempts } from './attempts.js';
+import type { Callers } from './callers.js';
 import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { firstLoginFile, randomName } from './first-login.js';
@@ -46,6 +47,7 @@ export class Credentials {
   readonly #tokens: Tokens;
   readonly #sessions: SessionsApi;
   readonly #twoFactor: TwoFactor;
+  readonly #callers: Callers;
 
   constructor(parts: {
     db: Database;
@@ -58,6 +60,7 @@ export class Credentials {
     tokens: Tokens;
     sessions: SessionsApi;
     twoFactor: TwoFactor;
+    callers: Callers;
   }) {
     this.#db = parts.db;
     this.#log = parts.log;
@@ -69,13 +72,19 @@ export class Credentials {
     this.#tokens = parts.tokens;
     this.#sessions = parts.sessions;
     this.#twoFactor = parts.twoFactor;
+    this.#callers = parts.callers;
   }
 
-  /** Closes every session; a caller with a session gets a new one, which nobody else can have seen. */
+  /** Closes every session of the admin; a caller with a session gets a new one, which nobody else can have seen. */
   async change(
     { oldUsername, oldPassword, newUsername, newPassword, twoFactorCode, revokeTokens }: NewCredentials,
     { who, ip, signal, cookies, headers, reply }: RequestInfo,
   ): Promise<TokensLeft> {
+    const isLimited = this.#callers.isLimited(who);
+    // Another name would hide who did what, and might be that of somebody else.
+    if (isLimited && (who.kind !== 'session' || who.name !== oldUsername || newUsername !== oldUsername))
+      throw errors.OWN_ACCOUNT(undefined, { path: 'newUsername' });
+    const maker = isLimited ? this.#callers.makerOf(who) : undefined;
     const csrf = this.#sessions.csrfOf(cookies[SESSION_COOKIE]);
     let revokedTokens = 0;
     const guesser = { ip, username: oldUsername, cookies, isAuthenticated: true, signal };
@@ -88,16 +97,20 @@ export class Credentials {
       }
       const passwordHash = await this.#admins.hash(newPassword);
       await this.#db.write(async (tx) => {
-        if (!(await this.#admins.change(tx, admin, { username: newUsername, passwordHash }, who)))
+        const to = { username: newUsername, passwordHash };
+        const isChanged = await this.#admins.change(tx, admin, to, who).catch((error: unknown) => {
+          throw takenAs('newUsername', error);
+        });
+        if (!isChanged)
           throw errors.WRONG_CREDENTIALS(
             'another call has just changed name or password; try again with the new ones',
             { path: 'oldPassword' },
           );
-        if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx, who);
-        await this.#sessions.closeAll({ tx });
+        if (revokeTokens) revokedTokens = await this.#tokens.disableAll(tx, who, maker);
+        await this.#sessions.closeAll({ of: admin.username, tx });
       });
     });
-    this.#log.info('name and password of the admin were changed; all sessions are closed', {
+    this.#log.info('name and password of an admin were changed; the sessions of that admin are closed', {
       username: newUsername,
       ip,
       revokedTokens,
@@ -107,7 +120,7 @@ export class Credentials {
       reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.longest });
       this.#devices.set({ cookies, reply });
     }
-    return { apiTokens: this.#tokens.list().filter(({ enabled }) => enabled).length, revokedTokens };
+    return { apiTokens: this.#tokens.list(maker).filter(({ enabled }) => enabled).length, revokedTokens };
   }
 
   /** Restores access for an owner who cannot log in: one admin with a new password, no second factor, no sessions, no blocks. */
@@ -116,6 +129,13 @@ export class Credentials {
     const password = randomBytes(15).toString('base64url');
     const passwordHash = await this.#admins.hash(password);
     await this.#db.write(async (tx) => {
+      const before = await this.#admins.read(tx);
+      // Tokens of full admins go on, as those of one admin do; those of others had less than the new one has.
+      const [full, others] = [true, false].map((isFull) =>
+        before.filter(({ roleId, enabled }) => (enabled && roleId === 0) === isFull).map(({ id }) => id),
+      ) as [number[], number[]];
+      await this.#tokens.release(tx, full);
+      await this.#tokens.deleteOf(tx, others, who);
       await this.#admins.replaceAll(tx, { username, passwordHash }, who);
       await this.#twoFactor.turnOff(tx, who);
       await this.#sessions.closeAll({ tx });

@@ -13,6 +13,13 @@ export const errors = defineErrors('access', {
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, disabled or expired'],
   ADMIN_TAKEN: [409, 'another admin has this user name'],
+  ADMIN_NOT_FOUND: [404, 'there is no admin with this id'],
+  LAST_ADMIN: [409, 'this is the last full admin who can log in; make another one first'],
+  TOO_MANY_ADMINS: [409, 'there are as many admins as there can be; delete one first'],
+  NO_PERMISSION: [403, 'the role of this admin or API token does not allow this call'],
+  OWN_TOKENS: [403, 'an API token with a role has no tokens; use the session of its admin'],
+  NO_ROLES: [409, 'there are no roles, because the plugin roles does not run'],
+  OWN_ACCOUNT: [403, 'an admin with a role may change only the own password, with a session'],
   NOT_BCRYPT: [
     422,
     'the hash of the password is not one of bcrypt with a cost from 4 to 14; set the password here',

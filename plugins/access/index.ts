@@ -6,6 +6,7 @@ import {
   job,
   maybe,
   optional,
+  Permits,
   provide,
   Sessions,
   singleton,
@@ -24,17 +25,22 @@ import {
   UpdateKeys,
 } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
+import { AdminAccounts } from './admin-accounts.js';
+import { adminRoutes } from './admin-routes.js';
 import { Admins } from './admins.js';
 import { Arrivals } from './arrivals.js';
 import { Attempts } from './attempts.js';
 import { BlockStore } from './block-store.js';
+import { Callers } from './callers.js';
 import { commands } from './commands.js';
 import {
   AccessArrivals,
   beforeLogin,
+  CallerRights,
   duringAdminSave,
   duringTokenSave,
   loginAttempted,
+  RoleHolders,
   sessionToken,
 } from './contract.js';
 import { Credentials } from './credentials.js';
@@ -42,6 +48,7 @@ import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { createFirstAdmin } from './first-login.js';
 import { KnownAddresses } from './known-addresses.js';
+import { KnownRoles } from './known-roles.js';
 import { LimitedKinds } from './limited-kinds.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
@@ -49,6 +56,7 @@ import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
 import { admins, tokens } from './recorded.js';
 import { RecoveryCodes } from './recovery-codes.js';
+import { Holders } from './role-holders.js';
 import { routes } from './routes.js';
 import { securityRoutes } from './security-routes.js';
 import { SignIns } from './sign-ins.js';
@@ -64,7 +72,7 @@ export default definePlugin({
   api: 1,
   essential: true,
   about:
-    'Admins, their logins with a second factor and limits against guessing, and API tokens for programs.',
+    'Admins and their roles, their logins with a second factor and limits against guessing, and API tokens for programs.',
   uses: { sessions: Sessions, allSettings: Settings, audit: maybe(AuditTrail) },
   settings: twoFactorSettings,
   contributes: () => [
@@ -97,7 +105,11 @@ export default definePlugin({
   services: {
     queue: singleton(PasswordQueue),
     admins: singleton(Admins),
+    roles: singleton(KnownRoles),
     tokens: singleton(Tokens),
+    callers: singleton(Callers),
+    holders: singleton(Holders),
+    accounts: singleton(AdminAccounts),
     kinds: singleton(LimitedKinds),
     blocks: singleton(BlockStore),
     limits: singleton(LoginLimits),
@@ -113,8 +125,13 @@ export default definePlugin({
     signIns: singleton(SignIns),
     arrivals: singleton(Arrivals),
   },
-  provides: ({ arrivals }) => [provide(AccessArrivals, arrivals)],
-  taps: ({ tokens, rules, signIns, kinds }) => [
+  provides: ({ arrivals, callers, holders }) => [
+    provide(AccessArrivals, arrivals),
+    provide(CallerRights, callers),
+    provide(Permits, callers),
+    provide(RoleHolders, holders),
+  ],
+  taps: ({ tokens, rules, signIns, kinds, callers }) => [
     tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
     tap(settingChanges, (changes) => rules.follow(changes)),
     tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
@@ -127,13 +144,13 @@ export default definePlugin({
       if (!/^bearer\b/i.test(authorization ?? '')) return undefined;
       const token = /^Bearer +(\S+)$/i.exec(authorization as string)?.[1];
       const known = token === undefined ? undefined : tokens.use(token);
-      if (!known) throw errors.WRONG_TOKEN();
+      if (!known || !callers.hasMaker(known)) throw errors.WRONG_TOKEN();
       if (known.kind === '') return { name: known.name, kind: 'token' };
       kinds.require(known.kind, request);
       return { name: known.name, kind: known.kind };
     }),
   ],
-  routes: (scope) => [...routes(scope), ...securityRoutes(scope)],
+  routes: (scope) => [...routes(scope), ...securityRoutes(scope), ...adminRoutes(scope)],
   commands,
   jobs: ({ limits, tokens }) => [
     everywhere(job('login-blocks', '5s', () => limits.flush())),

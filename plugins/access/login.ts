@@ -9,12 +9,13 @@ import {
   SESSION_COOKIE,
   type SessionsApi,
 } from '../../kernel/index.js';
-import type { Admin, Admins } from './admins.js';
+import type { Admins } from './admins.js';
 import type { Attempt, Attempts } from './attempts.js';
 import { beforeLogin, BLOCKED, loginAttempted, sessionToken } from './contract.js';
 import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import type { KnownAddresses } from './known-addresses.js';
+import type { Admin } from './known-admin.js';
 import type { TwoFactor } from './two-factor.js';
 
 export interface LoginBody {
@@ -92,7 +93,7 @@ export class Login {
         throw error;
       });
     const token = await this.#hooks.choose(sessionToken, { ip, headers, cookies });
-    const { id, session } = await this.#sessions.open(username, token, {
+    const { id, session } = await this.#sessions.open(admin.username, token, {
       ip,
       userAgent: headers['user-agent'],
     });

@@ -5,12 +5,11 @@ import { duringAdminSave, duringTokenSave } from './contract.js';
 export const admins = audited({
   area: 'admin',
   hook: duringAdminSave,
-  // Every change of an admin also sets a password.
-  describe: ({ kind, before, after }) => ({
+  describe: ({ kind, before, after, setsPassword }) => ({
     kind,
     name: (after ?? before)?.username ?? '',
-    before: before && { ...before, password: 'before' },
-    after: after && { ...after, password: 'after' },
+    before: before && { ...before, ...((setsPassword || !after) && { password: 'before' }) },
+    after: after && { ...after, ...(setsPassword && { password: 'after' }) },
   }),
 });
 

@@ -9,6 +9,7 @@ import {
   newCsrfToken,
   optional,
   payload,
+  type Principal,
   route,
   type Route,
   withMessage,
@@ -18,6 +19,7 @@ import {
   text,
   word,
 } from '../../kernel/index.js';
+import type { Callers } from './callers.js';
 import type { Credentials } from './credentials.js';
 import { errors } from './errors.js';
 import type { LimitedKinds } from './limited-kinds.js';
@@ -33,9 +35,20 @@ const token = {
   createdAt: int().description('Unix seconds'),
   expiresAt: int().description('Unix ms; 0: never'),
   lastUsedAt: int().description('Unix seconds, at most a minute behind; 0: never'),
-  kind: text().description('blank: a full admin; node: of a central panel, for what it calls of a node'),
+  kind: text().description(
+    'blank: for what role and maker may call; node: of a central panel, for what it calls of a node',
+  ),
+  role: int().description('id of a role that limits it; 0: no other limit than its maker'),
+  maker: text().description('name of the admin who made it, and who bounds what it may; blank: nobody'),
 };
 const TokenId = shape({ id: int().min(1).example(1) });
+
+/** The admin whose tokens a caller with a role sees and changes; undefined for a caller who sees all. A token has none. */
+function ownTokens(callers: Callers, who: Principal): number | undefined {
+  if (!callers.isLimited(who)) return undefined;
+  if (who.kind !== 'session') throw errors.OWN_TOKENS();
+  return callers.makerOf(who);
+}
 
 /** The same rules as for the first admin, whom the environment may define. */
 const newPassword = () => word().min(8).max(1024);
@@ -47,6 +60,7 @@ export const routes = ({
   credentials,
   twoFactor,
   kinds,
+  callers,
 }: {
   login: Login;
   tokens: Tokens;
@@ -54,6 +68,7 @@ export const routes = ({
   credentials: Credentials;
   twoFactor: TwoFactor;
   kinds: LimitedKinds;
+  callers: Callers;
 }): Route[] => [
   route({
     method: 'POST',
@@ -113,7 +128,7 @@ export const routes = ({
     method: 'POST',
     path: '/panel/api/setting/updateUser',
     name: 'settings.updateUser',
-    doc: "Changes the admin's name and password and ends all other sessions; with two-factor on it needs a code.",
+    doc: "Changes the admin's name and password and ends all other sessions of that admin; with two-factor on it needs a code. An admin with a role keeps the name.",
     body: shape({
       oldUsername: printableWord().max(255),
       oldPassword: word().max(1024),
@@ -133,37 +148,62 @@ export const routes = ({
         revokedTokens: int().description('API tokens that this call disabled'),
       }),
     ),
-    errors: [errors.WRONG_CREDENTIALS, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
+    errors: [
+      errors.WRONG_CREDENTIALS,
+      errors.WRONG_CODE,
+      errors.TOO_MANY_LOGINS,
+      errors.ADMIN_TAKEN,
+      errors.OWN_ACCOUNT,
+    ],
     handle: async (input) => {
       const left = await credentials.change(input.body, input);
       const tokensSaid = `${left.apiTokens} API tokens still work${left.apiTokens > 0 ? '; disable those that you do not know' : ''}`;
-      return withMessage(`name and password changed; all other sessions are closed; ${tokensSaid}`, left);
+      return withMessage(
+        `name and password changed; all other sessions of this admin are closed; ${tokensSaid}`,
+        left,
+      );
     },
   }),
   route({
     method: 'GET',
     path: '/panel/api/setting/apiTokens',
     name: 'settings.apiTokens.list',
-    doc: 'All API tokens; never the tokens themselves.',
+    doc: 'All API tokens, for an admin with a role the own ones; never the tokens themselves.',
     reply: payload(list(shape(token))),
-    handle: () => tokens.list(),
+    errors: [errors.OWN_TOKENS],
+    handle: ({ who }) => tokens.list(ownTokens(callers, who)),
   }),
   route({
     method: 'POST',
     path: '/panel/api/setting/apiTokens/create',
     name: 'settings.apiTokens.create',
-    doc: 'Creates an API token; its text is in this reply and nowhere else.',
+    doc: 'Creates an API token; its text is in this reply and nowhere else. It never may more than the admin who makes it, also later.',
     body: shape({
       name: printableWord().trim().max(64).prefs({ convert: true }),
       expiresAt: optional(int().min(0).description('Unix ms; 0: never')),
-      kind: optional(text().max(16)).description('blank, or left out: a full admin'),
+      kind: optional(text().max(16)).description('blank, or left out: for what role and maker may call'),
+      role: optional(int().min(0)).description('id of a role; 0, or left out: whatever its maker may'),
     }).example({ name: 'backup', expiresAt: 0 }),
     reply: payload(shape({ ...token, token: word() })),
-    errors: [errors.TOKEN_NAME_TAKEN, errors.TOKEN_EXPIRED, errors.TOKEN_KIND],
+    errors: [
+      errors.TOKEN_NAME_TAKEN,
+      errors.TOKEN_EXPIRED,
+      errors.TOKEN_KIND,
+      errors.NO_ROLES,
+      errors.OWN_TOKENS,
+    ],
     handle: (input) => {
-      const { name, expiresAt = 0, kind = '' } = input.body;
+      const { who } = input;
+      const { name, expiresAt = 0, kind = '', role = 0 } = input.body;
       kinds.requireKnown(kind);
-      return once(input, (note) => tokens.create(name, expiresAt, input.who, note, kind));
+      // A kind opens routes that no role does, so a role cannot bound it.
+      if (kind !== '' && (role !== 0 || callers.isLimited(who)))
+        throw errors.TOKEN_KIND('kind: a token with a kind has no role, and needs a full admin', {
+          path: 'kind',
+        });
+      ownTokens(callers, who);
+      const wish = { name, expiresAt, kind, role, maker: callers.makerOf(who) };
+      return once(input, (note) => tokens.create(wish, who, note));
     },
   }),
   route({
@@ -173,8 +213,8 @@ export const routes = ({
     doc: 'Removes an API token for good.',
     params: TokenId,
     reply: message(),
-    errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params, who }) => tokens.delete(params.id, who),
+    errors: [errors.TOKEN_NOT_FOUND, errors.OWN_TOKENS],
+    handle: ({ params, who }) => tokens.delete(params.id, who, ownTokens(callers, who)),
   }),
   route({
     method: 'POST',
@@ -184,7 +224,8 @@ export const routes = ({
     params: TokenId,
     body: shape({ enabled: bool() }).example({ enabled: false }),
     reply: message(),
-    errors: [errors.TOKEN_NOT_FOUND],
-    handle: ({ params, body, who }) => tokens.setEnabled(params.id, body.enabled, who),
+    errors: [errors.TOKEN_NOT_FOUND, errors.OWN_TOKENS],
+    handle: ({ params, body, who }) =>
+      tokens.setEnabled(params.id, body.enabled, who, ownTokens(callers, who)),
   }),
 ];

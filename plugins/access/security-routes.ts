@@ -5,6 +5,7 @@ import {
   list,
   message,
   payload,
+  type Principal,
   route,
   type Route,
   type SessionsApi,
@@ -15,10 +16,17 @@ import {
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { Attempts } from './attempts.js';
 import { errors } from './errors.js';
+import type { Callers } from './callers.js';
 import type { RecoveryCodes } from './recovery-codes.js';
 import type { TwoFactor } from './two-factor.js';
 
 const MOST_SHOWN = 1000;
+
+/** The sessions that a caller sees and may end: all, or with a role the own ones, of which a token has none. */
+const sessionsFor = (callers: Callers, sessions: SessionsApi, who: Principal) =>
+  sessions
+    .list()
+    .filter(({ userName }) => !callers.isLimited(who) || (who.kind === 'session' && userName === who.name));
 
 export const securityRoutes = ({
   sessions,
@@ -26,18 +34,20 @@ export const securityRoutes = ({
   twoFactor,
   recoveryCodes,
   audit,
+  callers,
 }: {
   sessions: SessionsApi;
   attempts: Attempts;
   twoFactor: TwoFactor;
   recoveryCodes: RecoveryCodes;
   audit?: AuditTrailApi | undefined;
+  callers: Callers;
 }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/access/sessions',
     name: 'access.sessions.list',
-    doc: `Open sessions; the one that was used last comes first. At most ${MOST_SHOWN} are shown.`,
+    doc: `Open sessions, for a caller with a role those of the own name; the one that was used last comes first. At most ${MOST_SHOWN} are shown.`,
     reply: payload(
       list(
         shape({
@@ -53,8 +63,7 @@ export const securityRoutes = ({
       ),
     ),
     handle: ({ who }) =>
-      sessions
-        .list()
+      sessionsFor(callers, sessions, who)
         .slice(0, MOST_SHOWN)
         .map(({ digest, userName, createdAt, seenAt, ip, userAgent }) => ({
           id: digest,
@@ -76,7 +85,7 @@ export const securityRoutes = ({
     reply: message(),
     errors: [errors.SESSION_NOT_FOUND],
     handle: async ({ params, who }) => {
-      const session = sessions.list().find(({ digest }) => digest === params.id);
+      const session = sessionsFor(callers, sessions, who).find(({ digest }) => digest === params.id);
       if (!session) throw errors.SESSION_NOT_FOUND(undefined, { path: 'id' });
       const { userName, ip } = session;
       await audit?.act('session', who, { name: 'revoke', facts: { admin: userName, from: ip } });
@@ -87,11 +96,14 @@ export const securityRoutes = ({
     method: 'POST',
     path: '/panel/api/access/sessions/revokeOthers',
     name: 'access.sessions.revokeOthers',
-    doc: 'Ends every session but that of the caller; a caller with an API token ends all.',
+    doc: 'Ends every session but that of the caller, for a caller with a role those of the own name; a caller with an API token ends all.',
     reply: message(),
+    errors: [errors.OWN_ACCOUNT],
     handle: async ({ who }) => {
+      const of = callers.isLimited(who) ? who.name : undefined;
+      if (of !== undefined && who.kind !== 'session') throw errors.OWN_ACCOUNT();
       await audit?.act('session', who, { name: 'revokeOthers' });
-      await sessions.closeAll({ except: who.session });
+      await sessions.closeAll({ of, except: who.session });
     },
   }),
   route({

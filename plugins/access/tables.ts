@@ -1,15 +1,17 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
 
 export const tables = {
-  /** `codeStep` is that of the last two-factor code that was accepted: none is accepted twice. */
+  /** `codeStep` is that of the last two-factor code that was accepted: none is accepted twice. `roleId` is 0 for a full admin. */
   admins: table('admins', {
     id: column.id(),
     username: column.text(),
     passwordHash: column.text(),
     createdAt: column.integer(),
     codeStep: column.integer(),
+    roleId: column.integer(),
+    enabled: column.bool(),
   }),
-  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` and `lastUsedAt` (0: never) in Unix seconds, `expiresAt` in Unix ms (0: never). `kind` is blank for a full admin. */
+  /** `digest` is the SHA-256 of the token in hex; the token itself is stored nowhere. `createdAt` and `lastUsedAt` (0: never) in Unix seconds, `expiresAt` in Unix ms (0: never). `kind` is blank for one that may call every route that its role allows. `roleId` is 0 without one, `makerId` the admin who made it, 0 where that is nobody. */
   tokens: table('api_tokens', {
     id: column.id(),
     name: column.text(),
@@ -19,6 +21,8 @@ export const tables = {
     expiresAt: column.integer(),
     lastUsedAt: column.integer(),
     kind: column.text(),
+    roleId: column.integer(),
+    makerId: column.integer(),
   }),
   /** Blocks of failed logins: `source` is a SHA-256 in hex, `blockedUntil` in Unix ms. */
   blocks: table('login_blocks', { source: column.key<string>(), blockedUntil: column.integer() }),
@@ -59,5 +63,14 @@ export const migrations: readonly Migration[] = [
   {
     name: '0004-token-kinds',
     up: () => [`ALTER TABLE api_tokens ADD COLUMN kind VARCHAR(16) NOT NULL DEFAULT ''`],
+  },
+  {
+    name: '0005-roles',
+    up: ({ integer, bool, dialect }) => [
+      `ALTER TABLE admins ADD COLUMN role_id ${integer} NOT NULL DEFAULT 0`,
+      `ALTER TABLE admins ADD COLUMN enabled ${bool} NOT NULL DEFAULT ${dialect === 'sqlite' ? 1 : 'TRUE'}`,
+      `ALTER TABLE api_tokens ADD COLUMN role_id ${integer} NOT NULL DEFAULT 0`,
+      `ALTER TABLE api_tokens ADD COLUMN maker_id ${integer} NOT NULL DEFAULT 0`,
+    ],
   },
 ];

@@ -1,5 +1,5 @@
-// API tokens: full-admin credentials for programs, known only by their digest.
-import { hash, randomBytes } from 'node:crypto';
+// API tokens: credentials for programs, known only by their digest. One may do what its role and its maker both may.
+import { randomBytes } from 'node:crypto';
 import { UniqueConstraintError } from 'sequelize';
 import {
   type Clock,
@@ -7,54 +7,56 @@ import {
   type Principal,
   type Projection,
   refuseHidden,
-  type Row,
   type Tx,
 } from '../../kernel/index.js';
-import { duringTokenSave, type TokenChange, type TokenFacts } from './contract.js';
+import type { Admins } from './admins.js';
+import { duringTokenSave, type TokenChange } from './contract.js';
 import { errors } from './errors.js';
-import type { AccessTables, tables } from './tables.js';
+import type { KnownRoles } from './known-roles.js';
+import type { AccessTables } from './tables.js';
+import {
+  digestOf,
+  factsOf,
+  type NewToken,
+  rowOf,
+  type TokenEdit,
+  type TokenRow,
+  type TokenView,
+  type TokenWish,
+} from './token-row.js';
 
-type TokenRow = Row<typeof tables.tokens>;
-/** What the API shows of a token. */
-export type TokenView = Omit<TokenRow, 'digest'>;
-
-/** With its text, which only its digest is stored of. */
-export type NewToken = TokenView & { readonly token: string };
-
-/** Rows that were written, the digest of one that was deleted, or the last uses: Unix seconds by id. */
-type TokenEdit =
-  | { readonly rows: readonly TokenRow[] }
-  | { readonly deleted: string }
-  | { readonly used: ReadonlyMap<number, number> };
-
-/** In one call: a hash object would cost more than the hashing, at every request. */
-const digestOf = (token: string): string => hash('sha256', token);
 /** A use is noted, and written, at most once in so many seconds for each token. */
 const USED_EVERY_S = 60;
-
-const factsOf = ({ id, name, kind, enabled, expiresAt }: TokenRow): TokenFacts => ({
-  id,
-  name,
-  kind,
-  enabled,
-  expiresAt,
-});
-/** MariaDB gives 1 and 0 for booleans. */
-const rowOf = (stored: TokenRow): TokenRow => ({ ...stored, enabled: Boolean(stored.enabled) });
 
 export class Tokens {
   readonly #db: Database;
   readonly #rows: AccessTables['tokens'];
   readonly #clock: Clock;
+  readonly #admins: Pick<Admins, 'projection'>;
+  readonly #roles: Pick<KnownRoles, 'requireKnown'>;
   /** all tokens by digest: a request costs no query */
   readonly projection: Projection<Map<string, TokenRow>, TokenEdit>;
   /** Unix seconds of the last uses that are not written yet, by id */
   readonly #used = new Map<number, number>();
 
-  constructor({ db, tables: { tokens }, clock }: { db: Database; tables: AccessTables; clock: Clock }) {
+  constructor({
+    db,
+    tables: { tokens },
+    clock,
+    admins,
+    roles,
+  }: {
+    db: Database;
+    tables: AccessTables;
+    clock: Clock;
+    admins: Pick<Admins, 'projection'>;
+    roles: Pick<KnownRoles, 'requireKnown'>;
+  }) {
     this.#db = db;
     this.#rows = tokens;
     this.#clock = clock;
+    this.#admins = admins;
+    this.#roles = roles;
     this.projection = db.projection<Map<string, TokenRow>, TokenEdit>({
       load: async () => new Map((await this.#read()).map((row) => [row.digest, row])),
       apply: (known, edit) => {
@@ -67,12 +69,20 @@ export class Tokens {
     });
   }
 
-  list(): TokenView[] {
-    return [...this.projection.state.values()].map((row) => this.#view(row));
+  /** All tokens, or those that an admin has made. */
+  list(maker?: number): TokenView[] {
+    const rows = [...this.projection.state.values()];
+    return rows.filter((row) => maker === undefined || row.makerId === maker).map((row) => this.#view(row));
+  }
+
+  /** The token of this name. Of a few dozen. */
+  named(name: string): TokenRow | undefined {
+    for (const row of this.projection.state.values()) if (row.name === name) return row;
+    return undefined;
   }
 
   /** Returns the token if it is enabled and not expired, and counts this as a use. Looking up a digest tells an attacker nothing about the token. */
-  use(token: string): Pick<TokenRow, 'id' | 'name' | 'kind'> | undefined {
+  use(token: string): TokenRow | undefined {
     const row = this.projection.state.get(digestOf(token));
     const now = this.#clock.now();
     if (!row?.enabled || (row.expiresAt !== 0 && row.expiresAt <= now)) return undefined;
@@ -99,11 +109,9 @@ export class Tokens {
 
   /** Creates a token; its text is in this result and nowhere else. */
   async create(
-    name: string,
-    expiresAt: number,
+    { name, expiresAt, kind = '', role = 0, maker = 0 }: TokenWish,
     who: Principal,
     note?: (facts: NewToken) => void,
-    kind = '',
   ): Promise<NewToken> {
     if (expiresAt !== 0 && expiresAt <= this.#clock.now())
       throw errors.TOKEN_EXPIRED(undefined, { path: 'expiresAt' });
@@ -118,6 +126,8 @@ export class Tokens {
       expiresAt,
       lastUsedAt: 0,
       kind,
+      roleId: role,
+      makerId: maker,
     };
     return this.#add(values, who, (row) => {
       const created = { ...this.#view(row), token };
@@ -132,14 +142,18 @@ export class Tokens {
   }
 
   /** Adds a token of another panel, of which only the digest is known. Rejects with TOKEN_NAME_TAKEN. */
-  async adopt(values: Omit<TokenRow, 'id' | 'lastUsedAt'>, who: Principal): Promise<void> {
+  async adopt(
+    values: Omit<TokenRow, 'id' | 'lastUsedAt' | 'roleId' | 'makerId'>,
+    who: Principal,
+  ): Promise<void> {
     refuseHidden('name', values.name, 'name');
-    await this.#add({ ...values, lastUsedAt: 0 }, who, () => undefined);
+    await this.#add({ ...values, lastUsedAt: 0, roleId: 0, makerId: 0 }, who, () => undefined);
   }
 
   async #add<T>(values: Omit<TokenRow, 'id'>, who: Principal, done: (row: TokenRow) => T): Promise<T> {
     try {
       return await this.#db.write(async (tx) => {
+        if (values.roleId !== 0) await this.#roles.requireKnown(tx, values.roleId, 'role');
         const stored = await this.#rows.create(values, { transaction: tx.t });
         const row: TokenRow = { ...values, id: Number(stored.get('id')) };
         tx.apply(this.projection, { rows: [row] });
@@ -156,22 +170,47 @@ export class Tokens {
     }
   }
 
-  async setEnabled(id: number, enabled: boolean, who: Principal): Promise<void> {
-    await this.#db.write(async (tx) => this.#enable(tx, [await this.#one(tx, id)], enabled, who));
+  /** With a maker, a token of another one counts as missing. */
+  async setEnabled(id: number, enabled: boolean, who: Principal, maker?: number): Promise<void> {
+    await this.#db.write(async (tx) => this.#enable(tx, [await this.#one(tx, id, maker)], enabled, who));
   }
 
-  async delete(id: number, who: Principal): Promise<void> {
-    await this.#db.write(async (tx) => {
-      const row = await this.#one(tx, id);
-      await this.#rows.destroy({ where: { id }, transaction: tx.t });
-      tx.apply(this.projection, { deleted: row.digest });
-      await this.#report(tx, [{ kind: 'deleted', before: factsOf(row), after: undefined }], who);
-    });
+  /** With a maker, a token of another one counts as missing. */
+  async delete(id: number, who: Principal, maker?: number): Promise<void> {
+    await this.#db.write(async (tx) => this.#delete(tx, [await this.#one(tx, id, maker)], who));
   }
 
-  /** Disables every API token within a write of the caller's; returns how many were enabled. */
-  async disableAll(tx: Tx, who: Principal): Promise<number> {
-    const enabled = (await this.#read(tx)).filter((row) => row.enabled);
+  /** Deletes the tokens that these admins have made: nobody is left whose rights bound theirs. */
+  async deleteOf(tx: Tx, makers: readonly number[], who: Principal): Promise<void> {
+    await this.#delete(
+      tx,
+      (await this.#read(tx)).filter(({ makerId }) => makers.includes(makerId)),
+      who,
+    );
+  }
+
+  /** Leaves the tokens of these admins without a maker: they keep all that their role allows. */
+  async release(tx: Tx, makers: readonly number[]): Promise<void> {
+    const rows = (await this.#read(tx)).filter(({ makerId }) => makers.includes(makerId));
+    await this.#rows.update({ makerId: 0 }, { where: { makerId: [...makers] }, transaction: tx.t });
+    tx.apply(this.projection, { rows: rows.map((row) => ({ ...row, makerId: 0 })) });
+  }
+
+  async #delete(tx: Tx, rows: readonly TokenRow[], who: Principal): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#rows.destroy({ where: { id: rows.map(({ id }) => id) }, transaction: tx.t });
+    for (const { digest } of rows) tx.apply(this.projection, { deleted: digest });
+    const changes = rows.map(
+      (row): TokenChange => ({ kind: 'deleted', before: factsOf(row), after: undefined }),
+    );
+    await this.#report(tx, changes, who);
+  }
+
+  /** Disables every API token, or those that an admin has made, within a write of the caller's; returns how many were enabled. */
+  async disableAll(tx: Tx, who: Principal, maker?: number): Promise<number> {
+    const enabled = (await this.#read(tx)).filter(
+      (row) => row.enabled && (maker === undefined || row.makerId === maker),
+    );
     if (enabled.length > 0) await this.#enable(tx, enabled, false, who);
     return enabled.length;
   }
@@ -192,9 +231,10 @@ export class Tokens {
   }
 
   /** Reads the database: inside a write the projection may lack the write before it. */
-  async #one(tx: Tx, id: number): Promise<TokenRow> {
+  async #one(tx: Tx, id: number, maker?: number): Promise<TokenRow> {
     const row = await this.#rows.findByPk(id, { transaction: tx.t, raw: true });
-    if (!row) throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
+    if (!row || (maker !== undefined && (row as unknown as TokenRow).makerId !== maker))
+      throw errors.TOKEN_NOT_FOUND(undefined, { path: 'id' });
     return rowOf(row as unknown as TokenRow);
   }
 
@@ -207,7 +247,8 @@ export class Tokens {
     return tx.during(duringTokenSave, { changes, who });
   }
 
-  #view({ digest: _, ...row }: TokenRow): TokenView {
-    return { ...row, lastUsedAt: this.#used.get(row.id) ?? row.lastUsedAt };
+  #view({ digest: _, roleId: role, makerId, ...row }: TokenRow): TokenView {
+    const maker = this.#admins.projection.state.get(makerId)?.username ?? '';
+    return { ...row, role, maker, lastUsedAt: this.#used.get(row.id) ?? row.lastUsedAt };
   }
 }

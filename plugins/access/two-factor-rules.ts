@@ -1,5 +1,5 @@
 // What a caller must prove before two-factor login is turned on or off: that the new authenticator works, and who the caller is.
-import { nullable, optional, type SessionsApi, text } from '../../kernel/index.js';
+import { nullable, optional, type Principal, type SessionsApi, text } from '../../kernel/index.js';
 import type { SettingsCaller } from '../settings/contract.js';
 import type { Admins } from './admins.js';
 import type { Attempt, Attempts } from './attempts.js';
@@ -66,7 +66,8 @@ export class TwoFactorRules {
     await this.#attempts.run(guesser, async (attempt) => {
       // Read only now: this may have waited for seconds, and two-factor may have been turned on meanwhile.
       const { isOn } = this.#twoFactor;
-      if (sent['password'] !== undefined || (isOn && willBeOn)) await this.#checkPassword(sent['password']);
+      if (sent['password'] !== undefined || (isOn && willBeOn))
+        await this.#checkPassword(sent['password'], who);
       if (!willBeOn) await this.#checkCode(attempt, 'twoFactorCode', sent['twoFactorCode']);
       else if (isOn) await this.#checkReplacement(attempt, secret, sent);
       else if (!(await this.#twoFactor.acceptsOf(secret, sent['twoFactorCode'])))
@@ -83,13 +84,13 @@ export class TwoFactorRules {
     return this.#recoveryCodes.replace(who);
   }
 
-  async #checkPassword(password: unknown): Promise<void> {
+  async #checkPassword(password: unknown, who: Principal): Promise<void> {
     if (typeof password !== 'string')
       throw errors.WRONG_CREDENTIALS(
         'a new secret while two-factor is on needs the password as well: send it in password',
         { path: 'password' },
       );
-    if (!(await this.#admins.isPassword(password)))
+    if (!(await this.#admins.isPassword(password, who)))
       throw errors.WRONG_CREDENTIALS('the password is wrong', { path: 'password' });
   }
 

@@ -48,7 +48,10 @@ export const failureOf = (told: readonly JsonSchema[]): JsonSchema => ({
       ],
     },
     code: { type: 'string', description: 'stable; for programs' },
-    requestId: { type: 'string', format: 'uuid', description: 'search the log for it' },
+    requestId: {
+      type: 'string',
+      description: 'search the log for it: a UUID, or `X-Request-Id` of a trusted proxy',
+    },
   },
 });
 const failing = (description: string): JsonSchema => ({

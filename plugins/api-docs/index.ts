@@ -9,6 +9,7 @@ import {
   route,
   shape,
   staticFiles,
+  TimeSlice,
   unwrapped,
 } from '../../kernel/index.js';
 import { OpenApiWriter } from './openapi.js';
@@ -56,6 +57,8 @@ export default definePlugin({
               version: VERSION,
             })),
           };
+          // The text of some MB is made in one piece.
+          await new TimeSlice().next();
           return query.raw === '1' || asksForIt(headers.accept) ? unwrapped(document) : document;
         },
       }),

@@ -259,6 +259,8 @@ export class Adapter {
   /** A call of ours whose parameters and body are checked. */
   async #prepared({ call, params = {}, body = {} }: Step, input: Input, routes: Routes) {
     const route = routes.get(call)?.route as Route;
+    // The caller has called another route, which may need less.
+    route.permit?.(input.who);
     const own = withCall(input, {
       params: route.params ? (validate(route.params, params, { convert: true }) as Values) : {},
       query: route.query ? validate(route.query, {}, { convert: true }) : {},

@@ -10,6 +10,7 @@ import {
   tap,
   Upgrades,
 } from '../../kernel/index.js';
+import { CallerRights } from '../access/contract.js';
 import { alarmChanged } from '../alarms/contract.js';
 import { afterClientSave, ClientTraffic, Clients } from '../clients/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
@@ -34,6 +35,7 @@ import { addLiveTypes } from './live-types.js';
 import { OutboundBytesTaken } from './outbound-bytes.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { SocketIoEndpoint } from './socket-io-endpoint.js';
+import { Rights } from './rights.js';
 import { Stream } from './stream.js';
 import { trafficMessage } from './traffic-message.js';
 
@@ -49,6 +51,7 @@ export default definePlugin({
     presence: Presence,
     records: ClientTraffic,
     status: maybe(ServerStatus),
+    rights: maybe(CallerRights),
   },
   services: {
     stream: singleton(Stream),
@@ -56,6 +59,7 @@ export default definePlugin({
     invalidations: singleton(Invalidations),
     outboundBytes: singleton(OutboundBytesTaken),
     connections: singleton(Connections),
+    readerRights: singleton(Rights),
     plain: singleton(WebSocketEndpoint),
     socketIo: singleton(SocketIoEndpoint),
   },

@@ -7,6 +7,8 @@ export interface Reader {
   /** bytes that were sent and not yet read */
   backlog(): number;
   send(frame: Frame): void;
+  /** Whether it may read messages of this type, now. */
+  mayRead(type: string): boolean;
   /** Closes the connection at once, without a last message, which would wait behind the others. */
   cut(): void;
   /** The endpoint calls it when the connection has taken what was sent. */

@@ -7,24 +7,31 @@ import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
 import { LONGEST_INCOMING } from './websocket-endpoint.js';
 import type { Reader } from './reader-queue.js';
+import type { Rights } from './rights.js';
 import type { Stream } from './stream.js';
 
 /** Internal method of the library that accepts an open connection; its types omit it. */
 interface Engine {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
-type Known = Pick<Upgraded, 'socket' | 'signal'>;
+type Known = Pick<Upgraded, 'socket' | 'signal' | 'who'>;
 
 export class SocketIoEndpoint {
   readonly #stream: Stream;
   readonly #connections: Connections;
+  readonly #rights: Rights;
   readonly #server: Server;
   readonly #known = new WeakMap<IncomingMessage, Known>();
   readonly upgrade: Upgrade = { path: '/socket.io', open: (connection) => this.#open(connection) };
 
-  constructor({ stream, connections }: { stream: Stream; connections: Connections }) {
+  constructor({
+    stream,
+    connections,
+    readerRights,
+  }: { stream: Stream; connections: Connections; readerRights: Rights }) {
     this.#stream = stream;
     this.#connections = connections;
+    this.#rights = readerRights;
     // The library needs an HTTP server to attach to. This one never listens; connections come from the kernel's.
     this.#server = new Server(createServer(), {
       transports: ['websocket'],
@@ -40,9 +47,9 @@ export class SocketIoEndpoint {
     this.#server.on('connection', (socket) => this.#welcome(socket));
   }
 
-  #open({ request, socket, head, signal }: Upgraded): void {
+  #open({ request, socket, head, signal, who }: Upgraded): void {
     this.#connections.admit(socket);
-    this.#known.set(request, { socket, signal });
+    this.#known.set(request, { socket, signal, who });
     (this.#server.engine as unknown as Engine).handleUpgrade(request, socket, head);
   }
 
@@ -57,6 +64,7 @@ export class SocketIoEndpoint {
     let queued = 0;
     const reader: Reader = {
       backlog: () => queued + known.socket.writableLength,
+      mayRead: (type) => this.#rights.mayRead(known.who, type),
       send: ({ packet }) => {
         queued += packet.length;
         conn.write(packet);
@@ -79,7 +87,7 @@ export class SocketIoEndpoint {
     known.signal.addEventListener('abort', () => {
       this.#stream.leave(reader);
       // A client that the server disconnects does not reconnect by itself; after a restart of the panel it does.
-      if ((known.signal.reason as PanelError).status === 401) socket.disconnect(true);
+      if ((known.signal.reason as PanelError).status < 500) socket.disconnect(true);
       else conn.close();
     });
     void this.#stream.join(reader);

@@ -22,7 +22,8 @@ export class Stream {
   readonly #clock: Clock;
   readonly #readers = new Map<Reader, ReaderQueue>();
   readonly #snapshots = new Map<string, () => unknown>();
-  #snapshot: Snapshot | undefined;
+  /** the last snapshots, by the types that are in them */
+  readonly #shared = new Map<string, Snapshot>();
   #seq = 0;
 
   constructor({ log, clock }: { log: Log; clock: Clock }) {
@@ -41,25 +42,32 @@ export class Stream {
 
   async join(reader: Reader): Promise<void> {
     // Without readers nothing was sent, so an unchanged number says nothing.
-    if (this.#readers.size === 0) this.#snapshot = undefined;
+    if (this.#readers.size === 0) this.#shared.clear();
     const queue = new ReaderQueue(reader);
     this.#readers.set(reader, queue);
-    const snapshot = await this.#current();
+    const types = [...this.#snapshots.keys()].filter((type) => reader.mayRead(type));
+    const snapshot = await this.#current(types);
     if (this.#readers.get(reader) === queue) queue.open(snapshot);
   }
 
-  #current(): Promise<Frame> {
-    const known = this.#snapshot;
+  #current(types: readonly string[]): Promise<Frame> {
+    const key = types.join();
     const now = performance.now();
-    if (known?.seq === this.#seq && now - known.at < SHARED_MS) return known.frame;
-    const frame = this.#compose(this.#seq);
-    this.#snapshot = { seq: this.#seq, at: now, frame };
+    for (const [name, { seq, at }] of this.#shared)
+      if (seq !== this.#seq || now - at >= SHARED_MS) this.#shared.delete(name);
+    const known = this.#shared.get(key);
+    if (known) return known.frame;
+    const frame = this.#compose(this.#seq, types);
+    this.#shared.set(key, { seq: this.#seq, at: now, frame });
     return frame;
   }
 
-  async #compose(seq: number): Promise<Frame> {
+  async #compose(seq: number, types: readonly string[]): Promise<Frame> {
     const entries = await Promise.all(
-      [...this.#snapshots].map(async ([type, snapshot]) => [type, await this.#part(type, snapshot)] as const),
+      types.map(
+        async (type) =>
+          [type, await this.#part(type, this.#snapshots.get(type) ?? (() => undefined))] as const,
+      ),
     );
     const parts = entries.flatMap(([type, part]) =>
       part === undefined ? [] : [`${JSON.stringify(type)}:${part}`],
@@ -110,7 +118,8 @@ export class Stream {
       return;
     }
     const frame = new Frame(type, payload, ++this.#seq, this.#clock.now(), key);
-    for (const [reader, queue] of this.#readers) if (!queue.push(frame)) this.#cut(reader);
+    for (const [reader, queue] of this.#readers)
+      if (reader.mayRead(type) && !queue.push(frame)) this.#cut(reader);
   }
 
   /** Disconnects readers that are behind and read nothing. A job calls it every five seconds. */

@@ -1,20 +1,22 @@
 // The endpoint for plain WebSockets, `/ws`.
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
+import type { PanelError, Principal, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
 import type { Reader } from './reader-queue.js';
+import type { Rights } from './rights.js';
 import type { Stream } from './stream.js';
 
 /** Messages from readers are ignored, so they may be small only. */
 export const LONGEST_INCOMING = 4096;
 const GOING_AWAY = 1001;
 /** Close codes of applications begin at 4000; the HTTP status is added. */
-const SESSION_ENDED = 4401;
+const closeCode = (status: number): number => (status < 500 ? 4000 + status : GOING_AWAY);
 
 export class WebSocketEndpoint {
   readonly #stream: Stream;
   readonly #connections: Connections;
+  readonly #rights: Rights;
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: LONGEST_INCOMING,
@@ -25,21 +27,27 @@ export class WebSocketEndpoint {
   readonly #heard = new Map<WebSocket, boolean>();
   readonly upgrade: Upgrade = { path: '/ws', open: (connection) => this.#open(connection) };
 
-  constructor({ stream, connections }: { stream: Stream; connections: Connections }) {
+  constructor({
+    stream,
+    connections,
+    readerRights,
+  }: { stream: Stream; connections: Connections; readerRights: Rights }) {
     this.#stream = stream;
     this.#connections = connections;
+    this.#rights = readerRights;
   }
 
-  #open({ request, socket, head, signal }: Upgraded): void {
+  #open({ request, socket, head, signal, who }: Upgraded): void {
     this.#connections.admit(socket);
     this.#server.handleUpgrade(request, socket, head, (connection) =>
-      this.#welcome(connection, socket, signal),
+      this.#welcome(connection, socket, signal, who),
     );
   }
 
-  #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal): void {
+  #welcome(connection: WebSocket, socket: Duplex, signal: AbortSignal, who: Principal): void {
     const reader: Reader = {
       backlog: () => connection.bufferedAmount,
+      mayRead: (type) => this.#rights.mayRead(who, type),
       send: ({ bytes }) => connection.send(bytes, { binary: false }, () => reader.drained?.()),
       cut: () => void socket.destroy(),
     };
@@ -58,7 +66,7 @@ export class WebSocketEndpoint {
       const { status, message } = signal.reason as PanelError;
       this.#stream.leave(reader);
       this.#connections.left(socket);
-      connection.close(status === 401 ? SESSION_ENDED : GOING_AWAY, message);
+      connection.close(closeCode(status), message);
     });
     void this.#stream.join(reader);
   }

@@ -36,8 +36,10 @@ const weirPage = (() => {
     call(method, path, body) {
       const id = ++last;
       return new Promise((resolve, reject) => {
+        // As text: an object of a few bytes may be a text of gigabytes, and the page must not be the one to find out.
+        const text = JSON.stringify(body);
         waiting.set(id, { resolve, reject });
-        port.postMessage({ kind: 'call', id, method, path, body });
+        port.postMessage({ kind: 'call', id, method, path, body: text });
       });
     },
     /** The height of the frame, in CSS pixels. */

@@ -24,6 +24,8 @@ const policyWith = (nonce: string): string =>
   ].join('; ');
 /** Paths below /panel/ that belong to calls and to pages of other plugins. */
 const OTHERS = /^(?:api|x)(?:\/|$)/;
+/** An encoded slash is one folder for a browser and two for the path: the base would lead beside the page. */
+const ENCODED_SLASH = /%(?:2f|5c)/i;
 const ASSETS = 'assets/';
 const BASE = '<!--base-->';
 const NONCE = '%NONCE%';
@@ -55,6 +57,7 @@ export class PageFolder implements Folder {
     if (OTHERS.test(path)) return false;
     if (path.startsWith(ASSETS)) return this.#asset(request, response, path);
     if (path !== '' && !asksForPage(request)) return false;
+    if (ENCODED_SLASH.test(request.url?.split('?')[0] ?? '')) return false;
     await this.#page(request, response, path);
     return true;
   }

@@ -83,6 +83,27 @@ test('what the panel refuses is an error with status, code and the fields', asyn
   t.regex(elsewhere.message, /no JSON/);
 });
 
+test('a name that is a step between folders makes no other call of it', async (t) => {
+  const sent: string[] = [];
+  const weir = new Weir({
+    url: 'http://panel.test',
+    token: 'x',
+    fetch: async (input) => {
+      sent.push(new URL(String(input)).pathname);
+      return Response.json({ success: true, msg: 'done', obj: null });
+    },
+  });
+  // Without a check, the first one clears all devices of a client whose name is 7.
+  for (const email of ['.', '..'])
+    await t.throwsAsync(weir.clients.deleteDevice({ email, deviceId: 7 }), {
+      instanceOf: TypeError,
+      message: /^email: "\.+" cannot stand in an address$/,
+    });
+  t.deepEqual(sent, []);
+  await weir.clients.deleteDevice({ email: '...', deviceId: 7 });
+  t.deepEqual(sent, ['/panel/api/clients/hwids/.../7']);
+});
+
 test('the compiler knows what calls take and give', async (t) => {
   const sent: string[] = [];
   const weir = new Weir({

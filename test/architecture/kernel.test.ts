@@ -3,7 +3,7 @@ import test from 'ava';
 import { type Source, sourceOf, sources } from './source.js';
 
 /** Lines of code that a folder may have. `net` also writes replies, and lists that are longer than memory should hold. `schema` also names what callers sent in vain, takes values as old programs send them, and has what forms must know of fields. `tables` also has what follows tables in memory, and SQL that differs between databases. */
-const MOST_LINES = { kernel: 3_800, schema: 760, net: 1_150, timing: 350, file: 100, tables: 320 } as const;
+const MOST_LINES = { kernel: 3_800, schema: 760, net: 1_160, timing: 350, file: 100, tables: 320 } as const;
 type Folder = keyof typeof MOST_LINES;
 const DOMAIN = ['client', 'inbound', 'subscription', 'hwid', 'xray', 'outbound', 'traffic'];
 

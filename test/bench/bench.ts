@@ -105,6 +105,10 @@ export async function bench({ clients, version, only }: BenchOptions): Promise<n
     }
     if ('one call, by what the core can do'.includes(only)) await coreExceptions(panel, report);
     process.stderr.write(`  memory at the end: ${(await memoryOf(panel.pid)).now.toFixed(0)} MiB\n`);
+  } catch (error) {
+    const bad = panel.process.log.filter(({ level }) => level === 'warn' || level === 'error');
+    for (const line of bad.slice(-20)) process.stderr.write(`${JSON.stringify(line)}\n`);
+    throw error;
   } finally {
     server.stop();
     await panel.dispose();

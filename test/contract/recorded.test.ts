@@ -124,6 +124,8 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
   'system/jobs/{plugin}/{job}': { plugin: 'audit', job: 'remove' },
+  // The first admin is the last full one.
+  'x/admins/{id}/del': { id: 2 },
 };
 const greetCentral = (panel: TestPanel) =>
   panel.get('/panel/api/x/node/apply', {
@@ -166,6 +168,8 @@ for (const [routes, first] of [
     made('sub-balancers', { remark: 'both', strategy: 'random', inboundIds: [1] }),
   ],
   [['x/metrics/token'], made('x/metrics/token')],
+  [['x/roles/{id}', 'x/roles/{id}/del'], made('x/roles', { name: 'auditor', permissions: [] })],
+  [['x/admins/{id}/del'], made('x/admins', { username: 'joan', password: 'correct horse battery' })],
   [['x/nodes/mtls/rotate'], made('nodes/mtls/ca')],
 ] as const)
   for (const path of routes) FIRST[path] = first;

@@ -123,6 +123,20 @@ export const AREAS: Readonly<Record<string, Area>> = {
     fields: ({ enabled }) => ({ enabled }),
     initial: { enabled: true },
   },
+  role: {
+    path: 'x/roles',
+    name: ({ name }) => name,
+    id: ({ id }) => id,
+    fields: ({ permissions }) => ({ permissions }),
+    initial: { permissions: [] },
+  },
+  admin: {
+    path: 'x/admins',
+    name: ({ username }) => String(username),
+    id: ({ id }) => id,
+    fields: ({ enabled }) => ({ enabled }),
+    initial: { enabled: true },
+  },
   certificate: {
     path: 'x/certificates',
     name: ({ names: [first = ''] }) => first,

@@ -55,7 +55,10 @@ test('after two thousand random edits, tokens in memory equal the database', asy
     const id = ids[random(ids.length + 1)] ?? 0;
     const kind = random(20);
     if (kind < 5 && ids.length < 40)
-      texts.push((await tokens.create(`t${random(60)}`, random(2) && clock.now() + 1e9, WHO)).token);
+      texts.push(
+        (await tokens.create({ name: `t${random(60)}`, expiresAt: random(2) && clock.now() + 1e9 }, WHO))
+          .token,
+      );
     else if (kind < 8) await tokens.delete(id, WHO);
     else if (kind < 13) await tokens.setEnabled(id, random(2) === 0, WHO);
     else if (kind < 15) await tokens.flush();
@@ -90,7 +93,7 @@ test('after two thousand random edits, tokens in memory equal the database', asy
 test('writes a failed last use with the next ones', async (t) => {
   const { panel, clock, db, tokens } = await boot();
   await using _ = panel;
-  const { token } = await tokens.create('ci', 0, WHO);
+  const { token } = await tokens.create({ name: 'ci', expiresAt: 0 }, WHO);
   tokens.use(token);
   const write = db.write.bind(db);
   db.write = () => Promise.reject(new Error('the disk is full'));
@@ -168,7 +171,10 @@ test('an address is known for 180 days after a login, and a device for 365', asy
 test('of the tokens that are disabled together, those that were enabled are counted', async (t) => {
   const { panel, db, tokens } = await boot();
   await using _ = panel;
-  const [first] = [await tokens.create('a', 0, WHO), await tokens.create('b', 0, WHO)];
+  const [first] = [
+    await tokens.create({ name: 'a', expiresAt: 0 }, WHO),
+    await tokens.create({ name: 'b', expiresAt: 0 }, WHO),
+  ];
   await tokens.setEnabled(first.id, false, WHO);
   t.is(await db.write((tx) => tokens.disableAll(tx, WHO)), 1);
   t.is(await db.write((tx) => tokens.disableAll(tx, WHO)), 0);

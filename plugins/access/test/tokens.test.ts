@@ -40,6 +40,8 @@ test('a token has the access of a login, and is shown once', async (t) => {
       id: made.id,
       name: 'ci',
       kind: '',
+      role: 0,
+      maker: 'admin',
       enabled: true,
       createdAt: made.createdAt,
       expiresAt: 0,

@@ -76,7 +76,15 @@ export class RunningConfig {
       usersInConfig: (inbound) => desired.inConfig(inbound, core.driver()?.maxUserBytes ?? Infinity),
     });
     const { composition, users, inbounds } = this;
-    this.#drift = new DriftWatch({ hooks, log, applied, inbounds, users, desired });
+    this.#drift = new DriftWatch({
+      hooks,
+      log,
+      applied,
+      inbounds,
+      users,
+      desired,
+      isBusy: () => this.changes.isBusy,
+    });
     this.preview = new Preview({
       composition,
       applied,

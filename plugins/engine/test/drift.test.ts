@@ -98,3 +98,50 @@ test('while a change waits for its retry, nothing is compared', async (t) => {
   await world.supervisor.checkDrift();
   t.deepEqual(world.driver.news(), []);
 });
+
+test('users on their way are no drift: neither those of a large call, nor one that a call waits for', async (t) => {
+  const { world, drifts } = await boot();
+  const { driver, supervisor } = world;
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const put = driver.putUser.bind(driver);
+  driver.putUser = async (...call) => gate.then(() => put(...call));
+  const add = (inboundId: number, from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      world.users.set(`i${inboundId}.c${from + i}`, 'a');
+      return { inboundId, clientId: from + i };
+    });
+  const looked = async (): Promise<void> => {
+    for (let turn = 0; turn < 2; turn++) await supervisor.checkDrift();
+  };
+  await supervisor.reconcileUsers(add(1, 100, 2000));
+  await looked();
+  const awaited = supervisor.reconcileUsers(add(2, 100, 1));
+  await looked();
+  open();
+  await awaited;
+  await world.until(() => supervisor.status().usersOnTheWay === 0, 'no user is on the way');
+  await looked();
+  t.deepEqual(drifts, []);
+  t.is(driver.names('in-1')?.length, 2001);
+});
+
+test('a change that is committed while users are counted is no drift', async (t) => {
+  const { world, drifts } = await boot();
+  const { driver, supervisor } = world;
+  const count = driver.userCount.bind(driver);
+  let late: Promise<unknown> | undefined;
+  driver.userCount = async (tag) => {
+    const has = await count(tag);
+    // The caller tells the core only after the commit.
+    if (!late) {
+      world.users.set('i2.c7', 'a');
+      late = Promise.resolve();
+      setImmediate(() => (late = supervisor.reconcileUsers([{ inboundId: 2, clientId: 7 }])));
+    } else await new Promise(setImmediate);
+    return has;
+  };
+  await supervisor.checkDrift();
+  await late;
+  t.deepEqual(drifts, []);
+});

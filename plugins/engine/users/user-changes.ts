@@ -23,6 +23,8 @@ interface Needs {
 
 export class UserChanges {
   readonly #needs: Needs;
+  /** users of calls that wait for the core */
+  #awaited = 0;
   readonly backlog: UserBacklog;
 
   constructor(needs: Needs) {
@@ -37,12 +39,21 @@ export class UserChanges {
   get onTheWay(): number {
     return this.backlog.size + this.#needs.configUsers.onTheWay;
   }
+  /** Whether the core may lack a change that it is about to get. */
+  get isBusy(): boolean {
+    return this.onTheWay + this.#awaited > 0;
+  }
 
-  reconcile(users: readonly UserRef[]): Promise<Applied> {
+  async reconcile(users: readonly UserRef[]): Promise<Applied> {
     const isLarge = users.length > AWAITED_USERS && this.#needs.driver() !== undefined;
     if (isLarge) return this.backlog.add(users);
     this.backlog.overtake(users);
-    return this.#apply(users);
+    this.#awaited += users.length;
+    try {
+      return await this.#apply(users);
+    } finally {
+      this.#awaited -= users.length;
+    }
   }
 
   /** Forgets what the core does not have yet: no core runs that should have it. */

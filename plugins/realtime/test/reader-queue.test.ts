@@ -12,6 +12,9 @@ class SlowReader implements Reader {
   drained?: () => void;
   wasCut = false;
 
+  mayRead(): boolean {
+    return true;
+  }
   backlog(): number {
     return this.#socket.reduce((sum, { text }) => sum + text.length, 0);
   }

@@ -6,7 +6,13 @@ import { Stream } from '../stream.js';
 
 const reader = () => {
   const frames: Frame[] = [];
-  return { frames, backlog: () => 0, send: (frame: Frame) => void frames.push(frame), cut: () => undefined };
+  return {
+    frames,
+    backlog: () => 0,
+    mayRead: () => true,
+    send: (frame: Frame) => void frames.push(frame),
+    cut: () => undefined,
+  };
 };
 
 test('a reader that comes to a stream without others gets what is true then', async (t) => {

@@ -1,6 +1,7 @@
 // What the frame of a plugin may ask for.
 import test from 'ava';
 import { isAllowed, patternProblem } from '../call-pattern.js';
+import { limitedText } from '../page/api/limited-text.js';
 import { Bridge, type BridgeOptions, type Port } from '../page/plugin-pages/bridge.js';
 
 const API = ['GET x/acme/entries/*', 'POST x/acme/notes', 'GET x/open/**'];
@@ -43,6 +44,9 @@ test('other paths, methods and ways out of a path are not', (t) => {
     ['GET', `x/open/a?${'a'.repeat(4000)}`],
   ] as const)
     t.false(isAllowed(API, method, path), `${method} ${path.slice(0, 60)}`);
+  // What is too long is not looked at.
+  const huge = { length: 1e9, split: () => t.fail('a path of a gigabyte is taken apart') };
+  t.false(isAllowed(API, 'GET', huge as never));
 });
 
 test('a pattern has a method and a path that begins with a name', (t) => {
@@ -130,6 +134,71 @@ test('a declared call is sent and answered, any other refused', async (t) => {
     [3, 403],
     [4, 400],
   ]);
+});
+
+test('a body is a text of the frame: the page makes none out of what the frame sends', async (t) => {
+  const { hello, say, sent, heard, settle } = open();
+  hello();
+  // Of a few bytes, as a list without items is; its JSON has gigabytes.
+  const body = { toJSON: () => t.fail('the page has made JSON of it') };
+  say({ kind: 'call', id: 1, method: 'POST', path: 'x/acme/notes', body });
+  say({ kind: 'call', id: 2, method: 'POST', path: 'x/acme/notes', body: '{"text":"a"}' });
+  await settle();
+  t.deepEqual(
+    heard.filter(({ kind }) => kind === 'answer').map(({ id, status }) => [id, status]),
+    [
+      [1, 400],
+      [2, 200],
+    ],
+  );
+  t.deepEqual(sent, ['POST x/acme/notes {"text":"a"}']);
+});
+
+test('calls of a document that is gone are given up, and are not sent after a login', async (t) => {
+  const signals: AbortSignal[] = [];
+  const { bridge, hello, say } = open({
+    send: (_, __, ___, signal) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    },
+  });
+  const call = (id: number) => say({ kind: 'call', id, method: 'GET', path: 'x/acme/entries/7' });
+  hello();
+  call(1);
+  t.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [false],
+  );
+  // Another document in the frame.
+  hello();
+  call(2);
+  t.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [true, false],
+  );
+  bridge.end();
+  t.true(signals[1]?.aborted);
+});
+
+test('an answer that is too long is not loaded to its end', async (t) => {
+  let chunks = 0;
+  let isCancelled = false;
+  const endless = () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => {
+          chunks++;
+          controller.enqueue(new Uint8Array(1024).fill(0x61));
+        },
+        cancel: () => void (isCancelled = true),
+      }),
+    );
+  t.is(await limitedText(endless(), 10_000), undefined);
+  t.true(isCancelled);
+  t.true(chunks < 20);
+  t.is(await limitedText(new Response('سلام'), 8), 'سلام');
+  t.is(await limitedText(new Response('سلام'), 7), undefined);
+  t.is(await limitedText(new Response(null), 7), '');
 });
 
 test('at most four calls wait at once', async (t) => {

@@ -250,3 +250,43 @@ for (const language of ['en', 'fa'])
         t.deepEqual(complaints, []);
       }
     });
+
+test.serial('a reader chooses the columns, here and in his other browsers', async (t) => {
+  t.timeout(MINUTES);
+  await world.api('clients/add', {
+    client: { email: 'told', comment: 'pays in cash' },
+    inboundIds: [inboundId],
+  });
+  const { page, complaints, show, logIn } = await openPage(t, browser, world);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await logIn();
+  await show('/clients?search=told');
+  const heads = page.getByRole('columnheader');
+  await heads.first().waitFor();
+  t.deepEqual(await heads.allInnerTexts(), ['Name', 'State', 'Usage', 'Ends', 'Last seen', 'Actions']);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Comment' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Ends' }).click();
+  t.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('gridcell', { name: 'pays in cash' }).waitFor();
+  if (shots) await page.screenshot({ path: join(shots, 'columns.png') });
+  const chosen = ['Name', 'State', 'Usage', 'Last seen', 'Comment', 'Actions'];
+  t.deepEqual(await heads.allInnerTexts(), chosen);
+  const other = await openPage(t, browser, world);
+  await other.page.setViewportSize({ width: 1440, height: 900 });
+  await other.logIn();
+  await other.show('/clients?search=told');
+  const otherHeads = other.page.getByRole('columnheader');
+  await otherHeads.first().waitFor();
+  // The choice is on its way to the panel.
+  while ((await otherHeads.allInnerTexts()).join() !== chosen.join()) {
+    await other.page.reload();
+    await otherHeads.first().waitFor();
+  }
+  // On a narrow page the row is the same whatever was chosen.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('gridcell', { name: 'pays in cash' }).waitFor({ state: 'detached' });
+  t.deepEqual(await outside(page), []);
+  t.deepEqual(complaints, []);
+});

@@ -4,6 +4,7 @@ import test from 'ava';
 import { encode } from 'uqr';
 import { changesOf, fieldOfPath, typedOf } from '../page/clients/fields.js';
 import { keyTarget } from '../page/clients/key-target.js';
+import { loopbackOf } from '../page/clients/link-host.js';
 import { linkName } from '../page/clients/link-name.js';
 import { type Client, isOnline, stateOf, verdictOf } from '../page/clients/state.js';
 import { isFiltered, queryOf, sortedBy, viewOf } from '../page/clients/view.js';
@@ -138,4 +139,18 @@ test('the path of a QR code has the modules of the code', (t) => {
       for (let px = Number(x) * scale; px < (Number(x) + Number(length)) * scale; px++)
         pixels.fill(0, (py * width + px) * 4, (py * width + px) * 4 + 3);
   t.is(jsqr(pixels, width, width)?.data, text);
+});
+
+test('a link to the machine itself is noticed', (t) => {
+  t.is(loopbackOf('http://127.0.0.1:2096/sub/x'), '127.0.0.1');
+  t.is(loopbackOf('vless://id@localhost:443?type=tcp#home'), 'localhost');
+  t.is(loopbackOf('trojan://pw@[::1]:443'), '[::1]');
+  for (const link of [
+    'https://a.example/127.0.0.1',
+    'vless://127.0.0.1@a.example:1',
+    'vmess://e30',
+    '',
+    'ss://',
+  ])
+    t.is(loopbackOf(link), '', link);
 });

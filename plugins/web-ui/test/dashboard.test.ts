@@ -1,7 +1,7 @@
 // What the dashboard says needs the admin, points on one axis, preferences, and troubles.
 import test from 'ava';
 import { PanelFailure, PanelUnreachable } from '../../../sdk/failure.js';
-import { isAbsent, troubleOf } from '../page/api/trouble.js';
+import { isAbsent, saidAt, troubleOf } from '../page/api/trouble.js';
 import { alignedPoints } from '../page/dashboard/aligned.js';
 import { needsOf } from '../page/dashboard/needs.js';
 import { loginTroubleOf } from '../page/login/trouble.js';
@@ -142,6 +142,16 @@ test('each trouble has a sentence and a code', (t) => {
     new PanelFailure(400, { code: 'X', msg: 'wrong', obj: { issues: [{ path: 'a', message: 'is wrong' }] } }),
   );
   t.deepEqual([refused.text, refused.said], ['trouble.refused', 'a: is wrong']);
+  t.is(saidAt({ path: 'client.email', message: 'client.email must be: a name' }), 'must be: a name');
+  t.is(saidAt({ path: 'a.b', message: 'a.b: not both' }), 'not both');
+  t.is(saidAt({ path: 'a', message: 'ab is wrong' }), 'ab is wrong');
+  t.is(saidAt({ path: '', message: 'wrong' }), 'wrong');
+  t.is(saidAt(undefined), undefined);
+  const twice = new PanelFailure(400, {
+    code: 'X',
+    obj: { issues: [{ path: 'a.b', message: 'a.b is required' }] },
+  });
+  t.is(troubleOf(twice).said, 'a.b: is required');
   t.true(isAbsent(new PanelFailure(404, { code: 'KERNEL_NOT_FOUND' })));
   t.false(isAbsent(new PanelFailure(404, { code: 'CLIENTS_NOT_FOUND' })));
 });

@@ -81,8 +81,22 @@ test('times are those of the zone, and an unknown zone is that of the browser', 
   });
   t.is(unknown.timeZone, new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC');
   t.is(english().distance(3 * 86_400_000, 0), 'in 3 days');
+  t.is(english().distance(30 * 86_400_000 - 60_000, 0), 'in 30 days', 'a moment after it was set');
+  t.is(english().distance(0, 119_000), '1 minute ago');
   t.is(english().distance(0, 61_000), '1 minute ago');
   t.is(english().duration(26 * 3_600_000), '1 day');
+});
+
+test('a time that no calendar has, as records may have it, is shown as the last one', (t) => {
+  const format = english();
+  for (const ms of [Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]) {
+    for (const shown of [format.moment(ms), format.exactly(ms), format.day(ms)]) t.regex(shown, /9999/);
+    t.is(format.iso(ms).slice(0, 4), '9999');
+    t.regex(format.distance(ms, 0), /^in 2,932,896 days$/);
+  }
+  for (const ms of [-Number.MAX_SAFE_INTEGER, Number.NaN])
+    for (const show of ['moment', 'exactly', 'day', 'time', 'iso'] as const) t.not(format[show](ms), '');
+  t.not(format.calendarDay('tomorrow'), '');
 });
 
 test('a limit is typed with any digits, and means the same bytes when it is shown again', (t) => {
@@ -103,5 +117,10 @@ test('names cannot hide, turn the text around or fill the page', (t) => {
   t.is(shownName('a\u200bb\u2066'), 'a⟨200B⟩b⟨2066⟩');
   t.is(shownName('سارا'), 'سارا');
   t.is([...shownName('😀'.repeat(500))].length, 121);
+  // Letters without a shape: a name of nothing else, and two that look the same.
+  t.is(shownName('\u3164\u115f\u2800'), '⟨3164⟩⟨115F⟩⟨2800⟩');
+  t.is(shownName('ann\u{e0041}\u034f'), 'ann⟨E0041⟩⟨034F⟩');
+  const flag = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
+  t.is(shownName(`${flag} Leeds`), `${flag} Leeds`);
   t.is(isolated('x\u2069y'), '\u2068x⟨2069⟩y\u2069');
 });

@@ -1,7 +1,7 @@
 // Forms from schemas: which input a field gets, what is shown, what is sent.
 import test from 'ava';
 import { choicesOf, filledBy, sentBy } from '../page/forms/generate.js';
-import { below, hasProblem, problemOf } from '../page/forms/problems.js';
+import { below, hasProblem, ownProblem, problemOf } from '../page/forms/problems.js';
 import { fieldsOf, type JsonSchema, titleOf } from '../page/forms/schema.js';
 import {
   changedOf,
@@ -79,6 +79,10 @@ test('what is no number yet stays as it was typed', (t) => {
   t.deepEqual(withValue({ tags: ['a'] }, field('tags'), typedValue(field('tags'), '\n')), {});
   t.is(jsonOf('{'), undefined);
   t.deepEqual(jsonOf('{"a":1}'), { value: { a: 1 } });
+  // As deep as the panel takes it; what is far deeper is not JSON, in place of a fault that takes the page with it.
+  t.truthy(jsonOf('['.repeat(100) + ']'.repeat(100)));
+  for (const depth of [102, 200_000])
+    t.is(jsonOf(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`), undefined);
 });
 
 test('the dearest change says what saving costs', (t) => {
@@ -110,7 +114,12 @@ test('a problem of an item is at the field of its list, and of no other field', 
   ]);
   const within = below(problems, 'in');
   t.is(problemOf(within, 'tags'), 'tags[1] is too long; tags[2].name is missing');
-  t.is(problemOf(within, 'tagsToo'), 'tagsToo is wrong');
+  t.is(problemOf(within, 'tagsToo'), 'is wrong', 'beside the field, its path is not repeated');
+  t.is(problemOf(new Map([['port', 'a.port must be: a port']]), 'port'), 'must be: a port');
+  t.is(problemOf(new Map([['port', 'a.b.port: in use']]), 'port'), 'in use');
+  t.is(problemOf(new Map([['port', 'something uses it']]), 'port'), 'something uses it');
+  t.is(ownProblem(problems, 'inner'), 'is wrong');
+  t.is(ownProblem(problems, 'other'), undefined);
   t.is(problemOf(within, 'tag'), undefined);
   t.is(problemOf(undefined, 'tags'), undefined);
   t.true(hasProblem(within, ['tags', 'x']));

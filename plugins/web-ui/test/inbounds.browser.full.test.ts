@@ -38,7 +38,9 @@ test.serial('a form makes an inbound, and the JSON view edits it', async (t) => 
   await page.locator('button[type=submit]').click();
   await page.locator('.inbound').nth(1).waitFor();
   t.is((await world.api<Stored>(`inbounds/get/${made?.id}`)).remark, 'renamed');
-  await show(`/inbound?id=${made?.id}`);
+  // Without a load of the page: what an earlier visit knew is not shown again.
+  await page.getByRole('link', { name: 'renamed' }).click();
+  await page.getByRole('heading', { name: 'renamed' }).waitFor();
   await json.waitFor();
   const { remark: _, ...rest } = JSON.parse(await json.inputValue()) as { remark: string };
   await json.fill(JSON.stringify(rest));
@@ -63,12 +65,20 @@ test.serial('an edit leaves the clients attached, and what another admin saved m
   const json = page.locator('#inbound-json');
   await json.waitFor();
   const document = JSON.parse(await json.inputValue()) as { settings: object };
-  await world.api(`inbounds/update/${id}`, { remark: 'theirs' });
+  await world.api(`inbounds/update/${id}`, {
+    remark: 'theirs',
+    settings: { ...document.settings, network: 'udp' },
+  });
   const settings = { ...document.settings, network: 'tcp' };
   await json.fill(JSON.stringify({ ...document, settings }));
   await page.locator('button[type=submit]').click();
-  await page.getByRole('button', { name: 'Mine' }).click();
-  await page.getByRole('button', { name: 'Mine' }).waitFor({ state: 'detached' });
+  const box = page.locator('.conflict');
+  await box.getByText('Their changes of these fields are kept: remark, tag.').waitFor();
+  t.is(await box.locator('legend').innerText(), 'settings.network');
+  await box.getByRole('radio', { name: 'Theirs: udp' }).check();
+  await box.getByRole('radio', { name: 'Mine: tcp' }).check();
+  await box.getByRole('button', { name: 'Use these' }).click();
+  await box.waitFor({ state: 'detached' });
   await page.locator('button[type=submit]').click();
   await page.locator('.inbound').first().waitFor();
   const stored = await world.api<Stored>(`inbounds/get/${id}`);

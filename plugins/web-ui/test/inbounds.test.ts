@@ -1,5 +1,7 @@
 // An inbound as its page edits it: what a new one has, what is sent, what of a broken text is said.
 import test from 'ava';
+import { chosenOf, shownPath, textsOf } from '../page/inbounds/conflict.js';
+import { conflictsOf, onlyTheirs } from '../page/parts/conflict.js';
 import {
   documentOf,
   editOf,
@@ -49,6 +51,14 @@ test('another security adds its part, and unknown keys and typed parts stay', (t
     security: 'tls',
     tlsSettings: { alpn: 'h2' },
   });
+});
+
+test('another choice takes the parts of the one before away, and brings them back', (t) => {
+  const rest = { network: 'tcp', tcpSettings: {}, sockopt: { mark: 1 } };
+  const stream = { ...rest, security: 'tls', tlsSettings: { alpn: 'h3' } };
+  const plain = withStream(stream, 'tcp', 'none', transports, stream);
+  t.deepEqual(plain, { ...rest, security: 'none' });
+  t.deepEqual(withStream(plain, 'tcp', 'tls', transports, stream), stream);
 });
 
 test('an edit sends changed parts only, and never clients or counters', (t) => {
@@ -103,4 +113,33 @@ test('after somebody else saved, only what the reader changed is put above it', 
   t.deepEqual(mergedAbove({}, { settings: { height: 1 } }, { settings: { wings: 1 } }), {
     settings: { height: 1 },
   });
+});
+
+test('fields that both have changed are compared one by one, and each goes as the reader says', (t) => {
+  const before = { remark: 'a', settings: { height: 3, wings: 2, 'a.b': {} }, listen: 'x' };
+  const mine = { remark: 'a', settings: { height: 4, wings: 7, 'a.b': { deep: true } } };
+  const theirs = { remark: 'b', settings: { height: 9, wings: 5, list: [1] }, listen: 'y' };
+  const texts = textsOf(before, mine, theirs);
+  const [ours = {}, own = {}, other = {}] = texts;
+  const at = (...keys: string[]): string => JSON.stringify(keys);
+  t.deepEqual(
+    conflictsOf(ours, own, other).map(({ field, ...values }) => [shownPath(field), values]),
+    [
+      ['settings.height', { before: '3', mine: '4', theirs: '9' }],
+      ['settings.wings', { before: '2', mine: '7', theirs: '5' }],
+      ['listen', { before: 'x', mine: '', theirs: 'y' }],
+    ],
+  );
+  t.deepEqual(onlyTheirs(ours, own, other).map(shownPath), ['remark', 'settings.list']);
+  t.deepEqual(
+    chosenOf(before, mine, theirs, {
+      [at('settings', 'height')]: 'theirs',
+      [at('settings', 'wings')]: 'mine',
+    }),
+    {
+      remark: 'b',
+      settings: { height: 9, wings: 7, list: [1], 'a.b': { deep: true } },
+    },
+  );
+  t.deepEqual(chosenOf(before, mine, theirs, { [at('listen')]: 'theirs' })['listen'], 'y');
 });

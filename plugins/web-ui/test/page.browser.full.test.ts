@@ -92,6 +92,10 @@ test.serial(
       .getByText(/text without spaces/)
       .first()
       .waitFor();
+    // What was typed outlives a reload, until it is created or given up.
+    await page.reload();
+    await page.getByRole('button', { name: 'New client' }).first().click();
+    t.is(await dialog.getByLabel('Name').inputValue(), 'two words');
     await dialog.getByLabel('Name').fill('ann@example.org');
     await dialog.getByLabel('Quota').fill('1.5');
     await dialog.getByLabel('Ends after').fill('30');

@@ -6,6 +6,7 @@ import { changedFields } from '../page/routing/merge.js';
 import {
   addressOf,
   fieldValue,
+  kindOf,
   KINDS,
   type OutboundField,
   withField,
@@ -39,6 +40,23 @@ test('the line of a value is found by its path', (t) => {
   t.is(lineOf(text, 'e'), 6);
   t.is(lineOf(text, 'a.b.2.missing'), 3, 'the deepest one that is there');
   t.is(lineOf('{"a": ', 'a.b'), 1);
+  t.is(lineOf('{"a": {"b": "open', 'c'), 1);
+  t.is(lineOf(`{"a": "${'x'.repeat(9_000_000)}",\n"b": "\\\\",\n"c": 1}`, 'c'), 3);
+});
+
+test('a protocol with the name of something else has no form', (t) => {
+  for (const protocol of ['constructor', '__proto__', 'toString', '', 7])
+    t.is(kindOf({ protocol }), undefined);
+  t.is(kindOf({ protocol: 'socks' }), KINDS['socks']);
+});
+
+test('outbounds of the same tag have names of their own', (t) => {
+  const twins = [out('a'), out('a'), out('a (2)'), out('a')];
+  const before: Template = { ...START, outbounds: twins };
+  const now: Template = { ...START, outbounds: twins.with(1, out('a', { mux: {} })) };
+  t.deepEqual(changedFields(before, now), ['outbound a (2)']);
+  const last: Template = { ...START, outbounds: twins.with(3, out('a', { mux: {} })) };
+  t.deepEqual(changedFields(before, last), ['outbound a (3)']);
 });
 
 test('a field of the form changes its own key, and a cleared login goes as a whole', (t) => {

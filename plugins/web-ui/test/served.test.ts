@@ -76,6 +76,16 @@ test('each path of the page is answered with the page, and its base leads to the
   }
 });
 
+test('a path whose folders a browser counts otherwise is none of the page', async (t) => {
+  const { panel, get } = await boot();
+  await using _ = panel;
+  // The base of these would be that of a page two folders above: assets of whatever is there.
+  for (const path of ['/panel/a%2fb', '/panel/%2F%2F%2Fx', '/panel/a%5Cb'])
+    t.is((await get(path, HTML)).status, 404, path);
+  t.is((await get('/panel/clients?search=a%2fb', HTML)).status, 200);
+  t.is((await get('/panel/a//b', HTML)).status, 200);
+});
+
 test('files are packed as the browser takes them, and stored for a year', async (t) => {
   const { panel, get } = await boot();
   await using _ = panel;

@@ -1,6 +1,7 @@
 // The session of the page, with a panel that a test answers for.
 import test from 'ava';
 import { Weir } from '../../../sdk/index.js';
+import { claimStorage, whenLeft } from '../page/api/leaving.js';
 import { Session } from '../page/api/session.js';
 import { returnPath, parseSearch, stringifySearch } from '../page/app/search-params.js';
 
@@ -13,7 +14,7 @@ interface Call {
 
 /** A panel with one session: `tokens` are the CSRF tokens that it gives, one after the other. */
 function panel() {
-  const state = { isOpen: true, token: 'first' };
+  const state = { isOpen: true, token: 'first', name: 'ada' };
   const calls: Call[] = [];
   const json = (status: number, body: object) => new Response(JSON.stringify(body), { status });
   const send: typeof fetch = async (input, init = {}) => {
@@ -31,7 +32,7 @@ function panel() {
     if (!state.isOpen) return json(401, { success: false, code: 'KERNEL_UNAUTHORIZED' });
     if (method !== 'GET' && csrf !== state.token) return json(403, { success: false, code: 'KERNEL_CSRF' });
     if (path === '/panel/api/access/sessions')
-      return json(200, { success: true, obj: [{ username: 'ada', current: true }] });
+      return json(200, { success: true, obj: [{ username: state.name, current: true }] });
     return json(200, { success: true, obj: 'done', msg: 'done' });
   };
   const session = new Session({ url: URL_OF_PANEL, send });
@@ -91,6 +92,101 @@ test('calls that wait end when the reader leaves, or when nobody wants them any 
   session.leave();
   await t.throwsAsync(left);
   t.is(session.state().kind, 'out');
+});
+
+test('what one admin typed is not sent in the name of another one who has logged in in another window', async (t) => {
+  const { session, weir, calls, state } = panel();
+  await session.check();
+  await weir.clients.resetTraffic({ email: 'ann' });
+  Object.assign(state, { name: 'eve', token: 'hers' });
+  await t.throwsAsync(weir.clients.resetTraffic({ email: 'ben' }));
+  t.is(resets(calls).filter(({ csrf }) => csrf === 'hers').length, 0);
+  t.deepEqual(session.state(), { kind: 'in', name: 'eve' });
+});
+
+test('calls that wait go on with a login of the same admin in another window, and not with that of another', async (t) => {
+  for (const name of ['ada', 'eve']) {
+    const { session, weir, calls, state } = panel();
+    await session.check();
+    state.isOpen = false;
+    const change = weir.clients.resetTraffic({ email: 'ann' });
+    while (session.state().kind !== 'ended') await new Promise(setImmediate);
+    Object.assign(state, { isOpen: true, name });
+    const before = resets(calls).length;
+    const outcome = change.then(
+      () => 'done',
+      () => 'given up',
+    );
+    await session.check();
+    t.is(await outcome, name === 'ada' ? 'done' : 'given up');
+    t.is(resets(calls).length, name === 'ada' ? before + 1 : before);
+  }
+});
+
+test('the page forgets when its admin leaves or is another one, and not while a session has ended', async (t) => {
+  const { session, weir, state } = panel();
+  let forgotten = 0;
+  whenLeft(session, () => void forgotten++);
+  await session.check();
+  state.isOpen = false;
+  const change = weir.clients.resetTraffic({ email: 'ann' });
+  while (session.state().kind !== 'ended') await new Promise(setImmediate);
+  await session.logIn({ username: 'ada', password: 'secret' });
+  await change;
+  t.is(forgotten, 0);
+  state.name = 'eve';
+  await session.check();
+  t.is(forgotten, 1);
+  await session.logOut();
+  t.is(forgotten, 2);
+});
+
+test('an admin with a new name is the same one, whoever tells it first', async (t) => {
+  for (const isHeardFirst of [true, false]) {
+    const { session, weir, state } = panel();
+    let forgotten = 0;
+    whenLeft(session, () => void forgotten++);
+    await session.check();
+    await session.renaming('ada2', async () => {
+      state.name = 'ada2';
+      if (isHeardFirst) await session.check();
+    });
+    t.deepEqual(session.state(), { kind: 'in', name: 'ada2' });
+    await session.check();
+    state.token = 'other';
+    t.is(await weir.clients.resetTraffic({ email: 'ann' }), 'done');
+    t.is(forgotten, 0);
+  }
+});
+
+test('drafts in the storage of a window are those of one admin', (t) => {
+  const items = new Map<string, string>();
+  const storage = {
+    get length() {
+      return items.size;
+    },
+    key: (at: number) => [...items.keys()][at] ?? null,
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  } as unknown as Storage;
+  const claim = (name: string) => {
+    claimStorage(() => storage, name);
+    return [...items.keys()].filter((key) => key !== 'weir.owner');
+  };
+  claim('ada');
+  items.set('weir.draft.node.new', '{}').set('weir.closedJobs', '[1]').set('other', '1');
+  // After the end of a session and a reload.
+  t.deepEqual(claim('ada'), ['weir.draft.node.new', 'weir.closedJobs', 'other']);
+  claimStorage(() => storage, 'ada2', 'ada');
+  t.deepEqual(claim('ada2'), ['weir.draft.node.new', 'weir.closedJobs', 'other']);
+  t.deepEqual(claim('eve'), ['other']);
+  items.set('weir.draft.node.new', '{}');
+  t.deepEqual(claim(''), ['other']);
+  t.deepEqual([...items.keys()], ['other']);
+  claimStorage(() => {
+    throw new Error('forbidden');
+  }, 'ada');
 });
 
 test('without a session at the start nothing waits', async (t) => {

@@ -72,6 +72,22 @@ test('sections of two plugins with one title are apart', (t) => {
   );
 });
 
+test('what a search means by its name comes before what only mentions it', (t) => {
+  const found = sectionsOfRows(
+    rowsOf([
+      ...plugins,
+      {
+        name: 'a',
+        about: '',
+        settings: { properties: { x: { description: 'path of it', 'x-weir': words(1, 'A') } } },
+      },
+    ]),
+    'path',
+  );
+  t.deepEqual([found[0]?.plugin, found.at(-1)?.plugin], ['bot', 'mail']);
+  t.is(found.findIndex(({ plugin }) => plugin === 'a') > 0, true);
+});
+
 test('a setting differs only from a default that is known', (t) => {
   t.deepEqual(
     rows.filter((row) => differs(row, stored)).map(({ field }) => field.name),

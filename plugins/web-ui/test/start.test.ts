@@ -5,6 +5,7 @@ import {
   blankTyped,
   fieldOfIssue,
   isPortTaken,
+  publicHost,
   realityBody,
   tlsBody,
   usableOf,
@@ -23,6 +24,12 @@ const certificate = (change: object) =>
 test('a port is above those that systems use, and one that exists', (t) => {
   t.is(anyPort(0), 20_000);
   t.is(anyPort(0.99999), 31_999);
+});
+
+test('the end of a tunnel is not offered as the address of the server', (t) => {
+  for (const host of ['127.0.0.1', '127.8.0.1', 'localhost', '[::1]']) t.is(publicHost(host), '', host);
+  for (const host of ['vpn.example', '127.example', '192.0.2.1', '[2001:db8::1]'])
+    t.is(publicHost(host), host);
 });
 
 test('the site of REALITY gets its port, and links get the address', (t) => {

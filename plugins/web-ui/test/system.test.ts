@@ -3,7 +3,7 @@ import test from 'ava';
 import { Secret, URI } from 'otpauth';
 import { isSettled, levelOf, type ListedPlugin, shownPlugins } from '../page/system/plugin-state.js';
 import { enrolment, newSecret } from '../page/system/totp.js';
-import { endOf } from '../page/system/token-end.js';
+import { endOf, usualDays } from '../page/system/token-end.js';
 
 const plugin = (name: string, state: ListedPlugin['state'], reason = ''): ListedPlugin => ({
   name,
@@ -41,6 +41,8 @@ test('a list is settled when no plugin is being switched', (t) => {
 test('a token ends after its days, or never', (t) => {
   t.is(endOf('', 5), 0);
   t.is(endOf('30', 5), 30 * 86_400_000 + 5);
+  t.is(endOf(usualDays('node'), 5), 0, 'a node is not out of reach after a while');
+  t.is(endOf(usualDays(''), 5), 90 * 86_400_000 + 5);
 });
 
 test('an authenticator reads the secret and the address of an enrolment', (t) => {

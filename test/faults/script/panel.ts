@@ -113,6 +113,43 @@ export const ofPanel: readonly Part[] = [
     change: { [key]: undefined },
   })),
   {
+    route: 'POST x/roles',
+    make: (world) => {
+      // A panel has 100 at most; two lanes may make one at the same time.
+      if (world.named('role', 'r-').length >= 90) return undefined;
+      const name = world.fresh('r-');
+      const permissions = ['clients:read'];
+      return { path: 'x/roles', body: { name, permissions }, change: { [`role/${name}`]: { permissions } } };
+    },
+  },
+  onRecord('role', 'r-', 'POST x/roles/{id}', (id, key, { random }) => {
+    const permissions = [random.pick(['inbounds:write', 'hosts:read']) ?? 'hosts:read'];
+    return { path: `x/roles/${id}`, body: { permissions }, change: { [key]: { permissions } } };
+  }),
+  onRecord('role', 'r-', 'POST x/roles/{id}/del', (id, key) => ({
+    path: `x/roles/${id}/del`,
+    method: 'POST',
+    change: { [key]: undefined },
+  })),
+  {
+    route: 'POST x/admins',
+    make: (world) => {
+      if (world.named('admin', 'a-').length >= 90) return undefined;
+      const username = world.fresh('a-');
+      const body = { username, password: 'correct horse battery' };
+      return { path: 'x/admins', body, change: { [`admin/${username}`]: {} } };
+    },
+  },
+  onRecord('admin', 'a-', 'POST x/admins/{id}', (id, key, { random }) => {
+    const enabled = random.below(2) === 1;
+    return { path: `x/admins/${id}`, body: { enabled }, change: { [key]: { enabled } } };
+  }),
+  onRecord('admin', 'a-', 'POST x/admins/{id}/del', (id, key) => ({
+    path: `x/admins/${id}/del`,
+    method: 'POST',
+    change: { [key]: undefined },
+  })),
+  {
     route: 'POST x/metrics/token',
     make: () => ({ path: 'x/metrics/token', method: 'POST', change: { 'one/metricsToken': { has: true } } }),
   },

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
+import { limitedText } from '../api/limited-text.js';
 import { panelUrl, session } from '../api/panel.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
@@ -11,6 +12,8 @@ import { Problem } from '../parts/problem.js';
 import { commandOf, foundCalls, type Operation, type Parameter, pathOf, shownReply } from './operations.js';
 
 const MOST_OFFERED = 50;
+/** Bytes of a reply: some calls send the whole database. */
+const MOST_REPLY = 16 * 1024 * 1024;
 /** It takes nothing, and says something on each panel. */
 const FIRST = 'server.status';
 
@@ -24,7 +27,8 @@ interface Reply {
 async function call(url: string): Promise<Reply> {
   const begun = performance.now();
   const response = await session.fetch(url, {});
-  const text = await response.text();
+  const text = await limitedText(response, MOST_REPLY);
+  if (text === undefined) throw new Error(`the reply has more than ${MOST_REPLY / 1024 / 1024} MiB`);
   return {
     status: response.status,
     ms: Math.round(performance.now() - begun),

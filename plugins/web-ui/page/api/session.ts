@@ -11,6 +11,9 @@ export type SessionState =
   | { readonly kind: 'in'; readonly name: string }
   | { readonly kind: 'ended'; readonly name: string };
 
+/** Of the admin whose page it is; blank for nobody. */
+export const nameIn = (state: SessionState): string => ('name' in state ? state.name : '');
+
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -30,6 +33,9 @@ export class SessionAbandoned extends Error {}
 export class Session {
   #state: SessionState = { kind: 'unknown' };
   #csrf: Promise<string> | undefined;
+  #persons = 0;
+  /** that the admin is giving himself */
+  #newName: string | undefined;
   readonly #waiting = new Set<Waiting>();
   readonly #listeners = new Set<() => void>();
   readonly #send: typeof fetch;
@@ -42,6 +48,8 @@ export class Session {
   }
 
   readonly state = (): SessionState => this.#state;
+  /** Another number for each admin who is logged in one after the other; a new name makes nobody another one. */
+  readonly person = (): number => this.#persons;
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -55,8 +63,7 @@ export class Session {
   /** Asks the panel whether this browser is logged in. Rejects if there is no answer. */
   async check(): Promise<void> {
     try {
-      const name = await this.#nameOf();
-      this.#enter({ kind: 'in', name });
+      this.#enterAs(await this.#nameOf());
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       if (this.#state.kind === 'in' || this.#state.kind === 'ended') this.#end();
@@ -69,6 +76,35 @@ export class Session {
     return sessions.find(({ current }) => current)?.username ?? '';
   }
 
+  /** Somebody is logged in. Calls that waited for it are sent again, but never in the name of another admin. */
+  #enterAs(name: string): void {
+    const isSame = this.#isSame(name);
+    if (!isSame) this.#persons++;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    this.#enter({ kind: 'in', name });
+    for (const { proceed, fail } of waiting)
+      if (isSame) proceed();
+      else fail(new SessionAbandoned('another admin is logged in'));
+  }
+
+  #isSame(name: string): boolean {
+    const before = nameIn(this.#state);
+    return before === '' || before === name || name === this.#newName;
+  }
+
+  /** Does what gives the admin another name. The panel ends the stream meanwhile, so the page may hear of it first. */
+  async renaming<T>(name: string, run: () => Promise<T>): Promise<T> {
+    this.#newName = name;
+    try {
+      const result = await run();
+      this.#enterAs(name);
+      return result;
+    } finally {
+      this.#newName = undefined;
+    }
+  }
+
   /** Whether a login needs a code of a second factor. */
   needsCode(): Promise<boolean> {
     return this.#open.access.twoFactorEnabled();
@@ -79,9 +115,7 @@ export class Session {
     this.#csrf = undefined;
     await this.#open.access.login({ body: login });
     this.#csrf = undefined;
-    this.#enter({ kind: 'in', name: login.username });
-    for (const { proceed } of this.#waiting) proceed();
-    this.#waiting.clear();
+    this.#enterAs(login.username);
   }
 
   async logOut(): Promise<void> {
@@ -92,6 +126,7 @@ export class Session {
   /** Gives up the calls that wait, and goes to the login. */
   leave(): void {
     this.#csrf = undefined;
+    if (nameIn(this.#state) !== '') this.#persons++;
     this.#enter({ kind: 'out' });
     for (const { fail } of this.#waiting) fail(new SessionAbandoned('the session ended'));
     this.#waiting.clear();
@@ -106,7 +141,7 @@ export class Session {
     }
   };
 
-  /** Sends a call with the token of the session, and once again with a new token if another login replaced it. */
+  /** Sends a call with the token of the session, and once again with a new token if another login of the same admin replaced it. */
   async #once(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const isChange = !/^(?:get|head)$/i.test(init.method ?? 'GET');
     for (let attempt = 1; ; attempt++) {
@@ -122,7 +157,16 @@ export class Session {
       });
       if (response.status !== 403 || attempt > 1 || !(await isCsrfFailure(response))) return response;
       this.#csrf = undefined;
+      await this.#requireSame();
     }
+  }
+
+  /** All windows share the cookie: what was typed in one is not sent as the admin who has logged in in another one. */
+  async #requireSame(): Promise<void> {
+    const name = await this.#nameOf().catch(() => nameIn(this.#state));
+    if (this.#isSame(name)) return;
+    this.#enterAs(name);
+    throw new SessionAbandoned('another admin is logged in');
   }
 
   #token(): Promise<string> {

@@ -1,5 +1,5 @@
 // Why a call failed, as a person needs it: what happened, what to do, and a code to copy.
-import { PanelFailure, PanelUnreachable } from '../../../../sdk/failure.js';
+import { type Issue, PanelFailure, PanelUnreachable } from '../../../../sdk/failure.js';
 import type { MessageKey } from '../language/message-key.js';
 
 export interface Trouble {
@@ -16,6 +16,16 @@ export interface Trouble {
 }
 
 const LONGEST_SAID = 400;
+
+/** What is wrong with a field, for a place beside it: the panel begins with its path, which says nothing there. */
+export function saidAt(issue: Issue): string;
+export function saidAt(issue: Issue | undefined): string | undefined;
+export function saidAt(issue: Issue | undefined): string | undefined {
+  if (!issue) return undefined;
+  const { path, message } = issue;
+  const rest = path !== '' && message.startsWith(path) ? message.slice(path.length) : '';
+  return /^(?: |: )/.test(rest) ? rest.replace(/^:? /, '') : message;
+}
 
 export function troubleOf(error: unknown): Trouble {
   if (error instanceof PanelUnreachable)
@@ -41,7 +51,7 @@ function troubleOfFailure(failure: PanelFailure): Trouble {
   const common = { code: [code || status, requestId].filter(Boolean).join(' '), waitMs };
   // A proxy in front of the panel answered, or something else is at this address.
   if (code === '') return { ...common, text: 'trouble.foreign', said: '', isPassing: true };
-  const fields = issues.map(({ path, message: what }) => `${path}: ${what}`).join('\n');
+  const fields = issues.map((issue) => `${issue.path}: ${saidAt(issue)}`).join('\n');
   const said = (fields || message).slice(0, LONGEST_SAID);
   if (status === 404) return { ...common, text: 'trouble.missing', said, isPassing: false };
   if (status === 429) return { ...common, text: 'trouble.tooMany', said, isPassing: true };

@@ -4,7 +4,6 @@ import { CircleUserRound } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { panelUrl, session } from '../api/panel.js';
-import { queries } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
@@ -14,11 +13,7 @@ export function AccountMenu({ hasApiPage, showKeys }: { hasApiPage: boolean; sho
   const state = useSyncExternalStore(session.subscribe, session.state);
   const navigate = useNavigate();
   const name = state.kind === 'in' || state.kind === 'ended' ? state.name : '';
-  const logOut = () =>
-    session
-      .logOut()
-      .then(() => queries.clear())
-      .catch(notifyTrouble);
+  const logOut = () => session.logOut().catch(notifyTrouble);
   return (
     <MenuTrigger>
       <Button className="button quiet account" aria-label={say('account.label', { name: shownName(name) })}>

@@ -14,6 +14,7 @@ import { LoginPage } from '../login/page.js';
 import { spoken } from '../language/context.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
+import { forgetOthers } from './forget.js';
 import { NotFound } from './not-found.js';
 import { PageFailed, PartFailed } from './page-failed.js';
 import { parseSearch, returnPath, stringifySearch } from './search-params.js';
@@ -105,6 +106,11 @@ const plugins = createRoute({
   getParentRoute: () => system,
   path: 'plugins',
   component: latePage(() => import('../system/plugins-page.js'), 'PluginsPage'),
+});
+const roles = createRoute({
+  getParentRoute: () => system,
+  path: 'roles',
+  component: latePage(() => import('../roles/page.js'), 'RolesPage'),
 });
 const access = createRoute({
   getParentRoute: () => system,
@@ -303,7 +309,7 @@ export const router = createRouter({
       newHost,
       groups,
       subscription,
-      system.addChildren([systemStart, plugins, access, settings, audit, logs, apiPage]),
+      system.addChildren([systemStart, plugins, access, roles, settings, audit, logs, apiPage]),
       routing.addChildren([
         ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
         ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
@@ -326,6 +332,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
+forgetOthers();
 /** Goes to the login when a session is given up; at the start, the router does that by itself. */
 let previous = session.state().kind;
 session.subscribe(() => {

@@ -6,6 +6,7 @@ import { clientPartQuery, queries } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 
 const SECOND = 1000;
@@ -20,6 +21,7 @@ export function Devices({ email, limit }: { email: string; limit: number }) {
     onSettled: () => queries.invalidateQueries({ queryKey: query.queryKey }),
   });
   const found = devices.data ?? [];
+  const { shown, more } = usePortion(found, 50);
   const now = Date.now();
   return (
     <section className="card" aria-labelledby="devices">
@@ -33,7 +35,7 @@ export function Devices({ email, limit }: { email: string; limit: number }) {
       {devices.data?.length === 0 && <p className="muted">{say('devices.none')}</p>}
       {found.length > 0 && (
         <ul className="lines">
-          {found.map(({ id, deviceModel, deviceOs, osVersion, userAgent, lastSeen, fingerprint }) => {
+          {shown.map(({ id, deviceModel, deviceOs, osVersion, userAgent, lastSeen, fingerprint }) => {
             const name = shownName([deviceModel, deviceOs, osVersion].filter(Boolean).join(' ') || userAgent);
             return (
               <li key={id}>
@@ -54,6 +56,7 @@ export function Devices({ email, limit }: { email: string; limit: number }) {
           })}
         </ul>
       )}
+      {more}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { inboundsQuery } from '../api/queries.js';
 import type { KeyedCallOptions } from '../../../../sdk/transport.js';
+import { saidAt } from '../api/trouble.js';
 import { gigabyteName, type Units } from '../format/bytes.js';
 import type { Formatter } from '../format/formatter.js';
 import { usePreferences, useReader } from '../language/context.js';
@@ -77,7 +78,7 @@ export function EditClient({ client, close }: { client: ClientsGetReply; close: 
   const problemOf = (field: TypedField): { problem?: string } => {
     if (isTried && changes.invalid.includes(field)) return { problem: say('field.notNumber') };
     const issue = issues.find(({ path }) => fieldOfPath(path) === field);
-    return issue ? { problem: issue.message } : {};
+    return issue ? { problem: saidAt(issue) } : {};
   };
   const set = (field: TypedField) => (value: string) =>
     draft.set({ ...draft.value, typed: { ...typed, [field]: value } });

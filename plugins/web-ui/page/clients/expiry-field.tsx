@@ -1,6 +1,7 @@
 // When a client ends: never, at a moment in the reader's calendar and zone, or so many days after the first use.
 import { fromAbsolute } from '@internationalized/date';
 import { DateField, DateInput, DateSegment, Label } from 'react-aria-components';
+import { shownTime } from '../format/formatter.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
@@ -47,7 +48,7 @@ export function ExpiryField({ value, change }: ExpiryFieldProps) {
           className="date"
           granularity="minute"
           hideTimeZone
-          value={fromAbsolute(expiry, format.timeZone)}
+          value={fromAbsolute(shownTime(expiry), format.timeZone)}
           onChange={(moment) => moment && change(String(moment.toDate().getTime()))}
         >
           <Label>{say('expiry.moment', { zone: format.timeZone })}</Label>

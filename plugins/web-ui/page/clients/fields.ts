@@ -42,7 +42,7 @@ export const typedOf = (client: Stored, units: Units): Typed => ({
 export function wholeOf(typed: string): number | undefined {
   const text = latinDigits(typed).trim();
   if (text === '') return 0;
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 }
 
 export interface Changes {

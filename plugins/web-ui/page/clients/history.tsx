@@ -47,7 +47,7 @@ export function History({ email }: { email: string }) {
                   </span>
                   <span className="muted">
                     <bdi>{shownName(who)}</bdi> ·{' '}
-                    <time dateTime={new Date(at).toISOString()} title={format.exactly(at)}>
+                    <time dateTime={format.iso(at)} title={format.exactly(at)}>
                       {format.moment(at)}
                     </time>
                   </span>

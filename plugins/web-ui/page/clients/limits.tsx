@@ -3,7 +3,7 @@ import type { ClientsGetReply } from '../../../../sdk/index.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Meter } from '../parts/meter.js';
-import { Ends } from './row.js';
+import { Ends } from './cells.js';
 import { usedBytes, usedShare } from './state.js';
 
 export function Limits({ client }: { client: ClientsGetReply }) {

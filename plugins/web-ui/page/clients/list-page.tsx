@@ -1,13 +1,14 @@
 // The list of clients: filters, how many there are, the rows.
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { useIsRunning } from '../api/running.js';
 import { useSingleKeys } from '../app/shortcuts.js';
 import { RecentJobs } from '../jobs/recent.js';
-import { useReader } from '../language/context.js';
+import { usePreferences, useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
+import { useIsMedium, useIsNarrow } from '../parts/narrow.js';
 import { Problem } from '../parts/problem.js';
 import { BulkBar } from './bulk-bar.js';
 import { ChooseBox } from './choose-box.js';
@@ -15,11 +16,15 @@ import { Filters } from './filters.js';
 import { NewClient } from './new-client.js';
 import { type Range, useClientPages } from './pages.js';
 import { ALL, filterKey, NONE, type Selection, sizeOf, toggled } from './selection.js';
+import { ColumnChoice } from './column-choice.js';
+import { type Column, columnsOf, fitting, templateOf } from './columns.js';
 import { ClientTable } from './table.js';
 import { isFiltered, type View, viewOf } from './view.js';
 import './clients.css';
 
 const route = getRouteApi('/admin/clients');
+/** A narrow row shows the end of a client beside its usage. */
+const NARROW: Column[] = ['state', 'usage'];
 
 export function ClientsPage() {
   const { say, format } = useReader();
@@ -38,6 +43,13 @@ export function ClientsPage() {
     return key === 'n';
   }, []);
   useSingleKeys(act);
+  const { clientColumns } = usePreferences();
+  const [isNarrow, isMedium] = [useIsNarrow(), useIsMedium()];
+  const chosenColumns = useMemo(() => columnsOf(clientColumns), [clientColumns]);
+  const columns = useMemo(
+    () => (isNarrow ? NARROW : fitting(chosenColumns, isMedium)),
+    [chosenColumns, isNarrow, isMedium],
+  );
   const { count, total } = pages;
   const hasJobs = useIsRunning()('bulk-jobs');
   // A selection belongs to a filter; another order keeps it.
@@ -83,6 +95,7 @@ export function ClientsPage() {
             {say('clients.moved')}
           </Button>
         )}
+        {!isNarrow && <ColumnChoice columns={chosenColumns} />}
       </div>
       {hasJobs && size > 0 && (
         <BulkBar view={view} selection={selection} count={count ?? 0} clear={() => select(NONE)} />
@@ -96,6 +109,8 @@ export function ClientsPage() {
         count !== undefined && (
           <ClientTable
             view={view}
+            columns={columns}
+            template={templateOf(columns, isMedium)}
             count={count}
             row={pages.row}
             sort={show}

@@ -1,13 +1,15 @@
 // A new client in three fields; what they leave open follows on its page. It ends at the links.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { inboundsQuery, queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { bytesOfTyped, gigabyteName } from '../format/bytes.js';
 import { usePreferences, useReader } from '../language/context.js';
+import { useDraft } from '../parts/draft.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
@@ -16,6 +18,14 @@ import { fieldOfPath, wholeOf } from './fields.js';
 import { InboundChoice } from './inbound-choice.js';
 
 const DAY = 24 * 3_600_000;
+interface Typed {
+  readonly email: string;
+  readonly quota: string;
+  readonly days: string;
+  /** null: those that are enabled */
+  readonly picked: readonly number[] | null;
+}
+const BLANK: Typed = { email: '', quota: '', days: '', picked: null };
 interface Wanted {
   readonly email: string;
   readonly totalGB: number;
@@ -37,10 +47,9 @@ function NewClientForm({ close }: { close: () => void }) {
   const { units } = usePreferences();
   const navigate = useNavigate();
   const inbounds = useQuery(inboundsQuery);
-  const [email, setEmail] = useState('');
-  const [quota, setQuota] = useState('');
-  const [days, setDays] = useState('');
-  const [picked, setPicked] = useState<readonly number[]>();
+  const draft = useDraft<Typed>(`client new ${units}`, BLANK);
+  const { email, quota, days, picked } = draft.value;
+  const change = (changed: Partial<Typed>) => draft.set({ ...draft.value, ...changed });
   const enabled = (inbounds.data ?? []).filter(({ enable }) => enable).map(({ id }) => id);
   const inboundIds = picked ?? enabled;
   const totalGB = bytesOfTyped(quota, units);
@@ -59,6 +68,7 @@ function NewClientForm({ close }: { close: () => void }) {
         },
       }),
     onSuccess: (_, wanted) => {
+      draft.discard();
       notify(say('new.done'));
       void queries.invalidateQueries({ queryKey: ['clients'] });
       close();
@@ -71,14 +81,19 @@ function NewClientForm({ close }: { close: () => void }) {
     create.mutate({ email: email.trim(), totalGB, days: length, inboundIds });
   };
   const refused = create.error instanceof PanelFailure ? create.error.issues : [];
-  const nameProblem = refused.find(({ path }) => fieldOfPath(path) === 'email')?.message;
+  const nameProblem = saidAt(refused.find(({ path }) => fieldOfPath(path) === 'email'));
+  const cancel = () => {
+    draft.discard();
+    close();
+  };
   return (
     <Form className="stack" onSubmit={submit}>
+      {draft.isRestored && <p className="hint">{say('edit.restored')}</p>}
       <Field
         label={say('field.email')}
         hint={say('new.nameHint')}
         value={email}
-        onChange={setEmail}
+        onChange={(text) => change({ email: text })}
         maxLength={255}
         isRequired
         autoFocus
@@ -89,7 +104,7 @@ function NewClientForm({ close }: { close: () => void }) {
         hint={say('field.blankNoLimit')}
         unit={gigabyteName(units)}
         value={quota}
-        onChange={setQuota}
+        onChange={(text) => change({ quota: text })}
         inputMode="decimal"
         isPlain
         {...(totalGB === undefined && { problem: say('field.notNumber') })}
@@ -99,7 +114,7 @@ function NewClientForm({ close }: { close: () => void }) {
         hint={say('new.daysHint')}
         unit={say('field.days')}
         value={days}
-        onChange={setDays}
+        onChange={(text) => change({ days: text })}
         inputMode="numeric"
         isPlain
         {...((length === undefined || length < 0) && { problem: say('field.notNumber') })}
@@ -109,12 +124,16 @@ function NewClientForm({ close }: { close: () => void }) {
         <summary>
           {say('new.inbounds', { count: inboundIds.length, all: inbounds.data?.length ?? 0 })}
         </summary>
-        <InboundChoice options={inbounds.data ?? []} chosen={inboundIds} choose={setPicked} />
+        <InboundChoice
+          options={inbounds.data ?? []}
+          chosen={inboundIds}
+          choose={(ids) => change({ picked: ids })}
+        />
       </details>
       {inbounds.data && inboundIds.length === 0 && <p className="hint">{say('new.noInbound')}</p>}
       {create.error && nameProblem === undefined && <Problem error={create.error} />}
       <div className="actions end">
-        <Button className="button" onPress={close}>
+        <Button className="button" onPress={cancel}>
           {say('cancel')}
         </Button>
         <Button

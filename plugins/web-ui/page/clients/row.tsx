@@ -6,10 +6,10 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
 import { ClientName } from '../parts/client-name.js';
-import { Meter } from '../parts/meter.js';
 import { ChooseBox } from './choose-box.js';
 import { ClientSwitch } from './client-switch.js';
-import { isOnline, levelOf, stateOf, usedBytes, usedShare } from './state.js';
+import { CELLS } from './cells.js';
+import type { Column } from './columns.js';
 
 export interface Place {
   readonly index: number;
@@ -43,19 +43,14 @@ function RowBox({ place, children, isBusy }: { place: Place; children: ReactNode
 
 interface RowProps {
   readonly client: ClientRow;
+  readonly columns: readonly Column[];
   readonly place: Place;
   readonly toggle: (client: ClientRow) => void;
 }
 
-export const Row = memo(function Row({ client, place, toggle }: RowProps) {
-  const { say, format } = useReader();
-  const now = Date.now();
-  const { email, expiryTime, totalGB, traffic, group } = client;
-  const state = stateOf(client, now);
-  const share = usedShare(client);
-  const used = format.bytes(usedBytes(client));
-  const lastOnline = traffic?.lastOnline ?? 0;
-  const online = isOnline(client, now);
+export const Row = memo(function Row({ client, columns, place, toggle }: RowProps) {
+  const { say } = useReader();
+  const { email, group } = client;
   return (
     <RowBox place={place}>
       <div role="gridcell" className="cell email">
@@ -70,34 +65,10 @@ export const Row = memo(function Row({ client, place, toggle }: RowProps) {
         <ClientName email={email} />
         {group !== '' && <bdi className="tag">{shownName(group)}</bdi>}
       </div>
-      <div role="gridcell" className="cell state">
-        <span className="badge" data-level={levelOf(state)}>
-          {say(`state.${state}`)}
-        </span>
-      </div>
-      <div role="gridcell" className="cell usage">
-        {share === undefined ? (
-          <span className="meter-gap" aria-hidden />
-        ) : (
-          <Meter share={share} label={say('column.usage')} />
-        )}
-        <span className="number">
-          {totalGB > 0 ? say('usage.of', { used, all: format.bytes(totalGB) }) : used}
-          {expiryTime !== 0 && (
-            <span className="only-narrow">
-              {' · '}
-              <Ends expiryTime={expiryTime} now={now} />
-            </span>
-          )}
-        </span>
-      </div>
-      <div role="gridcell" className="cell ends">
-        <Ends expiryTime={expiryTime} now={now} />
-      </div>
-      <div role="gridcell" className="cell seen" data-online={online || undefined}>
-        {online && <span className="dot" aria-hidden />}
-        {online ? say('seen.now') : lastOnline > 0 ? format.distance(lastOnline, now) : say('seen.never')}
-      </div>
+      {columns.map((column) => {
+        const Cell = CELLS[column];
+        return <Cell key={column} client={client} />;
+      })}
       <div role="gridcell" className="cell acts">
         <Link
           to="/client"
@@ -118,22 +89,12 @@ export const Row = memo(function Row({ client, place, toggle }: RowProps) {
 function isSameRow(a: RowProps, b: RowProps): boolean {
   return (
     a.client === b.client &&
+    a.columns === b.columns &&
     a.place.start === b.place.start &&
     a.place.height === b.place.height &&
     a.place.isCurrent === b.place.isCurrent &&
     a.place.isChosen === b.place.isChosen &&
     a.toggle === b.toggle
-  );
-}
-
-export function Ends({ expiryTime, now }: { expiryTime: number; now: number }) {
-  const { say, format } = useReader();
-  if (expiryTime === 0) return <>{say('ends.never')}</>;
-  if (expiryTime < 0) return <>{say('ends.fromFirstUse', { time: format.duration(-expiryTime) })}</>;
-  return (
-    <time dateTime={new Date(expiryTime).toISOString()} title={format.exactly(expiryTime)}>
-      {format.distance(expiryTime, now)}
-    </time>
   );
 }
 

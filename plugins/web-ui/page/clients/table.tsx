@@ -2,11 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { useSingleKeys } from '../app/shortcuts.js';
 import { useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
 import { useIsNarrow } from '../parts/narrow.js';
+import { type Column, COLUMNS } from './columns.js';
 import { keyTarget } from './key-target.js';
 import type { Range } from './pages.js';
 import { Row, RowSkeleton } from './row.js';
@@ -14,16 +15,12 @@ import { isChosen, type Selection } from './selection.js';
 import { type Sort, sortedBy, type View } from './view.js';
 
 const ROW = { wide: 44, narrow: 84 } as const;
-const COLUMNS = [
-  { key: 'email', sort: 'email' },
-  { key: 'state', sort: undefined },
-  { key: 'usage', sort: 'traffic' },
-  { key: 'ends', sort: 'expiryTime' },
-  { key: 'seen', sort: 'lastOnline' },
-] as const satisfies readonly { key: string; sort: Sort | undefined }[];
 
 export interface ClientTableProps {
   readonly view: View;
+  readonly columns: readonly Column[];
+  /** `grid-template-columns` of a row, where the page is not narrow */
+  readonly template: string;
   readonly count: number;
   readonly row: (index: number) => ClientRow | undefined;
   readonly sort: (view: View) => void;
@@ -34,7 +31,8 @@ export interface ClientTableProps {
   readonly toggle: (client: ClientRow) => void;
 }
 
-export function ClientTable({ view, count, row, sort, show, label, selection, toggle }: ClientTableProps) {
+export function ClientTable(props: ClientTableProps) {
+  const { view, columns, template, count, row, sort, show, label, selection, toggle } = props;
   const { say } = useReader();
   const navigate = useNavigate();
   const scroller = useRef<HTMLDivElement>(null);
@@ -108,27 +106,29 @@ export function ClientTable({ view, count, row, sort, show, label, selection, to
   };
 
   return (
-    <div className="table" role="grid" aria-label={label} aria-rowcount={count + 1} onKeyDown={onKeyDown}>
+    <div
+      className="table"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={count + 1}
+      style={{ '--columns': template } as CSSProperties}
+      onKeyDown={onKeyDown}
+    >
       <div role="rowgroup" className="table-head">
         <div role="row" aria-rowindex={1} className="row head" tabIndex={-1}>
-          {COLUMNS.map(({ key, sort: by }) => (
-            <div
-              key={key}
-              role="columnheader"
-              className={`cell ${key}`}
-              aria-sort={by && view.sort === by ? (view.order ? 'descending' : 'ascending') : undefined}
-            >
-              {by ? (
-                <button type="button" className="sort" onClick={() => sort(sortedBy(view, by))}>
-                  {say(`column.${key}`)}
-                  {view.sort === by &&
-                    (view.order ? <ArrowDown size={16} aria-hidden /> : <ArrowUp size={16} aria-hidden />)}
-                </button>
-              ) : (
-                say(`column.${key}`)
-              )}
-            </div>
-          ))}
+          <Head column="email" by="email" view={view} sort={sort} />
+          {columns.map((column) => {
+            const { [column]: facts } = COLUMNS;
+            return (
+              <Head
+                key={column}
+                column={column}
+                by={'sort' in facts ? facts.sort : undefined}
+                view={view}
+                sort={sort}
+              />
+            );
+          })}
           <div role="columnheader" className="cell acts">
             <span className="unseen">{say('column.acts')}</span>
           </div>
@@ -147,13 +147,40 @@ export function ClientTable({ view, count, row, sort, show, label, selection, to
               isChosen: selection && client && isChosen(selection, client.id),
             };
             return client ? (
-              <Row key={item.key} client={client} place={place} toggle={toggle} />
+              <Row key={item.key} client={client} columns={columns} place={place} toggle={toggle} />
             ) : (
               <RowSkeleton key={item.key} place={place} />
             );
           })}
         </div>
       </div>
+    </div>
+  );
+}
+
+interface HeadProps extends Pick<ClientTableProps, 'view' | 'sort'> {
+  readonly column: Column | 'email';
+  /** undefined where the list cannot be sorted by it */
+  readonly by: Sort | undefined;
+}
+
+function Head({ column, by, view, sort }: HeadProps) {
+  const { say } = useReader();
+  const isSorted = by !== undefined && view.sort === by;
+  return (
+    <div
+      role="columnheader"
+      className={`cell ${column}`}
+      aria-sort={isSorted ? (view.order ? 'descending' : 'ascending') : undefined}
+    >
+      {by ? (
+        <button type="button" className="sort" onClick={() => sort(sortedBy(view, by))}>
+          {say(`column.${column}`)}
+          {isSorted && (view.order ? <ArrowDown size={16} aria-hidden /> : <ArrowUp size={16} aria-hidden />)}
+        </button>
+      ) : (
+        say(`column.${column}`)
+      )}
     </div>
   );
 }

@@ -68,13 +68,13 @@ function NeedLine({ need }: { need: Need }) {
     <li data-level={need.level}>
       <Icon size={20} aria-hidden />
       <div>
-        {need.status ? (
+        {need.status && (
           <Link to="/clients" search={viewOf({ status: need.status })}>
             {text}
           </Link>
-        ) : (
-          <span>{text}</span>
         )}
+        {need.page && <Link to={need.page}>{text}</Link>}
+        {!need.status && !need.page && <span>{text}</span>}
         {need.said && (
           <span className="said" dir="auto">
             {need.said}

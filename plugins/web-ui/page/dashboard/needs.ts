@@ -19,6 +19,8 @@ export interface Need {
   readonly said?: string;
   /** filter of the list of clients that shows it */
   readonly status?: 'expiring' | 'depleted';
+  /** where the admin does something about it */
+  readonly page?: '/backups' | '/system/plugins';
 }
 
 export interface Known {
@@ -62,6 +64,7 @@ export function needsOf({ now, summary, plugins, alarms, backup, certificates, c
         text: isDown ? 'needs.pluginDown' : 'needs.pluginTrouble',
         values: { name },
         said: reason,
+        page: '/system/plugins',
       });
   }
   for (const { name, isActive, text } of alarms ?? [])
@@ -92,12 +95,13 @@ export function needsOf({ now, summary, plugins, alarms, backup, certificates, c
 function backupNeeds(backup: BackupStatusReply | null | undefined, now: number): Need[] {
   if (!backup) return [];
   const { problem, doneAt, schedule } = backup;
+  const common = { key: 'backup', page: '/backups' } as const;
   if (problem !== '')
-    return [{ key: 'backup', level: 'bad', text: 'needs.backupFailed', values: {}, said: problem }];
+    return [{ ...common, level: 'bad', text: 'needs.backupFailed', values: {}, said: problem }];
   if (doneAt === 0 && schedule !== '') return [];
-  if (doneAt === 0) return [{ key: 'backup', level: 'warn', text: 'needs.noBackup', values: {} }];
+  if (doneAt === 0) return [{ ...common, level: 'warn', text: 'needs.noBackup', values: {} }];
   const days = Math.floor((now - doneAt) / DAY);
-  return days > OLD_DAYS ? [{ key: 'backup', level: 'warn', text: 'needs.backupOld', values: { days } }] : [];
+  return days > OLD_DAYS ? [{ ...common, level: 'warn', text: 'needs.backupOld', values: { days } }] : [];
 }
 
 function certificateNeeds(certificates: NonNullable<Known['certificates']>, now: number): Need[] {

@@ -22,6 +22,11 @@ const DISTANCES = [
   ['second', 1000],
 ] as const;
 
+/** The last moment of the last year that calendars can show. A record may have a time beyond it, for which browsers have no date. */
+const LAST = Date.UTC(9999, 11, 31);
+/** A time that can be shown; 0 for what is no number. */
+export const shownTime = (ms: number): number => Math.min(LAST, Math.max(-LAST, Number.isNaN(ms) ? 0 : ms));
+
 export class Formatter {
   /** Latin digits everywhere: columns of numbers line up, and people copy them. */
   readonly locale: string;
@@ -75,7 +80,7 @@ export class Formatter {
 
   /** date and time, to the minute */
   moment(ms: number): string {
-    return this.#date('moment', { dateStyle: 'medium', timeStyle: 'short' }).format(ms);
+    return this.#date('moment', { dateStyle: 'medium', timeStyle: 'short' }).format(shownTime(ms));
   }
 
   /** date and time with the zone */
@@ -88,29 +93,35 @@ export class Formatter {
       minute: '2-digit',
       second: '2-digit',
       timeZoneName: 'short',
-    }).format(ms);
+    }).format(shownTime(ms));
   }
 
   day(ms: number): string {
-    return this.#date('day', { dateStyle: 'medium' }).format(ms);
+    return this.#date('day', { dateStyle: 'medium' }).format(shownTime(ms));
   }
 
   /** A day of a calendar, such as `2026-01-31`, which has no time zone. */
   calendarDay(day: string): string {
     const format = this.#date('calendarDay', { month: 'short', day: 'numeric', timeZone: 'UTC' });
-    return format.format(new Date(`${day}T00:00:00Z`));
+    return format.format(shownTime(Date.parse(`${day}T00:00:00Z`)));
   }
 
   time(ms: number): string {
-    return this.#date('time', { hour: '2-digit', minute: '2-digit' }).format(ms);
+    return this.#date('time', { hour: '2-digit', minute: '2-digit' }).format(shownTime(ms));
+  }
+
+  /** For `dateTime` of a `time` element. */
+  iso(ms: number): string {
+    return new Date(shownTime(ms)).toISOString();
   }
 
   /** `in 3 days`, `2 minutes ago` */
   distance(ms: number, now: number): string {
-    const gap = ms - now;
+    const gap = shownTime(ms) - now;
     for (const [unit, length] of DISTANCES)
       if (Math.abs(gap) >= length || unit === 'second')
-        return this.#relative.format(Math.trunc(gap / length), unit);
+        // What ends in 29 days and 23 hours ends in 30 days; what was 119 seconds ago was 1 minute ago.
+        return this.#relative.format((gap > 0 ? Math.round : Math.trunc)(gap / length), unit);
     return '';
   }
 

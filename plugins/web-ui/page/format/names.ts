@@ -3,12 +3,15 @@
 const LONGEST = 120;
 /** Control characters have pictures of their own (U+2400 on). */
 const PICTURES = 0x2400;
-/** Characters that change the direction, or that nobody sees. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+/** A flag of a part of a country has characters that are invisible elsewhere. */
+const FLAG = '\u{1f3f4}';
+/** Characters that change the direction, or that nobody sees: also letters without a shape, and tags. Emoji need their selectors. */
+const HIDDEN =
+  /\u{1f3f4}[\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\p{Cc}\p{Zl}\p{Zp}\u2800\ufff9-\ufffb]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 function visible(character: string): string {
-  const code = character.charCodeAt(0);
+  if (character.startsWith(FLAG)) return character;
+  const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCharCode(PICTURES + code);
   if (code === 0x7f) return '\u2421';
   return `⟨${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;

@@ -5,7 +5,7 @@ import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field, Notes } from '../parts/field.js';
 import { GenerateButton } from './generate-button.js';
-import { below, hasProblem, type Problems, problemOf } from './problems.js';
+import { below, hasProblem, ownProblem, type Problems, problemOf } from './problems.js';
 import { RecordsField } from './records-field.js';
 import type { FormField, JsonSchema, Values } from './schema.js';
 import { HiddenUntilSeen, JsonField, ListField, SecretField } from './typed-fields.js';
@@ -108,7 +108,8 @@ const textOf = (value: unknown): string =>
 function FieldInput({ field, value, set, problems }: InputProps) {
   const { title, schema, words, input, name, isRequired } = field;
   const { say } = useReader();
-  const problem = input === 'object' || input === 'records' ? problems?.get(name) : problemOf(problems, name);
+  const problem =
+    input === 'object' || input === 'records' ? ownProblem(problems, name) : problemOf(problems, name);
   const id = useId();
   const common = {
     label: title,

@@ -105,10 +105,19 @@ export function typedValue(field: FormField, typed: string): unknown {
 const numberOr = (typed: string): string | number =>
   /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(typed) ? Number(typed) : typed;
 
-/** `undefined` for text that is not JSON. */
+/** As deep as the panel takes a value. */
+const DEEPEST = 100;
+const nestsTooDeep = (value: unknown, depth = 0): boolean =>
+  depth > DEEPEST ||
+  (typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).some((inner) => nestsTooDeep(inner, depth + 1)));
+
+/** `undefined` for text that is not JSON, or that the panel would refuse as too deep: to compare or to send it would overflow the stack. */
 export function jsonOf(typed: string): { readonly value: unknown } | undefined {
   try {
-    return { value: typed.trim() === '' ? undefined : (JSON.parse(typed) as unknown) };
+    const value = typed.trim() === '' ? undefined : (JSON.parse(typed) as unknown);
+    return nestsTooDeep(value) ? undefined : { value };
   } catch {
     return undefined;
   }

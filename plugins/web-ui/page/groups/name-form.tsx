@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
+import { saidAt } from '../api/trouble.js';
 import { isolated } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
@@ -53,7 +54,7 @@ export function NameForm({ before, names, close }: NameFormProps) {
     if (wanted !== '' && wanted !== before && !save.isPending) save.mutate();
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
-  const problem = issues.find(({ path }) => PATHS.has(path))?.message;
+  const problem = saidAt(issues.find(({ path }) => PATHS.has(path)));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field

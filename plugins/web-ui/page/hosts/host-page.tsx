@@ -8,6 +8,7 @@ import { PanelFailure } from '../../../../sdk/failure.js';
 import type { HostsAddInput } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { inboundsQuery } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { InboundChoice } from '../clients/inbound-choice.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
@@ -148,9 +149,9 @@ function Editor({ groupId, initial }: { groupId?: string; initial: Edited }) {
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
   const problems = new Map<string, string>(
-    issues.flatMap(({ path, message }) => {
-      const field = hostFieldOf(path);
-      return field === undefined ? [] : [[field, message] as const];
+    issues.flatMap((issue) => {
+      const field = hostFieldOf(issue.path);
+      return field === undefined ? [] : [[field, saidAt(issue)] as const];
     }),
   );
   if (isTried)

@@ -6,7 +6,9 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { weir } from '../api/panel.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
+import type { HostGroup } from './fields.js';
 import { HostRow } from './host-row.js';
 import { hostSections, movedOrder } from './order.js';
 import { hostsChanged, hostsQuery } from './queries.js';
@@ -25,14 +27,14 @@ export function HostsPage() {
     onError: notifyTrouble,
     onSettled: hostsChanged,
   });
-  const mover = (groupId: string, inboundId: number) => (step: -1 | 1) => {
+  const places = new Map(inbounds.data?.map((one) => [one.id, one.remark || one.tag]));
+  const named = (id: number): string => places.get(id) || String(id);
+  /** The order is worked out when somebody moves one: each depends on all groups. */
+  const mover = (groupId: string, inboundId: number, step: -1 | 1) => {
     const order = movedOrder(groups, { groupId, inboundId, step });
-    return order && !move.isPending ? () => move.mutate(order) : undefined;
+    if (order) move.mutate(order);
   };
-  const named = (id: number): string => {
-    const inbound = inbounds.data?.find((one) => one.id === id);
-    return inbound?.remark || inbound?.tag || String(id);
-  };
+  const { shown, more } = usePortion(sections, 20);
   return (
     <div className="page">
       <div className="page-head">
@@ -47,7 +49,7 @@ export function HostsPage() {
       )}
       {!failed && (hosts.isPending || inbounds.isPending) && <p role="status">{say('loading')}</p>}
       {hosts.data?.length === 0 && <p className="empty">{say('hosts.none')}</p>}
-      {sections.map(({ inboundId, groups: own }) => (
+      {shown.map(({ inboundId, groups: own }) => (
         <section
           key={inboundId}
           className="card"
@@ -63,18 +65,45 @@ export function HostsPage() {
             </Link>
           </div>
           {own.every(({ isDisabled }) => isDisabled) && <p className="hint">{say('hosts.allOff')}</p>}
-          <ol className="hosts">
-            {own.map((group) => (
-              <HostRow
-                key={group.groupId}
-                group={group}
-                mover={mover(group.groupId, inboundId)}
-                others={group.inboundIds.filter((id) => id !== inboundId).map(named)}
-              />
-            ))}
-          </ol>
+          <Rows
+            inboundId={inboundId}
+            groups={own}
+            named={named}
+            isBusy={move.isPending}
+            move={(groupId, step) => mover(groupId, inboundId, step)}
+          />
         </section>
       ))}
+      {more}
     </div>
+  );
+}
+
+interface RowsProps {
+  readonly inboundId: number;
+  readonly groups: readonly HostGroup[];
+  readonly named: (id: number) => string;
+  readonly isBusy: boolean;
+  readonly move: (groupId: string, step: -1 | 1) => void;
+}
+
+function Rows({ inboundId, groups, named, isBusy, move }: RowsProps) {
+  const { shown, more } = usePortion(groups, 50);
+  return (
+    <>
+      <ol className="hosts">
+        {shown.map((group, at) => (
+          <HostRow
+            key={group.groupId}
+            group={group}
+            mover={(step) =>
+              isBusy || groups[at + step] === undefined ? undefined : () => move(group.groupId, step)
+            }
+            others={group.inboundIds.filter((id) => id !== inboundId).map(named)}
+          />
+        ))}
+      </ol>
+      {more}
+    </>
   );
 }

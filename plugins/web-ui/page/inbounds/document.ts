@@ -50,20 +50,26 @@ export function documentOf(stored: Values, schemas: ProtocolsReply): Values {
   return 'settings' in document ? { ...document, settings } : document;
 }
 
-/** The stream with another network or security, with the parts that it needs then. */
+/**
+ * The stream with another network or security: with the parts that it needs then, and without those of the other choices.
+ * `typed`: parts that were typed before, for a reader who chooses back.
+ */
 export function withStream(
   stream: Values,
   network: string,
   security: string,
-  transports: TransportsReply,
+  { networks, securities }: TransportsReply,
+  typed: Values = {},
 ): Values {
   const parts = [
-    transports.networks.find(({ name }) => name === network),
-    transports.securities.find(({ name }) => name === security),
+    networks.find(({ name }) => name === network),
+    securities.find(({ name }) => name === security),
   ];
+  const needed = parts.map((part) => part?.key);
   const made: Record<string, unknown> = { ...stream, network, security };
+  for (const { key } of [...networks, ...securities]) if (!needed.includes(key)) delete made[key];
   for (const part of parts)
-    if (part?.settings && part.key !== '') made[part.key] ??= initialOf(part.settings);
+    if (part?.settings && part.key !== '') made[part.key] ??= typed[part.key] ?? initialOf(part.settings);
   return made;
 }
 

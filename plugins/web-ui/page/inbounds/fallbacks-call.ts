@@ -41,6 +41,8 @@ export const fallbacksQuery = (id: number) =>
         throw error;
       }
     },
+    // Rows begin with what they get first, so that must not be an earlier visit's.
+    gcTime: 0,
   });
 
 /** Resolves with what the panel says, such as that they are idle. */

@@ -1,4 +1,5 @@
 // The form of an inbound: protocol, transport and security, each with the fields of its schema.
+import { useRef } from 'react';
 import { below, hasProblem, type Problems } from '../forms/problems.js';
 import type { JsonSchema, Values } from '../forms/schema.js';
 import { SchemaForm } from '../forms/schema-form.js';
@@ -28,6 +29,7 @@ export interface InboundFieldsProps {
 export function InboundFields({ document, change, schemas, problems, isNew }: InboundFieldsProps) {
   const { say } = useReader();
   const { protocols, transports } = schemas;
+  const typed = useRef<Values>({});
   const protocol = protocols.protocols.find(({ name }) => name === document['protocol']);
   const stream = partOf(document, 'streamSettings');
   const networkName = String(stream['network'] ?? 'tcp');
@@ -41,7 +43,8 @@ export function InboundFields({ document, change, schemas, problems, isNew }: In
   const setStream = (to: string, wanted: string): void => {
     const allowed = securitiesOf(to);
     const safe = allowed.includes(wanted) ? wanted : (allowed[0] ?? wanted);
-    change({ ...document, streamSettings: withStream(stream, to, safe, transports) });
+    typed.current = { ...typed.current, ...stream };
+    change({ ...document, streamSettings: withStream(stream, to, safe, transports, typed.current) });
   };
   const part = (schema: JsonSchema, values: Values, path: string, set: (values: Values) => void) => (
     <SchemaForm

@@ -10,12 +10,14 @@ import { queries } from '../api/queries.js';
 import type { Values } from '../forms/schema.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
+import { conflictsOf, onlyTheirs } from '../parts/conflict.js';
+import { ConflictBox } from '../parts/conflict-box.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { InboundActions } from './actions.js';
-import { Conflict } from './conflict.js';
+import { chosenOf, shownPath, textsOf } from './conflict.js';
 import { anyPort, copyOf } from './copying.js';
-import { documentOf, editOf, mergedAbove, newDocument } from './document.js';
+import { documentOf, editOf, newDocument } from './document.js';
 import { Fallbacks } from './fallbacks.js';
 import { InboundFields } from './inbound-fields.js';
 import { JsonView } from './json-view.js';
@@ -121,11 +123,9 @@ function Editor({ stored, first = {}, schemas }: EditorProps) {
       </div>
       {save.error && <Problem error={save.error} />}
       {theirs && theirs.version !== start?.version && (
-        <Conflict
-          mine={changes}
-          theirs={documentOf(theirs, schemas.protocols)}
-          keep={() => goOn(mergedAbove(before, document, documentOf(theirs, schemas.protocols)))}
-          take={() => goOn(documentOf(theirs, schemas.protocols))}
+        <InboundConflict
+          documents={[before, document, documentOf(theirs, schemas.protocols)]}
+          choose={goOn}
         />
       )}
       <div className="columns">
@@ -158,5 +158,24 @@ function Editor({ stored, first = {}, schemas }: EditorProps) {
       {form}
       {start && FALLBACK_PROTOCOLS.includes(start.protocol) && <Fallbacks id={start.id} />}
     </div>
+  );
+}
+
+interface ConflictProps {
+  /** as the form began, as it is, and as somebody else has saved it */
+  readonly documents: readonly [before: Values, mine: Values, theirs: Values];
+  readonly choose: (merged: Values) => void;
+}
+
+function InboundConflict({ documents, choose }: ConflictProps) {
+  const [before = {}, mine = {}, theirs = {}] = textsOf(...documents);
+  return (
+    <ConflictBox
+      conflicts={conflictsOf(before, mine, theirs)}
+      kept={onlyTheirs(before, mine, theirs)}
+      label={shownPath}
+      shown={(_, value) => value}
+      choose={(chosen) => choose(chosenOf(...documents, chosen))}
+    />
   );
 }

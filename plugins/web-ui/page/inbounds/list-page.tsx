@@ -10,6 +10,7 @@ import { viewOf } from '../clients/view.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { StartOffer } from '../start/offer.js';
 import { ImportSheet } from './import-sheet.js';
@@ -22,6 +23,7 @@ export function InboundsPage() {
   const { say } = useReader();
   const list = useQuery(inboundListQuery);
   const [isImporting, setImporting] = useState(false);
+  const { shown, more } = usePortion(list.data ?? []);
   return (
     <div className="page">
       <div className="page-head">
@@ -44,10 +46,11 @@ export function InboundsPage() {
         <>
           <p className="hint">{say('inbounds.offCost')}</p>
           <ul className="inbounds">
-            {list.data.map((inbound) => (
+            {shown.map((inbound) => (
               <Row key={inbound.id} inbound={inbound} />
             ))}
           </ul>
+          {more}
         </>
       )}
     </div>

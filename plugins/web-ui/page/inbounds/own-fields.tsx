@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DateField, DateInput, DateSegment, Label } from 'react-aria-components';
 import { bytesOfTyped, gigabyteName, typedBytes } from '../format/bytes.js';
+import { shownTime } from '../format/formatter.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { nodesQuery } from '../nodes/queries.js';
@@ -67,7 +68,7 @@ export function EndField(props: OwnProps) {
           className="date"
           granularity="minute"
           hideTimeZone
-          value={fromAbsolute(end, format.timeZone)}
+          value={fromAbsolute(shownTime(end), format.timeZone)}
           onChange={(moment) => moment && set(moment.toDate().getTime())}
         >
           <Label>{say('expiry.moment', { zone: format.timeZone })}</Label>

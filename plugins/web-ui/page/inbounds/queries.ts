@@ -26,6 +26,8 @@ export const inboundQuery = (id: number) =>
   queryOptions({
     queryKey: ['inbounds', 'one', id],
     queryFn: ({ signal }) => weir.inbounds.get({ id }, { signal }),
+    // A form begins with what it gets first, so that must not be an earlier visit's.
+    gcTime: 0,
   });
 export const inboundSchemasQuery = queryOptions({
   queryKey: ['schemas', 'inbounds'],

@@ -4,6 +4,7 @@ import { weir } from '../api/panel.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import type { NodeBody, TypedNode } from './wanted.js';
 
@@ -55,10 +56,12 @@ function Tags({ tags, set, body, id }: TagsProps) {
       weir.nodes.inbounds({ body: { ...body, ...(id !== undefined && { id }) } }, { signal }),
     gcTime: 0,
   });
+  const { shown, more } = usePortion(offered.data ?? []);
   const toggle = (tag: string, isOn: boolean): void =>
     set({ inboundTags: isOn ? [...tags, tag] : tags.filter((other) => other !== tag) });
   if (offered.error) return <Problem error={offered.error} retry={() => void offered.refetch()} />;
-  const lost = tags.filter((tag) => offered.data && !offered.data.some((one) => one.tag === tag));
+  const there = new Set(offered.data?.map(({ tag }) => tag));
+  const lost = tags.filter((tag) => offered.data && !there.has(tag));
   return (
     <fieldset className="checks">
       <legend className="unseen">{say('nodes.adopt')}</legend>
@@ -66,7 +69,7 @@ function Tags({ tags, set, body, id }: TagsProps) {
       {offered.data?.length === 0 && lost.length === 0 && (
         <p className="muted">{say('nodes.adopt.nothing')}</p>
       )}
-      {offered.data?.map(({ tag, remark, protocol, port: at }) => (
+      {shown.map(({ tag, remark, protocol, port: at }) => (
         <label key={tag}>
           <input
             type="checkbox"
@@ -79,6 +82,7 @@ function Tags({ tags, set, body, id }: TagsProps) {
           </span>
         </label>
       ))}
+      {more}
       {lost.map((tag) => (
         <label key={tag}>
           <input type="checkbox" checked onChange={() => toggle(tag, false)} />

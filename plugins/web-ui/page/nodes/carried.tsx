@@ -6,6 +6,7 @@ import { inboundsQuery } from '../api/queries.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { adoptionQuery, nodesChanged, refusedQuery } from './queries.js';
 import type { NodeSync } from './state.js';
@@ -16,6 +17,7 @@ export function Carried({ id, sync }: { id: number; sync: NodeSync | undefined }
   const { say, format } = useReader();
   const inbounds = useQuery(inboundsQuery);
   const carried = inbounds.data?.filter(({ nodeId }) => nodeId === id);
+  const { shown, more } = usePortion(carried ?? []);
   const adoption = useQuery(adoptionQuery(id)).data;
   const reconcile = useMutation({
     mutationFn: () => weir.nodeSync.reconcile({ id }),
@@ -30,7 +32,7 @@ export function Carried({ id, sync }: { id: number; sync: NodeSync | undefined }
         {inbounds.error && <Problem error={inbounds.error} retry={() => void inbounds.refetch()} />}
         {carried?.length === 0 && <p className="muted">{say('nodes.carriesNothing')}</p>}
         <ul className="lines">
-          {carried?.map(({ id: inbound, remark, tag, protocol, port }) => (
+          {shown.map(({ id: inbound, remark, tag, protocol, port }) => (
             <li key={inbound}>
               <bdi className="clip">{shownName(remark || tag)}</bdi>
               <span className="muted" dir="ltr">
@@ -39,6 +41,7 @@ export function Carried({ id, sync }: { id: number; sync: NodeSync | undefined }
             </li>
           ))}
         </ul>
+        {more}
         {sync && (
           <>
             <p className="muted">

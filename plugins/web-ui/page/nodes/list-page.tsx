@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { shownName } from '../format/names.js';
 import { isAbsent } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { NodeSwitch } from './node-switch.js';
 import { typedPlace } from './place.js';
@@ -17,6 +18,7 @@ export function NodesPage() {
   const { say } = useReader();
   const list = useQuery(nodesQuery);
   const sync = useQuery(nodeSyncQuery).data;
+  const { shown, more } = usePortion(treeOf(list.data ?? []));
   if (isAbsent(list.error)) return <p className="page">{say('nodes.absent')}</p>;
   return (
     <div className="page">
@@ -31,7 +33,7 @@ export function NodesPage() {
       {list.data?.length === 0 && <p className="muted">{say('nodes.none')}</p>}
       {list.data && list.data.length > 0 && (
         <ul className="nodes">
-          {treeOf(list.data).map((branch) => (
+          {shown.map((branch) => (
             <Row
               key={branch.key}
               branch={branch}
@@ -40,6 +42,7 @@ export function NodesPage() {
           ))}
         </ul>
       )}
+      {more}
     </div>
   );
 }

@@ -34,7 +34,7 @@ export function Machine({ node }: { node: PanelNode }) {
   return (
     <section className="card" aria-labelledby="machine">
       <h2 id="machine">{say('nodes.machine')}</h2>
-      <dl className="facts">
+      <dl className="machine-facts">
         {facts.map(([name, value]) => (
           <div key={name} className="fact">
             <dt className="muted">{name}</dt>

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
+import { saidAt } from '../api/trouble.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
@@ -96,7 +97,7 @@ export function NodeForm({ id, initial, version, hasToken, done, cancel }: NodeF
   const issues = error instanceof PanelFailure ? error.issues : [];
   const problemOf = (field: ReturnType<typeof fieldOfIssue>) => {
     const issue = issues.find(({ path }) => fieldOfIssue(path) === field);
-    return issue ? { problem: issue.message } : {};
+    return issue ? { problem: saidAt(issue) } : {};
   };
   const isPlaceWrong = typed.place.trim() !== '' && !body;
   return (

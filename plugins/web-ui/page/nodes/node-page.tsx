@@ -87,10 +87,12 @@ function Shown({ node }: { node: PanelNode }) {
   return (
     <>
       <div className="page-head">
-        <h1>
-          <bdi>{shownName(name)}</bdi>
-        </h1>
-        <NodeSwitch node={node} />
+        <div className="node-name">
+          <h1>
+            <bdi>{shownName(name)}</bdi>
+          </h1>
+          <NodeSwitch node={node} />
+        </div>
         <div className="actions">
           <Button className="button" isPending={probe.isPending} onPress={() => probe.mutate()}>
             {say('nodes.probe')}

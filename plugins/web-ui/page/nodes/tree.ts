@@ -15,7 +15,11 @@ export interface Branch {
 export function treeOf(nodes: readonly PanelNode[]): Branch[] {
   const below = new Map<string, PanelNode[]>();
   for (const node of nodes)
-    if (node.transitive) below.set(node.parentGuid, [...(below.get(node.parentGuid) ?? []), node]);
+    if (node.transitive) {
+      const own = below.get(node.parentGuid);
+      if (own) own.push(node);
+      else below.set(node.parentGuid, [node]);
+    }
   const branches: Branch[] = [];
   const placed = new Set<PanelNode>();
   const place = (node: PanelNode, depth: number, key: string): void => {

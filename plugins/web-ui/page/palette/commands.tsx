@@ -1,7 +1,7 @@
 // What the palette can do: pages, actions, and what is found by a name, each with what a choice of it does.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { inboundsQuery, queries } from '../api/queries.js';
+import { inboundsQuery } from '../api/queries.js';
 import { session } from '../api/panel.js';
 import { useIsRunning } from '../api/running.js';
 import { PAGES } from '../app/shell.js';
@@ -39,11 +39,7 @@ export function useActions(showKeys: () => void, follow: (next: Following) => vo
   const { say } = useReader();
   const navigate = useNavigate();
   const theme = preferencesStore.read().theme === 'dark' ? 'light' : 'dark';
-  const logOut = () =>
-    session
-      .logOut()
-      .then(() => queries.clear())
-      .catch(notifyTrouble);
+  const logOut = () => session.logOut().catch(notifyTrouble);
   const action = (id: string, text: string, run: () => unknown): Command => ({
     id,
     kind: 'action',

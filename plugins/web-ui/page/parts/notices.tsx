@@ -40,6 +40,8 @@ export const notify = (text: string, act?: NoticeAct): void => add({ text, act }
 /** Something failed: it stays until it is closed. */
 export const notifyTrouble = (error: unknown): void => add({ error });
 
+export const clearNotices = (): void => put([]);
+
 export function Notices() {
   const shown = useSyncExternalStore(subscribe, () => notices);
   return (

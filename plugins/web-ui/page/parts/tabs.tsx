@@ -1,5 +1,5 @@
 // Links between pages that belong together. A page whose plugin does not run is not offered.
-import { Link, type LinkProps } from '@tanstack/react-router';
+import { Link, type LinkProps, useRouterState } from '@tanstack/react-router';
 import { useIsRunning } from '../api/running.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
@@ -9,18 +9,26 @@ export interface Tab {
   readonly text: MessageKey;
   /** the plugin that answers it */
   readonly plugin?: string;
+  /** the address of one of its records, which has no tab of its own */
+  readonly record?: string;
 }
 
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const { say } = useReader();
   const isRunning = useIsRunning();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   const isOffered = ({ plugin }: Tab): boolean => plugin === undefined || isRunning(plugin, true);
   return (
     <nav aria-label={label}>
       <ul className="tabs">
-        {tabs.filter(isOffered).map(({ to, text }) => (
+        {tabs.filter(isOffered).map(({ to, text, record }) => (
           <li key={to}>
-            <Link to={to} activeOptions={{ includeSearch: false }} className="tab">
+            <Link
+              to={to}
+              activeOptions={{ includeSearch: false }}
+              className="tab"
+              data-here={path === record || undefined}
+            >
               {say(text)}
             </Link>
           </li>

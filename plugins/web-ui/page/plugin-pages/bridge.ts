@@ -24,8 +24,13 @@ export interface BridgeOptions {
   /** the window of the frame, now */
   readonly frame: () => unknown;
   readonly context: () => Context;
-  /** Sends a call that was checked. */
-  readonly send: (method: string, path: string, body: string | undefined) => Promise<Answered>;
+  /** Sends a call that was checked; `signal` aborts when nobody waits for it any more. `body` is a text of the frame. */
+  readonly send: (
+    method: string,
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<Answered>;
   readonly now: () => number;
   readonly onHeight: (pixels: number) => void;
   readonly onTitle: (text: string) => void;
@@ -44,6 +49,8 @@ const SECOND = 1000;
 export class Bridge {
   readonly #options: BridgeOptions;
   #port: Port | undefined;
+  /** of the document that has the port */
+  #calls = new AbortController();
   #open = 0;
   #since = 0;
   #received = 0;
@@ -68,8 +75,9 @@ export class Bridge {
 
   /** Each document in the frame has its own port; an earlier one hears nothing more. */
   connect(port: Port): void {
-    this.#port?.close();
+    this.#drop();
     this.#port = port;
+    this.#calls = new AbortController();
     port.onmessage = ({ data }) => {
       if (!this.#isEnded && this.#port === port && !this.#floods()) this.#take(port, data);
     };
@@ -83,8 +91,14 @@ export class Bridge {
 
   end(): void {
     this.#isEnded = true;
+    this.#drop();
+  }
+
+  /** What was asked through the port is not for the next document: a call may wait for a login for hours. */
+  #drop(): void {
     this.#port?.close();
     this.#port = undefined;
+    this.#calls.abort();
   }
 
   #floods(): boolean {
@@ -117,18 +131,15 @@ export class Bridge {
     const refuse = (status: number, error: string) => answer({ status, error });
     if (typeof method !== 'string' || typeof path !== 'string' || !isAllowed(this.#options.api, method, path))
       return refuse(403, 'the page of the plugin has not declared this call');
-    let json: string | undefined;
-    try {
-      json = body === undefined ? undefined : JSON.stringify(body);
-    } catch {
-      return refuse(400, 'the body is not valid JSON');
-    }
-    if (json !== undefined && (method === 'GET' || json.length > MOST_BODY))
+    // Not made into JSON here: that of a list without items, or of parts that are shared, would stall the page.
+    if (body !== undefined && typeof body !== 'string') return refuse(400, 'the body is not valid JSON text');
+    if (body !== undefined && (method === 'GET' || body.length > MOST_BODY))
       return refuse(400, method === 'GET' ? 'GET has no body' : 'the body is too long');
     if (this.#open >= MOST_AT_ONCE) return refuse(429, `at most ${MOST_AT_ONCE} calls at once`);
+    const { signal } = this.#calls;
     this.#open++;
     try {
-      const { status, body: answered } = await this.#options.send(method, path, json);
+      const { status, body: answered } = await this.#options.send(method, path, body, signal);
       answer(
         status < 400
           ? { status, body: answered }

@@ -1,8 +1,9 @@
 // The page of a plugin, in a frame that has no origin: it reaches neither this page nor the API, but for the bridge.
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { pageUrl } from '../api/panel.js';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { pageUrl, session } from '../api/panel.js';
+import { shownName } from '../format/names.js';
 import { useReader, usePreferences } from '../language/context.js';
 import { useColorScheme } from '../parts/color-scheme.js';
 import { Bridge, type Context } from './bridge.js';
@@ -10,6 +11,8 @@ import { pluginPagesQuery, sendCall, type ShownPage, titleIn } from './queries.j
 import './plugin-pages.css';
 
 const COLORS = ['page', 'surface', 'text', 'muted', 'line', 'accent', 'on-accent', 'good', 'warn', 'bad'];
+
+const DIALOG = '[role=dialog], [role=alertdialog]';
 
 const colorsNow = (): Record<string, string> => {
   const style = getComputedStyle(document.documentElement);
@@ -21,11 +24,13 @@ export function PluginPagePage() {
   const { plugin, page: key } = useSearch({ from: '/admin/plugin-page' });
   const pages = useQuery(pluginPagesQuery);
   const shown = pages.data?.find((page) => page.plugin === plugin && page.key === key);
-  if (shown) return <Framed key={`${plugin}/${key}`} shown={shown} />;
+  // No browser keeps a frame from taking the focus, and with it what is typed: it is not there while a login is open.
+  const hasSession = useSyncExternalStore(session.subscribe, session.state).kind === 'in';
+  if (shown && hasSession) return <Framed key={`${plugin}/${key}`} shown={shown} />;
   return (
     <div className="page">
       <h1>{say('pluginPages.title')}</h1>
-      <p role="status">{say(pages.isPending ? 'loading' : 'pluginPages.gone')}</p>
+      {hasSession && <p role="status">{say(pages.isPending ? 'loading' : 'pluginPages.gone')}</p>}
     </div>
   );
 }
@@ -36,7 +41,8 @@ function Framed({ shown }: { shown: ShownPage }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const bridge = useRef<Bridge>(undefined);
   const [subtitle, setSubtitle] = useState('');
-  const [isStopped, setIsStopped] = useState(false);
+  /** why it was taken out */
+  const [stopped, setStopped] = useState<'pluginPages.stopped' | 'pluginPages.tookKeys'>();
   const context = useRef<Omit<Context, 'colors'>>(undefined);
   context.current = { theme, language: language.key, dir: language.direction };
   const title = titleIn(shown, language.key);
@@ -53,13 +59,20 @@ function Framed({ shown }: { shown: ShownPage }) {
         if (frame.current) frame.current.height = String(pixels);
       },
       onTitle: setSubtitle,
-      onFlood: () => setIsStopped(true),
+      onFlood: () => setStopped('pluginPages.stopped'),
     });
     bridge.current = made;
+    const look = (): void => {
+      // What somebody types into a dialog is not for it.
+      if (document.activeElement === frame.current && document.querySelector(DIALOG))
+        setStopped('pluginPages.tookKeys');
+    };
+    addEventListener('blur', look);
     addEventListener('message', made.hear);
     if (frame.current)
       frame.current.src = new URL(`plugin-pages/${shown.plugin}/${shown.key}/${shown.entry}`, pageUrl).href;
     return () => {
+      removeEventListener('blur', look);
       removeEventListener('message', made.hear);
       made.end();
     };
@@ -81,12 +94,12 @@ function Framed({ shown }: { shown: ShownPage }) {
         {subtitle !== '' && (
           <>
             {' · '}
-            <bdi>{subtitle}</bdi>
+            <bdi>{shownName(subtitle)}</bdi>
           </>
         )}
       </p>
-      {isStopped ? (
-        <p role="alert">{say('pluginPages.stopped')}</p>
+      {stopped ? (
+        <p role="alert">{say(stopped)}</p>
       ) : (
         <iframe ref={frame} className="plugin-frame" title={title} sandbox="allow-scripts" height="480" />
       )}

@@ -1,8 +1,10 @@
 // The pages that plugins add, and the calls that their frames ask for.
 import { queryOptions } from '@tanstack/react-query';
+import { limitedText } from '../api/limited-text.js';
 import { panelUrl, session, weir } from '../api/panel.js';
 import type { Answered } from './bridge.js';
 
+/** bytes */
 const MOST_ANSWER = 4 * 1024 * 1024;
 
 export const pluginPagesQuery = queryOptions({
@@ -18,13 +20,19 @@ export const titleIn = ({ titles }: Pick<ShownPage, 'titles'>, language: string)
     ?.text ?? '';
 
 /** Sends a call of a frame, which the bridge has checked, with the session of the admin. */
-export async function sendCall(method: string, path: string, body: string | undefined): Promise<Answered> {
+export async function sendCall(
+  method: string,
+  path: string,
+  body: string | undefined,
+  signal: AbortSignal,
+): Promise<Answered> {
   const response = await session.fetch(new URL(`panel/api/${path}`, panelUrl), {
     method,
     redirect: 'error',
+    signal,
     ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
   });
-  const text = await response.text();
-  if (text.length > MOST_ANSWER) throw new Error('the answer is too long');
+  const text = await limitedText(response, MOST_ANSWER);
+  if (text === undefined) throw new Error('the answer is too long');
   return { status: response.status, body: JSON.parse(text) as unknown };
 }

@@ -11,6 +11,8 @@ export interface Preferences {
   readonly calendar: '' | 'gregory' | 'persian';
   /** whether single keys, such as j and k, do something */
   readonly singleKeys: boolean;
+  /** columns of the list of clients, with commas between them; blank: the usual ones */
+  readonly clientColumns: string;
 }
 
 export const DEFAULTS: Preferences = {
@@ -20,6 +22,7 @@ export const DEFAULTS: Preferences = {
   timeZone: '',
   calendar: '',
   singleKeys: true,
+  clientColumns: '',
 };
 
 export interface PreferencesStore {

@@ -6,6 +6,7 @@ import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { balancersQuery, probesQuery } from './queries.js';
 
 interface BalancerLiveProps {
@@ -39,19 +40,20 @@ export function BalancerLive({ tag, choices }: BalancerLiveProps) {
     onError: notifyTrouble,
     onSettled: () => queries.invalidateQueries({ queryKey: balancersQuery.queryKey }),
   });
+  const { shown, more } = usePortion(live?.selected ?? []);
   if (!live) return null;
   if (!live.running) return <p className="muted">{say('routing.balancer.notRunning')}</p>;
   const override = change.isPending ? change.variables.target : live.override;
-  const selected = live.selected ?? [];
   return (
     <div className="stack">
       <ul className="routing-tags">
-        {selected.map((one) => (
+        {shown.map((one) => (
           <li key={one}>
             <Probed tag={one} />
           </li>
         ))}
       </ul>
+      {more}
       <Choice
         label={say('routing.balancer.override', { name: isolated(tag) })}
         value={override}

@@ -10,10 +10,10 @@ import { useDraftState } from './use-draft.js';
 import './routing.css';
 
 const TABS: readonly Tab[] = [
-  { to: '/routing/outbounds', text: 'routing.outbounds' },
-  { to: '/routing/rules', text: 'routing.rules' },
-  { to: '/routing/balancers', text: 'routing.balancers' },
-  { to: '/routing/lists', text: 'routing.lists' },
+  { to: '/routing/outbounds', text: 'routing.outbounds', record: '/routing/outbound' },
+  { to: '/routing/rules', text: 'routing.rules', record: '/routing/rule' },
+  { to: '/routing/balancers', text: 'routing.balancers', record: '/routing/balancer' },
+  { to: '/routing/lists', text: 'routing.lists', record: '/routing/list' },
   { to: '/routing/tunnels', text: 'routing.tunnels' },
 ];
 

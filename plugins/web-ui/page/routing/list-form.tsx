@@ -3,6 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
+import { whenLeft } from '../api/leaving.js';
+import { session } from '../api/panel.js';
+import { saidAt } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
 import { Field } from '../parts/field.js';
@@ -17,6 +20,7 @@ const TICKS: readonly (readonly ['prepend' | 'allowPrivate' | 'allowInsecure', M
 const FIELDS = ['url', 'remark', 'tagPrefix', 'updateInterval'];
 /** by the list, `new` for one that is not there yet */
 const typing = new Map<string, TypedList>();
+whenLeft(session, () => typing.clear());
 addEventListener('beforeunload', (event) => {
   if (typing.size > 0) event.preventDefault();
 });
@@ -49,7 +53,7 @@ export function ListForm({ name, initial, isOld, save, cancel }: ListFormProps) 
   const issues = run.error instanceof PanelFailure ? run.error.issues : [];
   const problemOf = (path: string) => {
     const issue = issues.find((one) => one.path === path);
-    return issue ? { problem: issue.message } : {};
+    return issue ? { problem: saidAt(issue) } : {};
   };
   const isElsewhere = issues.length === 0 || issues.some(({ path }) => !FIELDS.includes(path));
   return (

@@ -8,6 +8,7 @@ import { weir } from '../api/panel.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { ConfirmSheet } from './confirm-sheet.js';
 import { fetchesQuery, fetchList } from './list-fetch.js';
@@ -142,18 +143,20 @@ function Contents({
   list: OutboundList;
 }) {
   const { say } = useReader();
+  const { shown, more } = usePortion(outboundTags);
   return (
     <>
       {outboundCount > 0 && (
         <details className="fold">
           <summary>{say('routing.list.inForce', { count: outboundCount })}</summary>
           <ul className="routing-tags">
-            {outboundTags.map((tag) => (
+            {shown.map((tag) => (
               <li key={tag} className="tag">
                 <bdi>{shownName(tag)}</bdi>
               </li>
             ))}
           </ul>
+          {more}
         </details>
       )}
       {leftOutCount > 0 && (

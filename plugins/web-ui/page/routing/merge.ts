@@ -7,9 +7,15 @@ export type Fields = Readonly<Record<string, string>>;
 /** Entries by tag; a second one with a tag has a key of its own. */
 function keyed(kind: string, list: readonly Entry[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
+  /** how many have had a tag, so that thousands with the same one do not look for a key one after the other */
+  const counts = new Map<string, number>();
   for (const entry of list) {
-    let key = `${kind} ${tagOf(entry)}`;
-    while (entries.has(key)) key += ' ';
+    const first = `${kind} ${tagOf(entry)}`;
+    let count = counts.get(first) ?? 0;
+    let key = first;
+    do key = ++count === 1 ? first : `${first} (${count})`;
+    while (entries.has(key));
+    counts.set(first, count);
     entries.set(key, entry);
   }
   return entries;

@@ -118,10 +118,16 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
+/** Undefined for another protocol, also where its name is that of something that each object has. */
+export function kindOf(outbound: Entry): Kind | undefined {
+  const protocol = textOf(outbound['protocol']);
+  return Object.hasOwn(KINDS, protocol) ? KINDS[protocol] : undefined;
+}
+
 type Path = readonly (string | number)[];
 
 function pathOf(outbound: Entry, { from, path }: OutboundField): Path {
-  const kind = KINDS[textOf(outbound['protocol'])];
+  const kind = kindOf(outbound);
   if (from === 'outbound' || !kind?.servers) return path;
   const isFlat = valueAt(outbound, ['settings', 'address']) !== undefined;
   const at: Path = isFlat ? ['settings'] : ['settings', kind.servers, 0];

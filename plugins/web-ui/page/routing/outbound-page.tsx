@@ -7,7 +7,7 @@ import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
 import { issuesAt } from './draft-store.js';
 import { JsonField } from './json-field.js';
-import { fieldValue, isAt, KINDS, type OutboundField, withField } from './outbound-kinds.js';
+import { fieldValue, isAt, kindOf, type OutboundField, withField } from './outbound-kinds.js';
 import { TestButton, TestResult } from './outbound-test.js';
 import { draft, testsQuery } from './queries.js';
 import { type Entry, listOf, replaced, tagOf, textOf } from './template.js';
@@ -38,7 +38,7 @@ export function OutboundPage() {
   const set = (next: Entry): void => draft.changeList('outbounds', (list) => replaced(list, at, next));
   const tag = tagOf(outbound);
   const protocol = textOf(outbound['protocol']);
-  const kind = KINDS[protocol];
+  const kind = kindOf(outbound);
   const problemOf = (matches: (path: string) => boolean) => {
     const found = problems.find(({ path }) => matches(path));
     return found ? { problem: found.message } : {};

@@ -6,6 +6,7 @@ import { Button } from 'react-aria-components';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
+import { usePortion } from '../parts/portion.js';
 import { issuesAt } from './draft-store.js';
 import { FromLink } from './from-link.js';
 import { addressOf, KINDS } from './outbound-kinds.js';
@@ -15,14 +16,19 @@ import { type Entry, freeTag, listOf, moved, tagOf, textOf } from './template.js
 import { removed } from './removed.js';
 import { useDraftState } from './use-draft.js';
 
+/** Of the tags that lists and plugins add. */
+const MOST_OTHERS = 100;
+
 export function OutboundsPage() {
   const { say } = useReader();
   const state = useDraftState();
   const otherTags = useQuery(templateQuery).data?.otherTags ?? [];
   const traffic = useQuery(outboundTrafficQuery).data;
   const tests = useQuery(testsQuery).data;
+  const list = listOf(state?.now ?? {}, 'outbounds');
+  const { shown, more } = usePortion(list);
   if (!state) return null;
-  const list = listOf(state.now, 'outbounds');
+  const byTag = new Map(traffic?.map((row) => [row.tag, row]));
   const isFixed = draft.hasBroken;
   return (
     <section className="stack" aria-labelledby="outbounds">
@@ -32,10 +38,10 @@ export function OutboundsPage() {
       </div>
       <p className="hint">{say('routing.firstIsDefault')}</p>
       <ul className="routing-list">
-        {list.map((outbound, at) => {
+        {shown.map((outbound, at) => {
           const tag = tagOf(outbound);
           const name = shownName(tag) || say('routing.noTag');
-          const moves = traffic?.find((row) => row.tag === tag);
+          const moves = byTag.get(tag);
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: tags may be blank or twice while they are typed
             <li key={`${at} ${tag}`} className="card routing-row">
@@ -89,11 +95,14 @@ export function OutboundsPage() {
           );
         })}
       </ul>
+      {more}
       {list.length === 0 && <p className="muted">{say('routing.noOutbounds')}</p>}
       <NewOutbound list={list} />
       {otherTags.length > 0 && (
         <p className="muted">
-          {say('routing.otherTags')} <bdi dir="ltr">{otherTags.map(shownName).join(', ')}</bdi>
+          {say('routing.otherTags')}{' '}
+          <bdi dir="ltr">{otherTags.slice(0, MOST_OTHERS).map(shownName).join(', ')}</bdi>
+          {otherTags.length > MOST_OTHERS && ' …'}
         </p>
       )}
     </section>

@@ -1,6 +1,7 @@
 // What the pages of routing ask the panel for, and the draft that they share.
 import { queryOptions } from '@tanstack/react-query';
 import type { EngineTestOutboundReply } from '../../../../sdk/index.js';
+import { whenLeft } from '../api/leaving.js';
 import { session, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
 import { isAbsent } from '../api/trouble.js';
@@ -24,9 +25,7 @@ export const draft = new TemplateDraft();
 addEventListener('beforeunload', (event) => {
   if (draft.isChanged) event.preventDefault();
 });
-session.subscribe(() => {
-  if (session.state().kind === 'out') draft.forget();
-});
+whenLeft(session, () => draft.forget());
 
 export const templateQuery = queryOptions({
   queryKey: ['routing', 'template'],

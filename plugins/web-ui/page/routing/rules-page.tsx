@@ -4,6 +4,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Switch } from 'react-aria-components';
 import { useReader } from '../language/context.js';
+import { usePortion } from '../parts/portion.js';
 import { issuesAt } from './draft-store.js';
 import { draft } from './queries.js';
 import { RouteTest } from './route-test.js';
@@ -30,8 +31,9 @@ export function RulesPage() {
       list.current?.querySelector<HTMLButtonElement>(`[data-move="${last.to} ${by}"]:not([disabled])`);
     (button(last.by) ?? button(-last.by))?.focus();
   }, [last]);
+  const rules = listOf(state?.now ?? {}, 'rules');
+  const { shown, more } = usePortion(rules);
   if (!state) return null;
-  const rules = listOf(state.now, 'rules');
   const isFixed = draft.hasBroken;
   const move = (from: number, by: 1 | -1): void => {
     const to = from + by;
@@ -55,7 +57,7 @@ export function RulesPage() {
       <p className="hint">{say('routing.firstDecides')}</p>
       {rules.length === 0 && <p className="muted">{say('routing.noRules')}</p>}
       <ol className="routing-list" ref={list}>
-        {rules.map((rule, at) => (
+        {shown.map((rule, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a rule has no name, and its place is what is shown
           <li key={at} className="card routing-row">
             <div className="routing-name">
@@ -111,6 +113,7 @@ export function RulesPage() {
           </li>
         ))}
       </ol>
+      {more}
       <p role="status" className="unseen">
         {last && say('routing.movedTo', { place: last.to + 1, count: rules.length })}
       </p>

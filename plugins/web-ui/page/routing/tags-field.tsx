@@ -5,6 +5,9 @@ import { Button } from 'react-aria-components';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 
+/** Lists of outbounds may bring tens of thousands. */
+const MOST_OFFERED = 100;
+
 export interface TagsFieldProps {
   readonly label: string;
   readonly hint: string;
@@ -68,7 +71,8 @@ export function TagsField({ label, hint, tags, set, offered, problem }: TagsFiel
       </span>
       <datalist id={`${id}-offered`}>
         {offered
-          .filter((tag) => !tags.includes(tag))
+          .filter((tag) => tag.includes(typed) && !tags.includes(tag))
+          .slice(0, MOST_OFFERED)
           .map((tag) => (
             <option key={tag} value={tag} />
           ))}

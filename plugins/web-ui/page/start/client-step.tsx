@@ -6,6 +6,7 @@ import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { fieldOfPath, wholeOf } from '../clients/fields.js';
 import { bytesOfTyped, gigabyteName } from '../format/bytes.js';
 import { usePreferences, useReader } from '../language/context.js';
@@ -44,7 +45,7 @@ export function ClientStep({ typed, set, again }: StepProps & { readonly again: 
     },
   });
   const issues = make.error instanceof PanelFailure ? make.error.issues : [];
-  const nameProblem = issues.find(({ path }) => fieldOfPath(path) === 'email')?.message;
+  const nameProblem = saidAt(issues.find(({ path }) => fieldOfPath(path) === 'email'));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (totalGB !== undefined && isDays && !make.isPending) make.mutate(typed.email.trim());

@@ -5,6 +5,7 @@ import type { FormEvent } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { certificatesQuery, queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { wholeOf } from '../clients/fields.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
@@ -37,9 +38,9 @@ export function InboundStep({ typed, set }: StepProps) {
   const { error } = make;
   const refused: Partial<Record<InboundField, string>> = {};
   if (error instanceof PanelFailure) {
-    for (const { path, message } of error.issues) {
-      const field = fieldOfIssue(path);
-      if (field) refused[field] ??= message;
+    for (const issue of error.issues) {
+      const field = fieldOfIssue(issue.path);
+      if (field) refused[field] ??= saidAt(issue);
     }
     if (isPortTaken(error.code)) refused.port = say('start.portTaken');
   }

@@ -12,9 +12,11 @@ export function StartOffer() {
     <section className="card">
       <h2>{say('start.title')}</h2>
       <p>{say('start.offer')}</p>
-      <Link to="/start" className="button main">
-        {say('start.begin')}
-      </Link>
+      <div className="actions">
+        <Link to="/start" className="button main">
+          {say('start.begin')}
+        </Link>
+      </div>
     </section>
   );
 }

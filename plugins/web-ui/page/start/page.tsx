@@ -12,12 +12,12 @@ import { type Draft, useDraft } from '../parts/draft.js';
 import { Problem } from '../parts/problem.js';
 import { ClientStep } from './client-step.js';
 import { InboundStep } from './inbound-step.js';
-import { anyPort, blankTyped, type Typed } from './recipes.js';
+import { anyPort, blankTyped, publicHost, type Typed } from './recipes.js';
 import './start.css';
 
 export function StartPage() {
   const { say } = useReader();
-  const [blank] = useState(() => blankTyped(location.hostname, anyPort()));
+  const [blank] = useState(() => blankTyped(publicHost(location.hostname), anyPort()));
   const draft = useDraft<Typed>('start', blank);
   const { inboundId, made } = draft.value;
   const step = made !== '' ? 3 : inboundId > 0 ? 2 : 1;

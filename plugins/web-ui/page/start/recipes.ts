@@ -1,5 +1,6 @@
 // Recipes for a first inbound: what of an inbound each sets, and what it needs.
 import type { CertificatesListReply, InboundsAddInput } from '../../../../sdk/index.js';
+import { isLoopback } from '../clients/link-host.js';
 
 export const RECIPES = ['reality', 'tls', 'shadowsocks'] as const;
 export type Recipe = (typeof RECIPES)[number];
@@ -20,6 +21,9 @@ export interface Typed {
   /** name of the client once it is made; blank before */
   readonly made: string;
 }
+
+/** The host of the page, unless it is the end of a tunnel: clients cannot connect to that. */
+export const publicHost = (host: string): string => (isLoopback(host) ? '' : host);
 
 export const blankTyped = (host: string, port: number): Typed => ({
   recipe: 'reality',

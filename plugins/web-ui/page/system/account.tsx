@@ -3,8 +3,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
-import { weir } from '../api/panel.js';
+import { session, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
@@ -30,15 +31,17 @@ export function Account() {
   const values: Values = { name: own ?? '', old: '', fresh: '', code: '', ...typed };
   const save = useMutation({
     mutationFn: () =>
-      weir.settings.updateUser({
-        body: {
-          oldUsername: own ?? '',
-          oldPassword: values.old,
-          newUsername: values.name.trim(),
-          newPassword: values.fresh,
-          ...(needsCode && { twoFactorCode: values.code.trim() }),
-        },
-      }),
+      session.renaming(values.name.trim(), () =>
+        weir.settings.updateUser({
+          body: {
+            oldUsername: own ?? '',
+            oldPassword: values.old,
+            newUsername: values.name.trim(),
+            newPassword: values.fresh,
+            ...(needsCode && { twoFactorCode: values.code.trim() }),
+          },
+        }),
+      ),
     gcTime: 0,
     onSuccess: () => {
       notify(say('edit.done'));
@@ -52,7 +55,7 @@ export function Account() {
   };
   const issues = save.error instanceof PanelFailure ? save.error.issues : [];
   const field = (name: keyof Values) => {
-    const problem = issues.find(({ path }) => path === PATHS[name])?.message;
+    const problem = saidAt(issues.find(({ path }) => path === PATHS[name]));
     return {
       value: values[name],
       onChange: (value: string) => setTyped((now) => ({ ...now, [name]: value })),

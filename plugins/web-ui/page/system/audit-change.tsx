@@ -68,7 +68,7 @@ export function AuditChange({ change, isFirst, isLast }: AuditChangeProps) {
           </>
         )}
         {' · '}
-        <time dateTime={new Date(at).toISOString()} title={format.exactly(at)}>
+        <time dateTime={format.iso(at)} title={format.exactly(at)}>
           {format.moment(at)}
         </time>
       </p>

@@ -7,6 +7,7 @@ import './system.css';
 const TABS: readonly Tab[] = [
   { to: '/system/plugins', text: 'system.plugins' },
   { to: '/system/access', text: 'system.access' },
+  { to: '/system/roles', text: 'roles.title', plugin: 'roles' },
   { to: '/system/settings', text: 'system.settings' },
   { to: '/system/audit', text: 'system.audit', plugin: 'audit' },
   { to: '/system/logs', text: 'system.logs', plugin: 'panel-logs' },

@@ -56,7 +56,12 @@ export function PluginsPage() {
           <PluginEntry key={plugin.name} plugin={plugin} ask={setAsked} />
         ))}
       </ul>
-      <SwitchDialog change={asked} close={() => setAsked(undefined)} />
+      <SwitchDialog
+        change={asked}
+        close={() => setAsked(undefined)}
+        // One that is off is not in the list: its name waits for whoever wants it back.
+        done={({ name: changed, enable }) => setName(enable ? '' : changed)}
+      />
     </div>
   );
 }
@@ -116,13 +121,22 @@ function PluginEntry({ plugin, ask }: { plugin: ListedPlugin; ask: (change: Chan
 }
 
 /** The panel says who needs the plugin, if that forbids it. */
-function SwitchDialog({ change, close }: { change: Change | undefined; close: () => void }) {
+function SwitchDialog({
+  change,
+  close,
+  done,
+}: {
+  change: Change | undefined;
+  close: () => void;
+  done: (change: Change) => void;
+}) {
   const { say } = useReader();
   const run = useMutation({
     mutationFn: ({ name, enable }: Change) => weir.system.plugins.setEnable({ name, body: { enable } }),
-    onSuccess: ({ restarting }) => {
+    onSuccess: ({ restarting }, switched) => {
       notify(say(restarting ? 'system.restarts' : 'system.nothingToDo'));
       void queries.invalidateQueries({ queryKey: ['plugins'] });
+      done(switched);
       close();
     },
   });
@@ -141,6 +155,7 @@ function SwitchDialog({ change, close }: { change: Change | undefined; close: ()
       role="alertdialog"
     >
       <p>{say('system.cost')}</p>
+      {change?.name === 'web-ui' && !change.enable && <strong>{say('system.costPage')}</strong>}
       {run.error && <Problem error={run.error} />}
       <div className="actions end">
         <Button className="button" onPress={leave} isDisabled={run.isPending}>

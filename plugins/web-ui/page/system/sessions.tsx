@@ -6,6 +6,7 @@ import { queries } from '../api/queries.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notify, notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { sessionsQuery } from './queries.js';
 
@@ -20,6 +21,7 @@ export function Sessions() {
     onSettled: () => void queries.invalidateQueries({ queryKey: ['access', 'sessions'] }),
   });
   const all = sessions.data ?? [];
+  const { shown, more } = usePortion(all);
   return (
     <section className="card" aria-labelledby="sessions">
       <div className="card-head">
@@ -37,7 +39,7 @@ export function Sessions() {
       {sessions.error && <Problem error={sessions.error} retry={() => void sessions.refetch()} />}
       {sessions.isPending && <p className="muted">{say('loading')}</p>}
       <ul className="system-list">
-        {all.map(({ id, username, lastUsedAt, createdAt, ip, userAgent, current }) => (
+        {shown.map(({ id, username, lastUsedAt, createdAt, ip, userAgent, current }) => (
           <li key={id} className="card" data-session={current ? 'current' : 'other'}>
             <div className="card-head">
               <strong>
@@ -68,6 +70,7 @@ export function Sessions() {
           </li>
         ))}
       </ul>
+      {more}
     </section>
   );
 }

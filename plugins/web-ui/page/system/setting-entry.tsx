@@ -26,12 +26,10 @@ export interface SettingEntryProps {
 export function SettingEntry(props: SettingEntryProps) {
   const { row, values, change, secret, changeSecret, problems, variable, isElsewhere, isChanged } = props;
   const { field } = row;
-  const { name, schema, words, input, title } = field;
+  const { name, schema, words, title } = field;
   const { say } = useReader();
   const hint = useId();
   const isFixed = variable !== undefined || isElsewhere;
-  // The other inputs show these texts themselves.
-  const isBare = isFixed || ((input === 'boolean' || input === 'choice') && !words.secret);
   const problem = problems.get(name);
   const isOther = differs(row, values);
   const standard = useShown(schema.default, words.unit);
@@ -40,7 +38,7 @@ export function SettingEntry(props: SettingEntryProps) {
       <fieldset
         className="setting"
         aria-label={title}
-        aria-describedby={isBare ? hint : undefined}
+        aria-describedby={isFixed ? hint : undefined}
         data-changed={isChanged || undefined}
       >
         {isFixed && <FixedValue {...props} />}
@@ -56,7 +54,8 @@ export function SettingEntry(props: SettingEntryProps) {
         {!isFixed && !words.secret && (
           <SchemaField field={field} values={values} change={change} problems={problems} />
         )}
-        {isBare && (
+        {isFixed && (
+          // Inputs show these texts themselves.
           <div id={hint}>
             {schema.description !== undefined && <p className="hint">{schema.description}</p>}
             {problem !== undefined && <p className="field-problem">{problem}</p>}

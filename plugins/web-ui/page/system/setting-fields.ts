@@ -31,14 +31,21 @@ export const rowsOf = (plugins: readonly PluginSettings[]): SettingRow[] =>
 export const differs = ({ field: { name, schema } }: SettingRow, values: Values): boolean =>
   schema.default !== undefined && !isSame(values[name], schema.default);
 
-/** Whether the row has each word in a name, a title or its description. */
-export function matches({ plugin, section, field }: SettingRow, search: string): boolean {
-  const text = [field.name, field.title, field.schema.description, section, plugin].join(' ').toLowerCase();
+const hasWords = (texts: readonly (string | undefined)[], search: string): boolean => {
+  const text = texts.join(' ').toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
-}
+};
+
+/** Whether the row has each word in a name, a title or its description. */
+export const matches = ({ plugin, section, field }: SettingRow, search: string): boolean =>
+  hasWords([field.name, field.title, field.schema.description, section, plugin], search);
+
+/** 0 if the words are in what the setting is called, 1 if they are only in what is said of it. */
+const distance = ({ field }: SettingRow, search: string): number =>
+  Number(!hasWords([field.name, field.title], search));
 
 export interface Looked {
   readonly search: string;
@@ -67,16 +74,28 @@ export interface SettingSection {
   readonly rows: readonly SettingRow[];
 }
 
-/** By section, in the order of the titles. Two plugins may have sections of the same title. */
-export function sectionsOfRows(rows: readonly SettingRow[]): SettingSection[] {
+/** By section, in the order of the titles; what a search means by its name comes first. Two plugins may have sections of the same title. */
+export function sectionsOfRows(rows: readonly SettingRow[], search = ''): SettingSection[] {
+  const near = new Map(rows.map((row) => [row, distance(row, search.trim())]));
+  const nearest = (own: readonly SettingRow[]) => Math.min(...own.map((row) => near.get(row) ?? 1));
   const sections = new Map<string, SettingRow[]>();
   for (const row of rows) {
     const key = JSON.stringify([row.section, row.plugin]);
     sections.set(key, [...(sections.get(key) ?? []), row]);
   }
   return [...sections]
-    .map(([key, own]) => ({ key, title: own[0]?.section ?? '', plugin: own[0]?.plugin ?? '', rows: own }))
-    .sort((a, b) => a.title.localeCompare(b.title) || a.plugin.localeCompare(b.plugin));
+    .map(([key, own]) => ({
+      key,
+      title: own[0]?.section ?? '',
+      plugin: own[0]?.plugin ?? '',
+      rows: [...own].sort((a, b) => nearest([a]) - nearest([b])),
+    }))
+    .sort(
+      (a, b) =>
+        nearest(a.rows) - nearest(b.rows) ||
+        a.title.localeCompare(b.title) ||
+        a.plugin.localeCompare(b.plugin),
+    );
 }
 
 function blankOf({ input, schema }: FormField): unknown {

@@ -6,6 +6,7 @@ import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { pageUrl, weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import type { Values } from '../forms/schema.js';
 import { costOf } from '../forms/values.js';
 import { useReader } from '../language/context.js';
@@ -91,11 +92,11 @@ export function SettingsForm(props: SettingsFormProps) {
   const isAsSent = (name: string) => JSON.stringify(save.variables?.[name]) === JSON.stringify(sent[name]);
   const problems = new Map(
     issues
-      .map(({ path, message }) => [settingOf(path), message] as const)
+      .map((issue) => [settingOf(issue.path), saidAt(issue)] as const)
       .filter(([name]) => changed.has(name) && isAsSent(name)),
   );
   const touched = new Set([...changed, ...problems.keys()]);
-  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }));
+  const sections = sectionsOfRows(shownRows(rows, { search, extent, values, touched }), search);
   const isSearching = search.trim() !== '' || extent === 'differing';
   const submit = (event: FormEvent): void => {
     event.preventDefault();

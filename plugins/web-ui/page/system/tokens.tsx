@@ -5,22 +5,28 @@ import { Button, Form, Switch } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { saidAt } from '../api/trouble.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Copy } from '../parts/copy.js';
 import { Field } from '../parts/field.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
+import { useIsRunning } from '../api/running.js';
+import { rolesQuery } from '../roles/queries.js';
 import { tokensQuery } from './queries.js';
-import { endOf, TOKEN_DAYS } from './token-end.js';
+import { endOf, scopeOf, TOKEN_DAYS, usualDays } from './token-end.js';
 
 const readAgain = () => void queries.invalidateQueries({ queryKey: ['access', 'tokens'] });
 
 export function Tokens() {
   const { say, format } = useReader();
   const tokens = useQuery(tokensQuery);
+  const { shown, more } = usePortion(tokens.data ?? []);
+  const roles = useRoles();
   const [isMaking, setMaking] = useState(false);
   const [removed, setRemoved] = useState<{ id: number; name: string }>();
   const toggle = useMutation({
@@ -46,7 +52,7 @@ export function Tokens() {
       {tokens.isPending && <p className="muted">{say('loading')}</p>}
       {tokens.data?.length === 0 && <p className="muted">{say('system.noTokens')}</p>}
       <ul className="system-list">
-        {tokens.data?.map(({ id, name, enabled, expiresAt, lastUsedAt, kind }) => (
+        {shown.map(({ id, name, enabled, expiresAt, lastUsedAt, kind, role }) => (
           <li key={id} className="card" data-token={id}>
             <div className="card-head">
               <strong>
@@ -62,7 +68,12 @@ export function Tokens() {
               </Switch>
             </div>
             <p className="muted">
-              {say(kind === '' ? 'system.scopeAdmin' : 'system.scopeNode')} ·{' '}
+              {role === 0
+                ? say(kind === '' ? 'system.scopeAdmin' : 'system.scopeNode')
+                : say('roles.scope', {
+                    name: isolated(roles.find(({ id }) => id === role)?.name ?? `#${role}`),
+                  })}{' '}
+              ·{' '}
               {expiresAt === 0 ? say('system.noEnd') : say('system.ends', { time: format.moment(expiresAt) })}
             </p>
             <p className="muted">
@@ -82,6 +93,7 @@ export function Tokens() {
           </li>
         ))}
       </ul>
+      {more}
       <Sheet title={say('system.newToken')} isOpen={isMaking} close={() => setMaking(false)}>
         {isMaking && <NewToken close={() => setMaking(false)} />}
       </Sheet>
@@ -110,15 +122,24 @@ export function Tokens() {
   );
 }
 
+/** The roles that limit tokens; none for an admin who may not see them. */
+function useRoles() {
+  const isRunning = useIsRunning();
+  return useQuery({ ...rolesQuery, enabled: isRunning('roles') }).data ?? [];
+}
+
 function NewToken({ close }: { close: () => void }) {
   const { say, format } = useReader();
   const [name, setName] = useState('');
-  const [kind, setKind] = useState<'' | 'node'>('');
-  const [days, setDays] = useState('90');
+  const roles = useRoles();
+  /** blank, `node`, or the id of a role */
+  const [scope, setScope] = useState('');
+  const [typedDays, setDays] = useState<string>();
+  const days = typedDays ?? usualDays(scope);
   const make = useMutation({
     mutationFn: () =>
       weir.settings.apiTokens.create({
-        body: { name: name.trim(), expiresAt: endOf(days, Date.now()), ...(kind !== '' && { kind }) },
+        body: { name: name.trim(), expiresAt: endOf(days, Date.now()), ...scopeOf(scope) },
       }),
     // The text of the token is in this dialog only, not in what the page remembers.
     gcTime: 0,
@@ -141,7 +162,7 @@ function NewToken({ close }: { close: () => void }) {
       </div>
     );
   const issues = make.error instanceof PanelFailure ? make.error.issues : [];
-  const problem = issues.find(({ path }) => path === 'name')?.message;
+  const problem = saidAt(issues.find(({ path }) => path === 'name'));
   return (
     <Form className="stack" onSubmit={submit}>
       <Field
@@ -155,12 +176,16 @@ function NewToken({ close }: { close: () => void }) {
       />
       <Choice
         label={say('system.scope')}
-        value={kind}
+        value={scope}
         options={[
           { value: '', text: say('system.scopeAdmin') },
           { value: 'node', text: say('system.scopeNode') },
+          ...roles.map((role) => ({
+            value: String(role.id),
+            text: say('roles.scope', { name: isolated(role.name) }),
+          })),
         ]}
-        choose={setKind}
+        choose={setScope}
       />
       <Choice
         label={say('system.end')}

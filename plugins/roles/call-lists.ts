@@ -1,0 +1,61 @@
+// Calls that need something else than their plugin and method say: by default a GET reads the resource of its plugin,
+// and everything else writes it.
+
+const API = '/panel/api/';
+const all = (method: string, paths: readonly string[]): string[] =>
+  paths.map((path) => `${method} ${path.startsWith('/') ? path : `${API}${path}`}`);
+
+/** Of the own account, or the same for everybody: no role is too small for them. Those of accounts and tokens show and change the own ones only. */
+export const ANY: ReadonlySet<string> = new Set([
+  ...all('POST', ['setting/updateUser', 'access/sessions/revoke/{id}', 'access/sessions/revokeOthers']),
+  ...all('GET', ['access/sessions', 'setting/apiTokens', 'x/roles/me', 'x/preferences', 'x/web-ui/pages']),
+  ...all('POST', ['setting/apiTokens/create', 'setting/apiTokens/delete/{id}']),
+  ...all('POST', ['setting/apiTokens/setEnabled/{id}', 'x/preferences', 'setting/defaultSettings']),
+  ...all('GET', ['openapi.json', 'x/schemas/protocols', 'x/schemas/transports', 'x/schemas/settings']),
+  // Each message of the stream needs what its plugin serves.
+  ...all('GET', ['/ws', '/socket.io']),
+]);
+
+/** They give rights, reach every secret, or change what the panel itself is. */
+export const FULL: ReadonlySet<string> = new Set([
+  ...all('POST', ['setting/update', 'x/settings/import', 'setting/restartPanel']),
+  ...all('POST', ['system/plugins/{name}', 'system/jobs/{plugin}/{job}']),
+  // The template can name files, and what listens on the machine.
+  ...all('POST', ['engine/update', 'engine/plan', 'x/core-template/restore/{id}']),
+  ...all('GET', ['server/getConfigJson', 'server/getDb', 'server/getMigration', 'x/backup/download/{name}']),
+  ...all('POST', ['server/importDB', 'x/backup/run', 'x/backup/delete/{name}', 'x/backup/restore/{name}']),
+  ...all('POST', ['x/backup/verify/{name}', 'backuptotgbot']),
+  ...all('POST', ['server/updatePanel', 'server/setUpdateChannel', 'server/installEngine/{version}']),
+  // Who is trusted as a central may change everything here.
+  ...all('POST', ['nodes/mtls/ca', 'nodes/mtls/trustCA', 'x/nodes/mtls/rotate', 'x/nodes/mtls/retire']),
+  ...all('POST', ['nodes/updatePanel', 'x/audit/{entry}/undo']),
+]);
+
+/** They only show something that the panel has. A call that makes the panel call another machine is none of them. */
+const READS = all('POST', [
+  ...['clients/activeInbounds', 'clients/clientIpsByGuid', 'clients/hwids/{email}', 'clients/ips/{email}'],
+  ...['clients/lastOnline', 'clients/onlines', 'clients/onlinesByGuid', 'clients/appLink/{id}'],
+  ...['engine/', 'engine/balancerStatus', 'engine/routeTest', 'x/geodata/check'],
+  ...['server/enginelogs/{count}', 'server/logs/{count}', 'x/audit/verify'],
+  ...['setting/all', 'setting/factoryDefaults', 'setting/validateRegex', 'server/getNewEchCert'],
+]);
+export const READING: ReadonlySet<string> = new Set(READS);
+
+const needing = (permissions: readonly string[], calls: readonly string[]): [string, readonly string[]][] =>
+  calls.map((call) => [call, permissions]);
+
+/** They touch more than one resource, or another one than their plugin serves. */
+export const OTHER: ReadonlyMap<string, readonly string[]> = new Map([
+  ...needing(
+    ['inbounds:read', 'clients:read'],
+    all('GET', ['inbounds/get/{id}', 'inbounds/list/slim', 'inbounds/allLinks']),
+  ),
+  ...needing(
+    ['inbounds:write', 'clients:write'],
+    all('POST', ['inbounds/add', 'inbounds/update/{id}', 'inbounds/import', 'inbounds/{id}/delAllClients']),
+  ),
+  ...needing(['clients:read'], all('GET', ['x/subscription/urls/{email}'])),
+  ...needing(['logs:read'], all('POST', ['server/amneziawglogs/{count}'])),
+  // They put an outbound into the template, which the core tests.
+  ...needing(['outbounds:write', 'core:write'], all('POST', ['x/edgetunnel/apply', 'x/vpnprovider/apply'])),
+]);

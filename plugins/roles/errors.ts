@@ -1,0 +1,10 @@
+import { defineErrors } from '../../kernel/index.js';
+
+export const errors = defineErrors('roles', {
+  NOT_FOUND: [404, 'there is no role with this id'],
+  UNKNOWN: [400, 'there is no role with this id'],
+  NAME_TAKEN: [409, 'another role has this name'],
+  TOO_MANY: [409, 'there are as many roles as there can be; delete one first'],
+  IN_USE: [409, 'admins or API tokens have this role; give them another one first'],
+  UNKNOWN_PERMISSION: [400, 'there is no such permission'],
+});

@@ -1,0 +1,174 @@
+// Roles, what there is to permit, and what the caller may do.
+import {
+  bool,
+  int,
+  list,
+  message,
+  once,
+  optional,
+  payload,
+  route,
+  type Route,
+  shape,
+  text,
+  withMessage,
+  word,
+} from '../../kernel/index.js';
+import type { RoleHoldersApi } from '../access/contract.js';
+import { errors } from './errors.js';
+import type { Permissions } from './permissions.js';
+import type { RoleStore } from './role-store.js';
+
+const PATH = '/panel/api/x/roles';
+const MOST_PERMISSIONS = 200;
+
+const name = () =>
+  word()
+    .trim()
+    .max(64)
+    .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text without control characters');
+const permissions = () =>
+  list(
+    word()
+      .pattern(/^[a-z0-9-]{1,64}:(?:read|write)$/, 'a resource, and :read or :write')
+      .example('clients:read'),
+  )
+    .max(MOST_PERMISSIONS)
+    .description('as clients:read; to write includes to read');
+const RoleReply = shape({
+  id: int(),
+  name: text(),
+  permissions: list(text()),
+  admins: int().description('how many admins have it'),
+  tokens: int().description('how many API tokens have it'),
+  createdAt: int().description('Unix ms'),
+});
+const RoleId = shape({ id: int().min(1).example(1) });
+const sorted = (sent: readonly string[]): string[] => [...new Set(sent)].sort();
+
+export const routes = ({
+  store,
+  permissions: all,
+  holders,
+}: {
+  store: RoleStore;
+  permissions: Permissions;
+  holders: RoleHoldersApi;
+}): Route[] => {
+  const shown = ({
+    id,
+    name,
+    permissions,
+    createdAt,
+  }: Omit<ReturnType<RoleStore['list']>[number], 'held'>) => ({
+    id,
+    name,
+    permissions: [...permissions],
+    ...holders.count(id),
+    createdAt,
+  });
+  return [
+    route({
+      method: 'GET',
+      path: PATH,
+      name: 'roles.list',
+      doc: 'All roles, by id.',
+      reply: payload(list(RoleReply)),
+      handle: () => store.list().map(shown),
+    }),
+    route({
+      method: 'GET',
+      path: `${PATH}/resources`,
+      name: 'roles.resources',
+      doc: 'What permissions can be about, and what each call needs that asks for a login.',
+      reply: payload(
+        shape({
+          resources: list(shape({ name: text(), about: text(), plugins: list(text()) })),
+          calls: list(
+            shape({
+              call: text().description('method and path'),
+              plugin: text(),
+              permissions: list(text()).description('all of them; empty where every role may call it'),
+              onlyFull: bool().description('no role allows it'),
+            }),
+          ),
+        }),
+      ),
+      handle: () => ({
+        resources: all.resources(),
+        calls: all.calls().map(({ permissions, ...call }) => ({ ...call, permissions: [...permissions] })),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: `${PATH}/me`,
+      name: 'roles.me',
+      doc: 'Who the caller is, and what it may do. Every caller may ask.',
+      reply: payload(
+        shape({
+          name: text(),
+          kind: text().description('session or token'),
+          full: bool().description('whether the caller may call everything'),
+          roles: list(text()).description('of a token its own role and that of its maker'),
+          permissions: list(text()).description('those that all of these roles have; empty for a full admin'),
+        }),
+      ),
+      handle: ({ who }) => ({ name: who.name, kind: who.kind, ...all.of(who) }),
+    }),
+    route({
+      method: 'POST',
+      path: PATH,
+      name: 'roles.add',
+      doc: 'Adds a role.',
+      body: shape({ name: name(), permissions: permissions() }).example({
+        name: 'support',
+        permissions: ['clients:write', 'inbounds:read'],
+      }),
+      reply: payload(RoleReply),
+      errors: [errors.NAME_TAKEN, errors.TOO_MANY, errors.UNKNOWN_PERMISSION],
+      handle: async (input) => {
+        const fields = { name: input.body.name, permissions: sorted(input.body.permissions) };
+        all.check(input.body.permissions);
+        const added = await once(input, (note) => store.add(fields, input.who, note));
+        return withMessage('role added', shown(added));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}`,
+      name: 'roles.update',
+      doc: 'Changes what is sent of a role; in force at once for all who have it.',
+      params: RoleId,
+      body: shape({ name: optional(name()), permissions: optional(permissions()) }).example({
+        permissions: ['clients:read'],
+      }),
+      reply: payload(RoleReply),
+      errors: [errors.NOT_FOUND, errors.NAME_TAKEN, errors.UNKNOWN_PERMISSION],
+      handle: async ({ params: { id }, body, who }) => {
+        if (body.permissions) all.check(body.permissions, store.find(id)?.permissions);
+        const saved = await store.update(
+          id,
+          {
+            ...(body.name !== undefined && { name: body.name }),
+            ...(body.permissions && { permissions: sorted(body.permissions) }),
+          },
+          who,
+        );
+        return withMessage('role saved', shown(saved));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/{id}/del`,
+      name: 'roles.delete',
+      doc: 'Deletes a role that nobody has.',
+      params: RoleId,
+      reply: message(),
+      errors: [errors.NOT_FOUND, errors.IN_USE],
+      handle: async ({ params: { id }, who }) => {
+        await store.delete(id, who);
+        return 'role deleted';
+      },
+    }),
+  ];
+};

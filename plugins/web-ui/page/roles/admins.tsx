@@ -1,0 +1,103 @@
+// Admins: added, given a role, switched off, removed.
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button, Switch } from 'react-aria-components';
+import { weir } from '../api/panel.js';
+import { isolated, shownName } from '../format/names.js';
+import { useReader } from '../language/context.js';
+import { notifyTrouble } from '../parts/notices.js';
+import { Problem } from '../parts/problem.js';
+import { Sheet } from '../parts/sheet.js';
+import { AdminForm, type ShownAdmin } from './admin-form.js';
+import { adminsQuery, readAgain, rolesQuery } from './queries.js';
+import { RemoveSheet } from './remove-sheet.js';
+
+export function Admins() {
+  const { say, format } = useReader();
+  const admins = useQuery(adminsQuery);
+  const roles = useQuery(rolesQuery);
+  const [edited, setEdited] = useState<ShownAdmin | 'new'>();
+  const [removed, setRemoved] = useState<ShownAdmin>();
+  const toggle = useMutation({
+    mutationFn: ({ id, enabled }: { id: number; enabled: boolean }) =>
+      weir.admins.update({ id, body: { enabled } }),
+    onError: notifyTrouble,
+    onSettled: readAgain,
+  });
+  const roleName = (id: number): string => roles.data?.find((role) => role.id === id)?.name ?? `#${id}`;
+  const close = () => setEdited(undefined);
+  return (
+    <section className="card" aria-labelledby="admins">
+      <div className="card-head">
+        <h2 id="admins">{say('roles.admins')}</h2>
+        <Button className="button main" onPress={() => setEdited('new')}>
+          {say('roles.newAdmin')}
+        </Button>
+      </div>
+      {admins.error && <Problem error={admins.error} retry={() => void admins.refetch()} />}
+      {admins.isPending && <p className="muted">{say('loading')}</p>}
+      <ul className="system-list">
+        {admins.data?.map((admin) => (
+          <li key={admin.id} className="card" data-admin={admin.username}>
+            <div className="card-head">
+              <strong>
+                <bdi>{shownName(admin.username)}</bdi>
+              </strong>
+              <Switch
+                className="switch"
+                isSelected={admin.enabled}
+                onChange={(enabled) => toggle.mutate({ id: admin.id, enabled })}
+                aria-label={say('switch.label', { name: isolated(admin.username) })}
+              >
+                <span className="switch-track" aria-hidden />
+              </Switch>
+            </div>
+            <p className="muted">
+              {admin.role === 0 ? (
+                say('roles.full')
+              ) : (
+                <>
+                  {say('roles.role')}: <bdi>{shownName(roleName(admin.role))}</bdi>
+                </>
+              )}{' '}
+              · {say('roles.since', { time: format.moment(admin.createdAt) })}
+            </p>
+            <div className="actions">
+              <Button
+                className="button small"
+                aria-label={say('roles.editOf', { name: isolated(admin.username) })}
+                onPress={() => setEdited(admin)}
+              >
+                {say('edit')}
+              </Button>
+              <Button
+                className="button risky small"
+                aria-label={say('system.removeOf', { name: isolated(admin.username) })}
+                onPress={() => setRemoved(admin)}
+              >
+                {say('remove')}
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <Sheet
+        title={
+          edited === undefined || edited === 'new'
+            ? say('roles.newAdmin')
+            : say('roles.editOf', { name: isolated(edited.username) })
+        }
+        isOpen={edited !== undefined}
+        close={close}
+      >
+        {edited && <AdminForm admin={edited} roles={roles.data ?? []} close={close} />}
+      </Sheet>
+      <RemoveSheet
+        name={removed?.username}
+        cost={say('roles.removeAdminCost')}
+        remove={() => (removed ? weir.admins.delete({ id: removed.id }) : Promise.resolve())}
+        close={() => setRemoved(undefined)}
+      />
+    </section>
+  );
+}
