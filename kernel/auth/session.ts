@@ -85,14 +85,9 @@ export function sameSecret(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What a write has changed: sessions that were opened or used, digests of those that ended; or all ended but one (its digest), `of` one user name or of all. */
-interface SessionChange {
-  readonly opened?: Session;
-  readonly used?: readonly Session[];
-  readonly closed?: readonly string[];
-  readonly except?: string;
-  readonly of?: string | undefined;
-}
+/** What a write has changed: sessions that were opened or used, digests of those that ended, or all of a user's that ended. */
+type SessionChange = Readonly<{ opened?: Session; used?: Session[]; closed?: string[]; ended?: Ended }>;
+type Ended = { readonly of: string | undefined; readonly except: string };
 
 export class SessionStore implements SessionsApi {
   readonly #db: Database;
@@ -120,7 +115,7 @@ export class SessionStore implements SessionsApi {
   }
 
   /** What this process closes has ended before the write; what another one closes ends here. */
-  #follow({ opened, used = [], closed = [], except, of }: SessionChange): void {
+  #follow({ opened, used = [], closed = [], ended }: SessionChange): void {
     if (opened) this.#sessions.set(opened.digest, opened);
     const open = this.#sessions.size;
     for (const { digest, seenAt, ip } of used) {
@@ -128,7 +123,7 @@ export class SessionStore implements SessionsApi {
       if (session && session.seenAt < seenAt) Object.assign(session, { seenAt, ip });
     }
     for (const digest of closed) this.#sessions.delete(digest);
-    if (except !== undefined) this.#forget(except, of);
+    if (ended) this.#drop(ended);
     if (this.#sessions.size < open) this.#ended();
   }
 
@@ -212,18 +207,18 @@ export class SessionStore implements SessionsApi {
     });
   }
 
-  #forget(except: string, of: string | undefined): void {
+  #drop({ of, except }: Ended): void {
     for (const { digest, userName } of this.#sessions.values())
       if (digest !== except && userName === (of ?? userName)) this.#sessions.delete(digest);
   }
 
   async closeAll({ of, except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
-    this.#forget(except, of);
+    this.#drop({ of, except });
     this.#ended();
     const sql = `DELETE FROM kernel_sessions WHERE digest <> :except${of === undefined ? '' : ' AND user_name = :of'}`;
     const forget = async (open: Tx) => {
       await open.run(sql, { except, of });
-      open.apply(this.#memory, { except, of });
+      open.apply(this.#memory, { ended: { except, of } });
     };
     await (tx ? forget(tx) : this.#db.write(forget));
   }

@@ -7,6 +7,7 @@ import {
   job,
   maybe,
   optional,
+  Plugins,
   Projections,
   provide,
   RouteAdapters,
@@ -24,6 +25,9 @@ import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
 import { migrations, sealedChange, tables } from './tables.js';
+
+/** What these do may be done twice, or only where the leader is: docs/cluster.md. */
+const NOT_YET = ['node-sync', 'older-nodes', 'msg-bot', 'notifications'];
 
 export default definePlugin({
   name: 'cluster',
@@ -43,6 +47,7 @@ export default definePlugin({
   migrations,
   uses: {
     secrets: Secrets,
+    plugins: Plugins,
     projections: Projections,
     sharedClock: maybe(SharedClock),
     program: maybe(PanelProgram),
@@ -58,11 +63,23 @@ export default definePlugin({
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
   provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
-  taps: ({ config, member }) =>
+  taps: ({ config, member, plugins, log }) =>
     config.name === undefined
       ? []
       : [
           tap(afterKernelOpen, () => member.open(), { stage: stage.FIRST }),
+          tap(afterKernelOpen, () => {
+            const running = plugins
+              .list()
+              .filter(({ state, name }) => state === 'running' && NOT_YET.includes(name));
+            if (running.length > 0)
+              log.warn(
+                'these plugins do not work with several panels yet; do not use them, or disable them',
+                {
+                  plugins: running.map(({ name }) => name),
+                },
+              );
+          }),
           tap(composeStartupSummary, (add) => add({ cluster: config.name, leads: member.leads })),
         ],
   jobs: ({ config, changes }) => (config.name === undefined ? [] : [job('trim', '1m', () => changes.trim())]),

@@ -23,12 +23,7 @@ const PROGRAM = [
   'panel/PanelLog',
   'panel/SharedClock',
 ];
-const FOUNDATIONS = [
-  'settings/SettingsSource',
-  'idempotency/Replays',
-  'access/Permits',
-  'cluster/Cluster',
-];
+const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays', 'access/Permits', 'cluster/Cluster'];
 
 function brokenPromises(all: readonly Source[]): string[] {
   const live = all.filter(({ isTest }) => !isTest);
