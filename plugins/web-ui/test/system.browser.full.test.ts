@@ -160,7 +160,8 @@ test.serial('a setting is found, refused at its field, kept over a reload, and s
   t.is(await password.locator('input').inputValue(), '');
   await password.locator('input').fill('a-secret-of-mail');
   await save.click();
-  await page.getByText('Saved.').waitFor();
+  // The hint about the draft says "not saved.", too.
+  await page.locator('.notice').getByText('Saved.').waitFor();
   t.deepEqual(bodies, [{ sessionMaxAge: 0 }, { sessionMaxAge: 720, smtpPassword: 'a-secret-of-mail' }]);
   t.is((await exported(page))['sessionMaxAge'], 720);
   await password.getByLabel('Delete what is stored').waitFor();
