@@ -134,6 +134,9 @@ test.serial('a setting is found, refused at its field, kept over a reload, and s
   await logIn();
   await show('/system/settings');
   const search = page.getByLabel('Search settings');
+  await search.fill('subJsonEnable');
+  await page.locator('[data-setting=subJsonEnable] .hint').first().waitFor();
+  t.is(await page.locator('[data-setting=subJsonEnable] .hint').count(), 1, 'described once');
   await search.fill('login lasts after the last');
   const age = page.locator('[data-setting=sessionMaxAge]');
   await age.getByText(/^Default: .?360 minutes.?$/).waitFor();
