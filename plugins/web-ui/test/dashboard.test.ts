@@ -71,6 +71,15 @@ test('what is broken comes before what is near', (t) => {
   t.deepEqual(texts({ backup: { schedule: 'daily', doneAt: NOW, problem: 'x' } as never }), [
     'needs.backupFailed',
   ]);
+  for (const [days, needs] of [
+    [7.9, []],
+    [8, ['needs.backupOld']],
+  ] as const)
+    t.deepEqual(
+      texts({ backup: { schedule: 'daily', doneAt: NOW - days * DAY, problem: '' } as never }),
+      [...needs],
+      String(days),
+    );
   t.deepEqual(texts({ core: { state: 'running', errorMsg: 'x' } }), ['needs.coreTrouble']);
 });
 

@@ -85,6 +85,21 @@ test('times are those of the zone, and an unknown zone is that of the browser', 
   t.is(english().duration(26 * 3_600_000), '1 day');
 });
 
+test('a day of a calendar is the same day in each zone', (t) => {
+  for (const timeZone of ['America/New_York', 'Asia/Tokyo'])
+    t.is(
+      new Formatter({
+        language: 'en',
+        isRightToLeft: false,
+        units: 'binary',
+        timeZone,
+        calendar: 'gregory',
+      }).calendarDay('2026-01-31'),
+      'Jan 31',
+      timeZone,
+    );
+});
+
 test('a time that no calendar has, as records may have it, is shown as the last one', (t) => {
   const format = english();
   for (const ms of [Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]) {

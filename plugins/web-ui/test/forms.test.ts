@@ -113,6 +113,7 @@ test('a problem of an item is at the field of its list, and of no other field', 
     ['inner', 'inner is wrong'],
   ]);
   const within = below(problems, 'in');
+  t.deepEqual([...within.keys()], ['tags.1', 'tags.2.name', 'tagsToo']);
   t.is(problemOf(within, 'tags'), 'tags[1] is too long; tags[2].name is missing');
   t.is(problemOf(within, 'tagsToo'), 'tagsToo is wrong');
   t.is(problemOf(within, 'tag'), undefined);

@@ -14,7 +14,7 @@ interface Call {
 
 /** A panel with one session: `tokens` are the CSRF tokens that it gives, one after the other. */
 function panel() {
-  const state = { isOpen: true, token: 'first', name: 'ada' };
+  const state = { isOpen: true, givesToken: true, token: 'first', name: 'ada' };
   const calls: Call[] = [];
   const json = (status: number, body: object) => new Response(JSON.stringify(body), { status });
   const send: typeof fetch = async (input, init = {}) => {
@@ -23,6 +23,8 @@ function panel() {
     const csrf = new Headers(init.headers).get('x-csrf-token');
     calls.push({ path, method, csrf });
     init.signal?.throwIfAborted();
+    if (path === '/csrf-token' && !state.givesToken)
+      return json(503, { success: false, code: 'KERNEL_BUSY' });
     if (path === '/csrf-token') return json(200, { success: true, obj: state.token });
     if (path === '/login') {
       state.isOpen = true;
@@ -64,6 +66,15 @@ test('a token that another login replaced is asked for again', async (t) => {
     resets(calls).map(({ csrf }) => csrf),
     ['first', 'first', 'other'],
   );
+});
+
+test('a token that the panel did not give is asked for again by the next change', async (t) => {
+  const { session, weir, state } = panel();
+  await session.check();
+  state.givesToken = false;
+  await t.throwsAsync(weir.clients.resetTraffic({ email: 'ann' }));
+  state.givesToken = true;
+  t.is(await weir.clients.resetTraffic({ email: 'ann' }), 'done');
 });
 
 test('a call that meets the end of the session waits for a login and is sent again', async (t) => {
