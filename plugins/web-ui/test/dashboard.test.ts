@@ -151,7 +151,8 @@ test('each trouble has a sentence and a code', (t) => {
     new PanelFailure(400, { code: 'X', msg: 'wrong', obj: { issues: [{ path: 'a', message: 'is wrong' }] } }),
   );
   t.deepEqual([refused.text, refused.said], ['trouble.refused', 'a: is wrong']);
-  t.true(isAbsent(new PanelFailure(404, { code: 'KERNEL_NOT_FOUND' })));
+  for (const code of ['KERNEL_NOT_FOUND', 'KERNEL_PLUGIN_OFF'])
+    t.true(isAbsent(new PanelFailure(404, { code })));
   t.false(isAbsent(new PanelFailure(404, { code: 'CLIENTS_NOT_FOUND' })));
 });
 

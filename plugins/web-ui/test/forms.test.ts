@@ -121,3 +121,18 @@ test('a problem of an item is at the field of its list, and of no other field', 
   t.true(hasProblem(within, ['tags', 'x']));
   t.false(hasProblem(within, ['tag', 'x']));
 });
+
+test('a blank value stays where it is needed, and is left out elsewhere', (t) => {
+  t.deepEqual(withValue({ mode: 'a', port: 1 }, field('mode'), ''), { mode: '', port: 1 });
+  t.deepEqual(withValue({ mode: 'a', port: 1 }, field('port'), ''), { mode: 'a' });
+});
+
+test('fields without a place of their own come last', (t) => {
+  const fields = fieldsOf({
+    properties: { last: { type: 'string' }, first: { type: 'string', 'x-weir': { order: 1 } } },
+  });
+  t.deepEqual(
+    fields.map(({ name }) => name),
+    ['first', 'last'],
+  );
+});

@@ -172,3 +172,14 @@ test('a client that was seen again is another one, also where it moved no bytes'
     t.is(after({ [name]: value }).traffic?.[name], value, name);
   t.false(after({ enable: false }).enable);
 });
+
+test('a stream that is stopped between two attempts makes no other one', (t) => {
+  const { stream, socket, sockets, elapse } = world();
+  stream.start();
+  socket().onclose?.({ code: 1006 });
+  t.is(stream.state(), 'waiting');
+  stream.stop();
+  elapse();
+  t.is(sockets.length, 1);
+  t.is(stream.state(), 'off');
+});

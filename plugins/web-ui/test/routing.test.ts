@@ -199,6 +199,14 @@ test('the form of a rule changes its own keys', (t) => {
   t.false(withSwitch(rule, false)['enabled']);
 });
 
+test('what the panel said of a draft is gone when the draft is changed', (t) => {
+  const draft = new TemplateDraft();
+  draft.meet({ template: START, version: '1' });
+  draft.tell([{ path: 'engineSetting.outbounds.0', message: 'wrong' }]);
+  draft.changeList('outbounds', (list) => list.slice(1));
+  t.deepEqual(draft.state()?.issues, []);
+});
+
 test('a value that is changed stays at its place, so that changing it back is no change', (t) => {
   const entry = { a: { b: 1, c: 2 }, d: [3, { e: 4 }] };
   const changed = withValueAt(withValueAt(entry, ['a', 'b'], 9), ['d', 1, 'e'], 9);

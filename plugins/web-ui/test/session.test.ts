@@ -105,6 +105,22 @@ test('calls that wait end when the reader leaves, or when nobody wants them any 
   t.is(session.state().kind, 'out');
 });
 
+test('a call that nobody wants any more is given up while the panel works on it', async (t) => {
+  const unwanted = new AbortController();
+  const slow = new Session({
+    url: URL_OF_PANEL,
+    send: (_, init) => {
+      setImmediate(() => unwanted.abort(new Error('nobody wants it')));
+      return new Promise((resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+        setTimeout(() => resolve(new Response('{}')), 500);
+      });
+    },
+  });
+  const call = slow.fetch(`${URL_OF_PANEL}/panel/api/server/status`, { signal: unwanted.signal });
+  await t.throwsAsync(call, { message: 'nobody wants it' });
+});
+
 test('what one admin typed is not sent in the name of another one who has logged in in another window', async (t) => {
   const { session, weir, calls, state } = panel();
   await session.check();
