@@ -65,7 +65,8 @@ test('go with their admin, and those of another one stay', async (t) => {
   await set(panel, { theme: 'dark' });
   const { db, store } = observed.services;
   await store.change('eve', { theme: 'light' });
-  const gone = { kind: 'deleted', before: { username: 'eve' }, after: undefined } as const;
+  const eve = { username: 'eve', role: 0, enabled: true };
+  const gone = { kind: 'deleted', before: eve, after: undefined, setsPassword: false } as const;
   await db.write((tx) => store.adminsSaved([gone], tx));
   t.deepEqual(await store.of('eve'), {});
   t.deepEqual(await panel.get(API), { theme: 'dark' });
