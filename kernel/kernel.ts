@@ -28,7 +28,7 @@ import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import { SessionCookies } from './auth/session-cookie.js';
 import type { Log } from './log/log.js';
 import { frozen } from '../schema/frozen.js';
-import { PluginInstance } from './plugin/instance.js';
+import { PluginInstance, thirdPartyLast } from './plugin/instance.js';
 import { afterKernelLead, afterKernelOpen, beforeKernelStop } from './lifecycle.js';
 import { composeStartupSummary, kernelReady } from './lifecycle.js';
 import { attributeErrors } from './plugin/error.js';
@@ -55,10 +55,6 @@ type Parts = Readonly<{
   leftOut: readonly LeftOut[];
   bootBeganAt: number;
 }>;
-
-/** A third-party plugin that clashes with a built-in one is at fault. */
-const thirdPartyLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
-  instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
 export class Kernel {
   readonly listeners: ListenerSet;

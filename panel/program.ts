@@ -66,6 +66,7 @@ interface Attempt {
   readonly settle: (problem: string | undefined) => void;
 }
 
+const UNCHANGED = { problem: () => undefined, settle: () => undefined };
 const failed = (kernel: Kernel): Map<string, string> =>
   new Map(
     kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])),
@@ -163,25 +164,14 @@ export class Program implements PanelProgramApi {
       const { env, check = checkInChild } = this.#options;
       const { problems } = await check({ env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
-      this.#scheduleRestart(kernel, {
-        reason: 'restart requested',
-        previous: this.#file,
-        problem: () => undefined,
-        settle: () => undefined,
-      });
+      this.#scheduleRestart(kernel, { reason: 'restart requested', previous: this.#file, ...UNCHANGED });
       return { restarting: true };
     });
   }
 
   startAnew(reason: string): void {
     void this.#exclusively(async (kernel) => {
-      this.#scheduleRestart(kernel, {
-        reason,
-        previous: this.#file,
-        stopsCore: true,
-        problem: () => undefined,
-        settle: () => undefined,
-      });
+      this.#scheduleRestart(kernel, { reason, previous: this.#file, stopsCore: true, ...UNCHANGED });
       return { restarting: true };
     });
   }

@@ -2,7 +2,7 @@
 // changes of the others, and says which of them runs what only one may run.
 import type { Projection } from '../../tables/projection.js';
 import { token } from '../container/token.js';
-import type { After } from '../hooks/kinds.js';
+import type { After, Event } from '../hooks/kinds.js';
 import type { Tx } from './tx.js';
 
 /** What memory must learn of one write. */
@@ -11,6 +11,12 @@ export interface Committed {
   readonly commit: number;
   readonly changes: readonly (readonly [Projection<object, unknown>, unknown])[];
   readonly afters: readonly (readonly [After<unknown>, unknown])[];
+}
+
+/** `told` is what memory must learn, of this write and of those that others have committed before it. */
+export interface Written {
+  readonly told: readonly Committed[];
+  readonly events: readonly (readonly [Event<unknown>, unknown])[];
 }
 
 /** Provided by the plugin `cluster` where the panel is one of several; writes of all of them have one row of numbers. */

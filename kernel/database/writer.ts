@@ -9,7 +9,7 @@ import type { Log } from '../log/log.js';
 import { type Connection, execute } from '../../tables/connection.js';
 import { watchStatements, onlyOwnTables } from '../../tables/own-tables.js';
 import { Projection, type ProjectionSource } from '../../tables/projection.js';
-import type { Cluster, Committed } from './cluster.js';
+import type { Cluster, Written } from './cluster.js';
 import type { Connections } from './connect.js';
 import { whileInProgress } from '../../timing/progress.js';
 import { Storage } from './storage.js';
@@ -26,11 +26,6 @@ const HAS_CHEAP_ASYNC_CONTEXT = Number.parseInt(process.versions.node, 10) >= 24
 const UNANSWERED =
   'the database stopped answering while this was saved, so it may be saved or not; look when it answers again';
 type Phase = 'write' | 'after';
-/** `told` is what memory must learn, of this write and of those that others have committed before it. */
-interface Written {
-  readonly told: readonly Committed[];
-  readonly events: readonly (readonly [Event<unknown>, unknown])[];
-}
 /** The owner of a write, for code that runs on its behalf. */
 interface ActiveWork {
   readonly owner: string;
