@@ -59,7 +59,7 @@ test('a switch that is under way, and one that failed, stand in the list', async
   ];
   const program = {
     startAnew: () => undefined,
-      restartPanel: () => Promise.reject(new Error('not asked')),
+    restartPanel: () => Promise.reject(new Error('not asked')),
     restoreDatabase: () => Promise.reject(new Error('not asked')),
     switchPlugin: () => Promise.reject(new Error('not asked')),
     switches: () => switches,
