@@ -9,6 +9,7 @@ import { connect, type Connections } from './database/connect.js';
 import { type FolderLock, lockFolder } from '../file/lock.js';
 import { Migrations } from './database/migrate.js';
 import { defineModel } from '../tables/table.js';
+import { Cluster } from './database/cluster.js';
 import { Database, Projections } from './database/database.js';
 import { Writer } from './database/writer.js';
 import { isPanelError, storageFailure } from './errors/errors.js';
@@ -22,13 +23,14 @@ import { Replays } from './http/replays.js';
 import { RouteAdapters } from './http/table.js';
 import { Upgrades } from './http/upgrade.js';
 import { type Clock, systemClock } from '../timing/clock.js';
-import { job, Jobs, Schedule } from './jobs/schedule.js';
+import { everywhere, job, Jobs, Schedule } from './jobs/schedule.js';
 import { SessionStore, sessionMigrations, Sessions } from './auth/session.js';
 import { SessionCookies } from './auth/session-cookie.js';
 import type { Log } from './log/log.js';
 import { frozen } from '../schema/frozen.js';
-import { PluginInstance } from './plugin/instance.js';
-import { afterKernelOpen, beforeKernelStop, composeStartupSummary, kernelReady } from './lifecycle.js';
+import { PluginInstance, thirdPartyLast } from './plugin/instance.js';
+import { afterKernelLead, afterKernelOpen, beforeKernelStop } from './lifecycle.js';
+import { composeStartupSummary, kernelReady } from './lifecycle.js';
 import { attributeErrors } from './plugin/error.js';
 import { type LeftOut, Plugins, type PluginState, statesOf } from './plugin/plugins.js';
 import { Wiring } from './plugin/wiring.js';
@@ -53,10 +55,6 @@ type Parts = Readonly<{
   leftOut: readonly LeftOut[];
   bootBeganAt: number;
 }>;
-
-/** A third-party plugin that clashes with a built-in one is at fault. */
-const thirdPartyLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
-  instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));
 
 export class Kernel {
   readonly listeners: ListenerSet;
@@ -105,10 +103,12 @@ export class Kernel {
     // Connect and migrate.
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const lock = await lockFolder(dataDirectory, log);
-    const connections = await connect(options.databaseUrl, dataDirectory).catch(async (cause: unknown) => {
-      await lock.release();
-      throw cause;
-    });
+    const connections = await connect(options.databaseUrl, dataDirectory, options.member).catch(
+      async (cause: unknown) => {
+        await lock.release();
+        throw cause;
+      },
+    );
     const hooks = new HookRegistry(limits);
     const writer = new Writer(connections, hooks, log, { selfChecks });
     const uploads = uploadsFolder(dataDirectory);
@@ -121,8 +121,8 @@ export class Kernel {
         await attributeErrors(plugin, 'cannot have its tables', () =>
           migrations.run(plugin.name, plugin.migrations),
         );
-      const sessions = new SessionStore(new Database(connections, writer, 'kernel'), clock);
-      await sessions.load();
+      const database = new Database(connections, writer, 'kernel');
+      const sessions = new SessionStore(database, clock);
 
       // Build: containers, hooks, taps. No plugin does I/O here.
       const proxies = new Proxies(options.trustedProxies ?? []);
@@ -164,6 +164,7 @@ export class Kernel {
         }),
         ...(options.provides ?? []),
       ]);
+      await database.loadProjections();
       await kernel.#start(sessions, options.forCommand ?? false);
       return kernel;
     } catch (error) {
@@ -200,6 +201,9 @@ export class Kernel {
         });
       });
     }
+    const cluster = wiring.resolve('kernel', Cluster) as Cluster | undefined;
+    this.#parts.writer.cluster = cluster;
+    if (cluster) this.#schedule.leads = () => cluster.leads;
     const replays = wiring.resolve('kernel', Replays) as Replays | undefined;
     const permits = wiring.resolve('kernel', Permits) as Permits | undefined;
     this.#registrations.replays = replays;
@@ -254,14 +258,17 @@ export class Kernel {
   }
 
   async #announceReady(sessions: SessionStore, startedAt: number): Promise<void> {
-    const { hooks, log, leftOut, bootBeganAt, stopping } = this.#parts;
+    const { hooks, log, leftOut, bootBeganAt, stopping, writer } = this.#parts;
     this.#schedule.add(this.#self, [
-      job('sessions', '1m', () => sessions.sweep()),
-      job('database', '5s', () => this.#parts.writer.probe()),
-      job('certificate', '1m', () => this.listeners.renewCertificate()),
+      everywhere(job('sessions', '1m', () => sessions.sweep())),
+      everywhere(job('database', '5s', () => writer.probe())),
+      everywhere(job('certificate', '1m', () => this.listeners.renewCertificate())),
     ]);
     this.#isOpen = true;
     await hooks.after(afterKernelOpen, { startedAt });
+    const lead = () => hooks.after(afterKernelLead, {});
+    const leading = writer.cluster ? writer.cluster.leading().then(lead) : lead();
+    if (!writer.cluster) await leading;
     const facts = await hooks.compose(composeStartupSummary, undefined).catch(() => []);
     for (const { name, reason, error } of leftOut)
       log.error('a plugin is left out', { plugin: name, reason, ...(error !== undefined && { error }) });
@@ -275,7 +282,7 @@ export class Kernel {
     // the order of the keys, and last because no fact may replace one of its own.
     const told = facts.toSorted((a, b) => Number(a.outside ?? false) - Number(b.outside ?? false));
     log.info('ready', Object.assign({}, ready, ...told.map(({ entry }) => entry).reverse(), ready) as object);
-    void this.started.then(() => {
+    void Promise.all([this.started, leading]).then(() => {
       if (stopping.signal.aborted) return;
       hooks.emit(kernelReady, { startedAt, plugins: this.#namesOf('running') });
     });

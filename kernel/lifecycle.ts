@@ -4,6 +4,8 @@ import { jsonRecord } from '../schema/plain.js';
 
 /** All listeners are open, and all plugins have started, except third-party ones that take longer than two seconds. Awaited before the panel logs `ready`. For work that needs every plugin, e.g. a process that they configure together. */
 export const afterKernelOpen = after<{ readonly startedAt: number }>('kernel/afterKernelOpen');
+/** This process now runs what only one process may run, such as the core: after `afterKernelOpen`, and where several panels share a database, when this one leads them. */
+export const afterKernelLead = after<Record<never, never>>('kernel/afterKernelLead');
 /** A third-party plugin has started after the listeners were open. `hooks` are the ids of the hooks that it taps: compose again what was composed without it. */
 export const afterPluginStart = after<{ readonly plugin: string; readonly hooks: readonly string[] }>(
   'kernel/afterPluginStart',
@@ -13,7 +15,7 @@ export const composeStartupSummary = draft<Readonly<Record<string, unknown>>, un
   'kernel/composeStartupSummary',
   jsonRecord(),
 );
-/** All listeners are open, and the start of every plugin has finished or failed. `plugins` are those that run. */
+/** All listeners are open, and the start of every plugin has finished or failed; where several panels share a database, this one leads them as well. `plugins` are those that run. */
 export const kernelReady = event<{ readonly startedAt: number; readonly plugins: readonly string[] }>(
   'kernel/kernelReady',
 );

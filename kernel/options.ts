@@ -18,6 +18,8 @@ export interface KernelOptions {
   readonly dataDirectory: string;
   /** of a database server; without it the database is a file in the data folder */
   readonly databaseUrl?: string | undefined;
+  /** name among several panels that use the database together */
+  readonly member?: string | undefined;
   /** of the panel's listener; without a certificate it serves plain HTTP */
   readonly host: string;
   readonly port: number;

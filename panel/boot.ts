@@ -4,6 +4,7 @@ import { isLoopback } from '../net/host-name.js';
 import { provide } from '../kernel/container/token.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
+import { DatabaseClock, SharedClock } from '../plugins/cluster/contract.js';
 import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
 import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
@@ -15,6 +16,7 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/plugins.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { type ConfigFile, noFile } from './config-file.js';
+import { memberName } from './cluster-member.js';
 import { configure } from './configure.js';
 import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
@@ -90,7 +92,10 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     );
   const dataDirectory = resolve(panel.dataDirectory);
   await makePrivate(dataDirectory, log);
-  const { bootBeganAt, clock, forCommand, limits, provides, selfChecks } = options;
+  const { bootBeganAt, forCommand, limits, provides, selfChecks } = options;
+  const member = memberName(configs);
+  const sharedClock = new DatabaseClock();
+  const clock = options.clock ?? (member === undefined ? undefined : sharedClock);
   const { host, port, databaseUrl, trustedProxies = [] } = panel;
   let kernel: Kernel | undefined;
   const listener: PanelListenerApi = {
@@ -113,6 +118,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     configs,
     dataDirectory,
     databaseUrl,
+    member,
     host,
     port,
     certificate,
@@ -122,6 +128,7 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     clock,
     provides: [
       provide(PanelListener, listener),
+      ...(member === undefined ? [] : [provide(SharedClock, sharedClock)]),
       provide(LogToken, panelLog),
       provide(DatabaseToken, new PanelDatabase(databaseUrl, dataDirectory, env)),
       ...(provides ?? []),

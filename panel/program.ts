@@ -59,11 +59,14 @@ interface Attempt {
   readonly undo?: Edited;
   /** the folder of a rehearsed database that takes the place of the panel's own */
   readonly restore?: string;
+  /** another panel runs the core from now on */
+  readonly stopsCore?: boolean;
   /** why a panel that did start is still not what was requested */
   readonly problem: (started: Kernel) => string | undefined;
   readonly settle: (problem: string | undefined) => void;
 }
 
+const UNCHANGED = { problem: () => undefined, settle: () => undefined };
 const failed = (kernel: Kernel): Map<string, string> =>
   new Map(
     kernel.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [[name, reason]] : [])),
@@ -161,12 +164,14 @@ export class Program implements PanelProgramApi {
       const { env, check = checkInChild } = this.#options;
       const { problems } = await check({ env });
       if (problems.length > 0) return { refused: 'would not start', reason: problems.join('; ') };
-      this.#scheduleRestart(kernel, {
-        reason: 'restart requested',
-        previous: this.#file,
-        problem: () => undefined,
-        settle: () => undefined,
-      });
+      this.#scheduleRestart(kernel, { reason: 'restart requested', previous: this.#file, ...UNCHANGED });
+      return { restarting: true };
+    });
+  }
+
+  startAnew(reason: string): void {
+    void this.#exclusively(async (kernel) => {
+      this.#scheduleRestart(kernel, { reason, previous: this.#file, stopsCore: true, ...UNCHANGED });
       return { restarting: true };
     });
   }
@@ -237,12 +242,12 @@ export class Program implements PanelProgramApi {
 
   async #restartNow(
     kernel: Kernel,
-    { reason, previous, undo, restore, problem: problemOf, settle }: Attempt,
+    { reason, previous, undo, restore, stopsCore = false, problem: problemOf, settle }: Attempt,
   ): Promise<void> {
     if (this.#isStopping) return;
     const { env, log } = this.#options;
     const places = kernel.listeners.places();
-    await kernel.stop(reason, true);
+    await kernel.stop(reason, !stopsCore);
     this.#bootBeganAt = performance.now();
     this.startedAt = Date.now();
     let problem: string | undefined;

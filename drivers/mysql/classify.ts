@@ -1,7 +1,7 @@
 // Which errors of MySQL and MariaDB are failures of the server, and not of a statement.
 import { ConnectionError } from 'sequelize';
 import type { Classify } from '../../kernel/database/storage.js';
-import { DatabaseTaken } from './lock.js';
+import { DatabaseTaken } from './database-taken.js';
 
 const FULL = /^ER_(?:DISK_FULL|RECORD_FILE_FULL|ERROR_ON_WRITE|TEMP_FILE_WRITE_FAILURE)$/;
 /** No space, or over quota, as a storage engine reports it (ER_GET_ERRNO). */
@@ -11,6 +11,8 @@ const READ_ONLY =
 /** The server stops, or has ended the connection; 1927 is of MariaDB alone. */
 const GONE = /^(?:ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/;
 const CONNECTION_KILLED = 1927;
+/** The transaction was rolled back for another one: a deadlock, which is also how Galera reports two writes of the same rows on two machines, or a wait that took too long. */
+const BUSY = /^ER_(?:LOCK_DEADLOCK|LOCK_WAIT_TIMEOUT)$/;
 
 interface ServerError {
   readonly code?: string;
@@ -28,5 +30,6 @@ export const classify: Classify = (error) => {
   const { code = '', errno, message = '', fatal = false } = parent as ServerError;
   if (FULL.test(code) || (code === 'ER_GET_ERRNO' && FULL_BY_NUMBER.test(message))) return 'full';
   if (READ_ONLY.test(code)) return 'readOnly';
+  if (BUSY.test(code)) return 'busy';
   return fatal || errno === CONNECTION_KILLED || GONE.test(code) ? 'away' : undefined;
 };

@@ -1,5 +1,7 @@
 // Databases beside the panel's own, on the same server: one for a restore that is rehearsed, one for what it replaced.
+import type { MysqlConnection } from '../../tables/connection.js';
 import { lockName } from './lock.js';
+import { requireNoMembers } from './members.js';
 import { open } from './rows.js';
 
 const LONGEST_NAME = 64;
@@ -108,6 +110,8 @@ export async function holdAlone(url: URL): Promise<{ release(): Promise<void> }>
     const [rows] = await server.query('SELECT GET_LOCK(?, ?) AS got', [lockName(nameIn(url)), LOCK_WAIT_S]);
     if ((rows as { got: unknown }[])[0]?.got !== 1)
       throw new Error(`a panel uses the database ${nameIn(url)}; stop it, or restore while it runs`);
+    const { connection } = server as unknown as { readonly connection: MysqlConnection };
+    await requireNoMembers(connection, lockName(nameIn(url)));
     return { release: () => server.end() };
   } catch (error) {
     await server.end();

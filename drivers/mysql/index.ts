@@ -5,8 +5,9 @@ import type { Connect } from '../../kernel/database/connect.js';
 import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { runQuery } from './query.js';
 import { collationOf } from './version.js';
-import { type Boot, lock } from './lock.js';
-import { applyInSteps } from './migration-steps.js';
+import { type Boot, lock, lockName } from './lock.js';
+import { atTheDoor } from './members.js';
+import { applyInSteps, hasRun } from './migration-steps.js';
 import { classify } from './classify.js';
 import { endWhenStalled, withoutLimit } from './stalled.js';
 import { mysqlTypes, mysqlWords } from './dialect.js';
@@ -41,7 +42,7 @@ async function settle(connection: MysqlConnection): Promise<void> {
     );
 }
 
-export const connect: Connect = async (url, dataDirectory) => {
+export const connect: Connect = async (url, dataDirectory, member) => {
   const [username, password, database] = [url.username, url.password, url.pathname.slice(1)].map(
     decodeURIComponent,
   ) as [string, string, string];
@@ -66,7 +67,7 @@ export const connect: Connect = async (url, dataDirectory) => {
   });
   sequelize.addHook('afterConnect', async (connection) => settle(connection as MysqlConnection));
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
-  const boot: Boot = { id: randomUUID(), folder: dataDirectory, known: false };
+  const boot: Boot = { id: randomUUID(), folder: dataDirectory, member, known: false };
   let held: MysqlConnection | undefined;
   let refused: { readonly error: unknown; readonly until: number } | undefined;
   const letGo = async () => {
@@ -108,9 +109,13 @@ export const connect: Connect = async (url, dataDirectory) => {
       ),
     applyMigration: (plugin, name, statements, record) =>
       writer().then((connection) =>
-        withoutLimit(connection, () =>
-          applyInSteps(sequelize, connection, { plugin, name, statements, record }),
-        ),
+        withoutLimit(connection, () => {
+          const run = () => applyInSteps(sequelize, connection, { plugin, name, statements, record });
+          if (member === undefined) return run();
+          return atTheDoor(connection, lockName(database), async () => {
+            if (!(await hasRun(sequelize, plugin, name))) await run();
+          });
+        }),
       ),
     writer,
     begin: async () => {

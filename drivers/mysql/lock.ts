@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Sequelize } from 'sequelize';
 import { execute, type MysqlConnection } from '../../tables/connection.js';
+import { DatabaseTaken } from './database-taken.js';
+import { atTheDoor, lockMember, requireNoMembers } from './members.js';
 import { runQuery, type Rows } from './query.js';
 
 /** A server needs a moment to notice that a panel has died. */
@@ -11,13 +13,12 @@ const LOCK_WAIT_S = 3;
 const HOLDER =
   'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
-/** Another panel uses the database, or has used it. */
-export class DatabaseTaken extends Error {}
-
 /** One running panel. */
 export interface Boot {
   readonly id: string;
   readonly folder: string;
+  /** its name among several panels that use the database together */
+  readonly member: string | undefined;
   /** whether it has held the lock before */
   known: boolean;
 }
@@ -29,6 +30,16 @@ export const lockName = (database: string): string =>
 /** Takes the lock on the connection for writing. Rejects with the panel that holds the database, or has held it meanwhile. */
 export async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
   const name = lockName(sequelize.getDatabaseName());
+  if (boot.member !== undefined) return lockMember(connection, name, boot.member);
+  await atTheDoor(connection, name, () => lockAlone(connection, sequelize, boot, name));
+}
+
+async function lockAlone(
+  connection: MysqlConnection,
+  sequelize: Sequelize,
+  boot: Boot,
+  name: string,
+): Promise<void> {
   const [answer] = await runQuery(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
   const got = answer?.['got'] === 1;
   if (got) await execute(connection, HOLDER);
@@ -40,6 +51,7 @@ export async function lock(connection: MysqlConnection, sequelize: Sequelize, bo
     throw new DatabaseTaken(
       `another panel holds it (${who}); stop that one or give this one a database of its own (WEIR_DATABASE_URL)`,
     );
+  await requireNoMembers(connection, name);
   // This panel's in-memory state may be stale.
   if (boot.known && holder?.['boot'] !== boot.id)
     throw new DatabaseTaken(

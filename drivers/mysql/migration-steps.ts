@@ -60,3 +60,12 @@ export async function applyInSteps(
     );
   }
 }
+
+/** Whether another panel has run the migration since this one read the history. */
+export async function hasRun(sequelize: Sequelize, plugin: string, name: string): Promise<boolean> {
+  const rows = await sequelize.query<{ name: string }>(
+    'SELECT name FROM kernel_migrations WHERE plugin = :plugin AND name = :name',
+    { type: QueryTypes.SELECT, replacements: { plugin, name } },
+  );
+  return rows.length > 0;
+}

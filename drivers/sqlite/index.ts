@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Sequelize } from 'sequelize';
 import type { Connect } from '../../kernel/database/connect.js';
 import { execute, type SqliteConnection } from '../../tables/connection.js';
+import { applyAsOne } from './apply-as-one.js';
 import { backUp } from './backup.js';
 import { classify } from './classify.js';
 import { withWayOut } from './damaged.js';
@@ -18,7 +19,11 @@ const PRAGMAS =
 /** KiB of pages. The writer changes thousands of them in one write; the reader answers little, as lists are in memory. */
 const CACHE = { writer: 16_000, reader: 2_000 };
 
-export const connect: Connect = async (_url, dataDirectory) => {
+export const connect: Connect = async (_url, dataDirectory, member) => {
+  if (member !== undefined)
+    throw new Error(
+      `SQLite has one panel, and WEIR_CLUSTER names one of several (${member}); give them a database on MySQL or MariaDB (WEIR_DATABASE_URL), or unset WEIR_CLUSTER`,
+    );
   const file = join(dataDirectory, 'weir.sqlite');
   const sequelize = new Sequelize({ dialect: 'sqlite', storage: file, logging: false });
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
@@ -36,6 +41,8 @@ export const connect: Connect = async (_url, dataDirectory) => {
     types: sqliteTypes,
     classify,
     backUp: (log) => backUp(sequelize, writer, dataDirectory, log),
+    applyMigration: (plugin, name, statements, record) =>
+      applyAsOne(writer, `${name} of plugin ${plugin}`, [...statements, record]),
     writer: async () => writer,
     begin: async () => {
       await execute(writer, 'BEGIN IMMEDIATE');

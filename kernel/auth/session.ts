@@ -3,7 +3,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../timing/clock.js';
 import type { Database } from '../database/database.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
+import type { Projection } from '../../tables/projection.js';
 import { token } from '../container/token.js';
 import type { Migration } from '../database/migrate.js';
 
@@ -84,9 +85,14 @@ export function sameSecret(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+/** What a write has changed: sessions that were opened or used, digests of those that ended, or all of a user's that ended. */
+type SessionChange = Readonly<{ opened?: Session; used?: Session[]; closed?: string[]; ended?: Ended }>;
+type Ended = { readonly of: string | undefined; readonly except: string };
+
 export class SessionStore implements SessionsApi {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #memory: Projection<Map<string, Session>, SessionChange>;
   readonly #sessions = new Map<string, Session>();
   #touched = new Set<Session>();
   #ended: () => void = () => undefined;
@@ -96,13 +102,29 @@ export class SessionStore implements SessionsApi {
   constructor(db: Database, clock: Clock) {
     this.#db = db;
     this.#clock = clock;
+    this.#memory = db.projection({ load: () => this.#load(), apply: (_, change) => this.#follow(change) });
   }
 
-  async load(): Promise<void> {
+  async #load(): Promise<Map<string, Session>> {
     const kept = await this.#db.query<Session>(
       'SELECT digest, user_name AS userName, csrf, created_at AS createdAt, seen_at AS seenAt, ip, user_agent AS userAgent FROM kernel_sessions',
     );
+    this.#sessions.clear();
     for (const session of kept) this.#sessions.set(session.digest, session);
+    return this.#sessions;
+  }
+
+  /** What this process closes has ended before the write; what another one closes ends here. */
+  #follow({ opened, used = [], closed = [], ended }: SessionChange): void {
+    if (opened) this.#sessions.set(opened.digest, opened);
+    const open = this.#sessions.size;
+    for (const { digest, seenAt, ip } of used) {
+      const session = this.#sessions.get(digest);
+      if (session && session.seenAt < seenAt) Object.assign(session, { seenAt, ip });
+    }
+    for (const digest of closed) this.#sessions.delete(digest);
+    if (ended) this.#drop(ended);
+    if (this.#sessions.size < open) this.#ended();
   }
 
   setLifetime(ms: number, longest = this.longest): void {
@@ -127,13 +149,10 @@ export class SessionStore implements SessionsApi {
       userAgent: userAgent.slice(0, LONGEST_AGENT),
     };
     const surplus = this.#sessions.size < MOST_SESSIONS ? [] : this.list().slice(MOST_SESSIONS - 1);
-    // In memory before it is written: a closeAll in between ends this session too, in memory as in the database.
-    this.#sessions.set(session.digest, session);
     const insert = `INSERT INTO kernel_sessions (${COLUMNS}) VALUES (:digest, :userName, :csrf, :createdAt, :seenAt, :ip, :userAgent)`;
-    const written = this.#db.write((tx) => tx.run(insert, { ...session }));
-    await written.catch((error: unknown) => {
-      this.#sessions.delete(session.digest);
-      throw error;
+    await this.#db.write(async (tx) => {
+      await tx.run(insert, { ...session });
+      tx.apply(this.#memory, { opened: session });
     });
     for (const { digest } of surplus) await this.close(digest);
     return { id, session };
@@ -182,15 +201,25 @@ export class SessionStore implements SessionsApi {
   async close(digest: string): Promise<void> {
     this.#sessions.delete(digest);
     this.#ended();
-    await this.#db.write((tx) => tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest }));
+    await this.#db.write(async (tx) => {
+      await tx.run('DELETE FROM kernel_sessions WHERE digest = :digest', { digest });
+      tx.apply(this.#memory, { closed: [digest] });
+    });
+  }
+
+  #drop({ of, except }: Ended): void {
+    for (const { digest, userName } of this.#sessions.values())
+      if (digest !== except && userName === (of ?? userName)) this.#sessions.delete(digest);
   }
 
   async closeAll({ of, except = '', tx }: Parameters<SessionsApi['closeAll']>[0] = {}): Promise<void> {
-    for (const { digest, userName } of this.#sessions.values())
-      if (digest !== except && userName === (of ?? userName)) this.#sessions.delete(digest);
+    this.#drop({ of, except });
     this.#ended();
     const sql = `DELETE FROM kernel_sessions WHERE digest <> :except${of === undefined ? '' : ' AND user_name = :of'}`;
-    const forget = (open: Tx) => open.run(sql, { except, of });
+    const forget = async (open: Tx) => {
+      await open.run(sql, { except, of });
+      open.apply(this.#memory, { ended: { except, of } });
+    };
     await (tx ? forget(tx) : this.#db.write(forget));
   }
 
@@ -213,6 +242,7 @@ export class SessionStore implements SessionsApi {
         { rows: JSON.stringify(seen.map(({ digest, seenAt, ip }) => [digest, seenAt, ip])) },
       );
       await tx.run('DELETE FROM kernel_sessions WHERE seen_at <= :unused OR created_at <= :old', over);
+      tx.apply(this.#memory, { used: seen, closed: gone.map(({ digest }) => digest) });
     });
   }
 }

@@ -13,8 +13,8 @@ export interface Connections {
   readonly classify: Classify;
   /** Called before the first migration of a database with content. */
   backUp(log: Log): Promise<void>;
-  /** For databases whose transactions cannot hold a whole migration; `record` adds it to the migration history. */
-  applyMigration?(plugin: string, name: string, statements: readonly string[], record: string): Promise<void>;
+  /** Runs a migration; `record` adds it to the migration history. */
+  applyMigration(plugin: string, name: string, statements: readonly string[], record: string): Promise<void>;
   /** The one connection that writes; reopened where a server closed it. */
   writer(): Promise<Connection>;
   /** Begins a transaction on it. */
@@ -22,8 +22,8 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** The export `connect` of a driver, `drivers/<name>/index.ts`. Loaded only when the address needs it. */
-export type Connect = (url: URL, dataDirectory: string) => Promise<Connections>;
+/** The export `connect` of a driver, `drivers/<name>/index.ts`. Loaded only when the address needs it. `member` is the name of one of several panels that use the database together. */
+export type Connect = (url: URL, dataDirectory: string, member?: string) => Promise<Connections>;
 
 const DRIVERS: Readonly<Record<string, string>> = {
   'sqlite:': 'sqlite',
@@ -32,13 +32,17 @@ const DRIVERS: Readonly<Record<string, string>> = {
 };
 
 /** Opens the database at `address`, else the file in the data folder. Rejects with a sentence that names the database and the cause, never with the password. */
-export async function connect(address: string | undefined, dataDirectory: string): Promise<Connections> {
+export async function connect(
+  address: string | undefined,
+  dataDirectory: string,
+  member?: string,
+): Promise<Connections> {
   const url = new URL(address ?? 'sqlite:');
   try {
     const driver = (await import(
       new URL(`../../drivers/${DRIVERS[url.protocol]}/index.js`, import.meta.url).href
     )) as { connect: Connect };
-    return await driver.connect(url, dataDirectory);
+    return await driver.connect(url, dataDirectory, member);
   } catch (cause) {
     throw new Error(
       `the database ${address ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host}` : `in ${dataDirectory}`} cannot be opened: ${messageOf(cause)}`,

@@ -4,7 +4,8 @@ import type { SqlWords } from '../../tables/dialect.js';
 import type { Projection, ProjectionSource } from '../../tables/projection.js';
 import { token } from '../container/token.js';
 import type { Connections } from './connect.js';
-import type { Tx, Writer } from './writer.js';
+import type { Tx } from './tx.js';
+import type { Writer } from './writer.js';
 
 /** The projections of all plugins; provided by the kernel. */
 export const Projections = token<readonly Projection<object, unknown>[]>('kernel', 'Projections');

@@ -34,7 +34,8 @@ export class Migrations {
     const pending = migrations.filter(({ name }) => !ran?.has(name));
     if (pending.length > 0) await this.#backUpFirst();
     for (const { name, up } of pending) {
-      await this.#apply(plugin, name, up(this.#connections.types));
+      const done = `INSERT INTO kernel_migrations (plugin, name, ran_at) VALUES (${this.#sequelize.escape(plugin)}, ${this.#sequelize.escape(name)}, ${Date.now()})`;
+      await this.#connections.applyMigration(plugin, name, up(this.#connections.types), done);
       this.#log.info('migrated', { plugin, migration: name });
     }
   }
@@ -53,23 +54,6 @@ export class Migrations {
     const ran = new Map<string, Set<string>>();
     for (const { plugin, name } of rows) ran.set(plugin, (ran.get(plugin) ?? new Set()).add(name));
     return ran;
-  }
-
-  async #apply(plugin: string, name: string, statements: readonly string[]): Promise<void> {
-    const done = `INSERT INTO kernel_migrations (plugin, name, ran_at) VALUES (${this.#sequelize.escape(plugin)}, ${this.#sequelize.escape(name)}, ${Date.now()})`;
-    if (this.#connections.applyMigration)
-      return this.#connections.applyMigration(plugin, name, statements, done);
-    const connection = await this.#connections.begin();
-    try {
-      for (const statement of [...statements, done]) await execute(connection, statement);
-      await execute(connection, 'COMMIT');
-    } catch (cause) {
-      await execute(connection, 'ROLLBACK').catch(() => undefined);
-      throw new Error(
-        `migration ${name} of plugin ${plugin} failed and was rolled back: ${(cause as Error).message}`,
-        { cause },
-      );
-    }
   }
 
   /** A new database needs no backup. */

@@ -4,7 +4,8 @@ import { Outage } from '../../timing/outage.js';
 import { isPanelError, kernelErrors, messageOf } from '../errors/errors.js';
 import type { Log } from '../log/log.js';
 
-export type StorageProblem = 'full' | 'damaged' | 'readOnly' | 'away' | 'taken';
+/** `busy`: others wrote the same rows at the same moment; it is over already. */
+export type StorageProblem = 'full' | 'damaged' | 'readOnly' | 'away' | 'taken' | 'busy';
 /** What a driver says of an error; undefined for one that its statement caused. */
 export type Classify = (error: unknown) => StorageProblem | undefined;
 
@@ -14,6 +15,7 @@ const ERRORS = {
   readOnly: kernelErrors.DATABASE_READ_ONLY,
   away: kernelErrors.DATABASE_AWAY,
   taken: kernelErrors.DATABASE_TAKEN,
+  busy: kernelErrors.DATABASE_BUSY,
 } as const;
 /** Longer than the pauses of frequent jobs: on a full disk a small write may succeed while theirs fail. */
 const QUIET_MS = 6_000;
@@ -46,6 +48,7 @@ export class Storage {
   named(error: unknown, unknown?: StorageProblem): unknown {
     const problem = isPanelError(error) ? undefined : (this.#classify(error) ?? unknown);
     if (!problem) return error;
+    if (problem === 'busy') return ERRORS.busy(undefined, { cause: error, headers: { 'Retry-After': '1' } });
     const isTaken = problem === 'taken';
     // Found only after a connection was lost, and it does not end by itself.
     if (this.#outage.failed() || (isTaken && !this.#isTaken))

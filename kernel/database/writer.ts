@@ -3,43 +3,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryTypes, Transaction } from 'sequelize';
 import { isPanelError, kernelErrors, storageFailure } from '../errors/errors.js';
-import type { After, AnyHook, During, Event } from '../hooks/kinds.js';
+import type { After, AnyHook, Event } from '../hooks/kinds.js';
 import type { HookRegistry } from '../hooks/registry.js';
 import type { Log } from '../log/log.js';
 import { type Connection, execute } from '../../tables/connection.js';
 import { watchStatements, onlyOwnTables } from '../../tables/own-tables.js';
 import { Projection, type ProjectionSource } from '../../tables/projection.js';
+import type { Cluster, Written } from './cluster.js';
 import type { Connections } from './connect.js';
-import type { SqlWords } from '../../tables/dialect.js';
 import { whileInProgress } from '../../timing/progress.js';
 import { Storage } from './storage.js';
+import type { Tx } from './tx.js';
 
 const LONG_WRITE_MS = 200;
+/** of what is planned inside its turn */
+const PLANNED_NOW = Number.POSITIVE_INFINITY;
 /** A write that runs no statement for this long while another one waits is blocked: the other one was opened inside it. */
 const PATIENCE_MS = 10_000;
 /** From this version on, Node tracks async context at no cost worth mentioning. */
 const HAS_CHEAP_ASYNC_CONTEXT = Number.parseInt(process.versions.node, 10) >= 24;
-
-/** An open write. Every function that takes part in it receives it as a parameter. */
-export interface Tx {
-  /** for Sequelize: `{ transaction: tx.t }` */
-  readonly t: Transaction;
-  /** SQL that differs between databases */
-  readonly sql: SqlWords;
-  /** Runs one statement with `:name` replacements; pass bulk data as one JSON text (`sql.rows`), five times faster than binding each value. */
-  run(sql: string, replacements?: Record<string, unknown>): Promise<void>;
-  /** Runs an UPDATE or DELETE; resolves with the number of matched rows, changed or not. */
-  change(sql: string, replacements?: Record<string, unknown>): Promise<number>;
-  query<R extends object>(sql: string, replacements?: Record<string, unknown>): Promise<R[]>;
-  /** Runs the taps that take part in this write, after its statements; rejects when one fails or refuses, and then the write must fail. A tap's `tx` reads everything and writes only tables of its own plugin. */
-  during<P>(hook: During<P>, payload: P): Promise<void>;
-  /** Applies a change to a projection after the commit, before the `after` hooks and before the write resolves; a rollback drops it. */
-  apply<S extends object, C>(projection: Projection<S, C>, change: C): void;
-  /** Delivered after the commit and before the write resolves; a rollback drops it. */
-  after<P>(hook: After<P>, payload: P): void;
-  /** Queued after the commit; a rollback drops it. */
-  emit<P>(hook: Event<P>, payload: P): void;
-}
 
 const UNANSWERED =
   'the database stopped answering while this was saved, so it may be saved or not; look when it answers again';
@@ -62,7 +44,7 @@ export class Writer {
   /** the write that the database, and the after hooks, are busy with */
   readonly #busy = { write: { owner: '', since: 0 }, after: { owner: '', since: 0 } };
   #writeQueue: Promise<unknown> = Promise.resolve();
-  /** number of committed writes */
+  /** number of the last committed write */
   #commitCount = 0;
   #deliveryQueue: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -71,11 +53,13 @@ export class Writer {
   #unanswered = 0;
   /** what a commit changed of which nobody knows whether the database has it */
   readonly #doubtful = new Set<Projection<object, unknown>>();
-  /** How often memory was read again because of that: writes that were planned before must fail. */
-  #readings = 0;
+  /** When memory was last read again because of that: writes that were planned before must fail. */
+  #readAgainAt = 0;
   readonly projections: Projection<object, unknown>[] = [];
   /** the last step of each transaction; its failure rolls the write back */
   lastStep: ((tx: Tx) => Promise<void>) | undefined;
+  /** set before any memory is loaded */
+  cluster: Cluster | undefined;
 
   constructor(
     connections: Connections,
@@ -104,25 +88,32 @@ export class Writer {
         `a write of ${owner} was opened in an after hook of a write of ${outer.owner}: after hooks only bring memory up to date; what writes listens to an event`,
       );
     if (this.#closed) throw new Error(`a write of ${owner} came after the database was closed`);
-    const plannedAt = this.#readings;
-    const committed = this.betweenWrites(owner, () => this.#transact(owner, plannedAt, work));
+    const plannedAt = this.#commitCount;
+    const written = this.betweenWrites(owner, () => this.#transact(owner, plannedAt, work));
+    await this.#deliver(owner, written);
+    return (await written).result;
+  }
+
+  /** Brings memory up to date after a turn of the database. */
+  async #deliver(owner: string, written: Promise<Written>): Promise<void> {
     // Deliveries keep the order of the commits, and the next transaction does not wait for them.
     const earlier = this.#deliveryQueue;
-    const delivered = committed.then(async ({ commit, changes, afters, events }) => {
+    const delivered = written.then(async ({ told, events }) => {
       // It is committed: projections and after hooks must receive it, if need be before those of earlier writes.
       await this.#waitForProgress(earlier, 'after', owner).catch((error: unknown) =>
         this.#log.error('after hooks are stuck; the next write no longer waits for them', { error }),
       );
       await this.#runPhase({ owner, phase: 'after', over: false }, async () => {
-        for (const [projection, change] of changes) await projection.apply(commit, change);
-        for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
+        for (const { commit, changes, afters } of told) {
+          for (const [projection, change] of changes) await projection.apply(commit, change);
+          for (const [hook, payload] of afters) await this.#hooks.after(hook, payload);
+        }
       });
       for (const [hook, payload] of events) this.#hooks.emit(hook, payload);
     });
     // A failed write delivers nothing, but earlier writes may still be delivering.
     this.#deliveryQueue = delivered.catch(() => earlier);
     await delivered;
-    return (await committed).result;
   }
 
   /** Runs `work` after all earlier writes and before all later ones; `commit` is the number of writes until then. */
@@ -138,7 +129,7 @@ export class Writer {
   projection<S extends object, C>(owner: string, source: ProjectionSource<S, C>): Projection<S, C> {
     const projection = new Projection(source, {
       plugin: owner,
-      betweenWrites: (work) => this.betweenWrites(owner, work),
+      betweenWrites: (work) => this.#whileNobodyWrites(owner, work),
       notLoaded: () =>
         kernelErrors.PLUGIN_OFF(
           `the plugin ${owner} is reading its data from the database; try again in a moment`,
@@ -149,6 +140,15 @@ export class Writer {
     });
     this.projections.push(projection as unknown as Projection<object, unknown>);
     return projection;
+  }
+
+  /** Runs `work` with the number of the last write; other panels do not write meanwhile. */
+  #whileNobodyWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
+    if (!this.cluster) return this.betweenWrites(owner, work);
+    const read = this.betweenWrites(owner, () => this.#transact(owner, PLANNED_NOW, (_, last) => work(last)));
+    // Not awaited: a delivery may wait for this state.
+    void this.#deliver(owner, read).catch(() => undefined);
+    return read.then(({ result }) => result);
   }
 
   async #runPhase<T>(turn: ActiveWork, work: () => Promise<T>): Promise<T> {
@@ -194,7 +194,7 @@ export class Writer {
     try {
       await this.#settleDoubts();
       // Planned with memory that may have lacked what the database has: it would write that twice.
-      if (plannedAt !== this.#readings) throw kernelErrors.DATABASE_AWAY();
+      if (plannedAt < this.#readAgainAt) throw kernelErrors.DATABASE_AWAY();
       return connection;
     } catch (error) {
       await execute(connection, 'ROLLBACK').catch(() => undefined);
@@ -207,13 +207,14 @@ export class Writer {
     if (this.#doubtful.size === 0) return;
     for (const projection of this.#doubtful) await projection.refresh(this.#commitCount);
     this.#doubtful.clear();
-    this.#readings++;
+    this.#readAgainAt = ++this.#commitCount;
   }
 
-  async #transact<T>(owner: string, plannedAt: number, work: (tx: Tx) => Promise<T>) {
+  async #transact<T>(owner: string, plannedAt: number, work: (tx: Tx, last: number) => Promise<T>) {
     const { sequelize, sql } = this.#connections;
     const connection = await this.#begin(plannedAt);
-    const began = performance.now();
+    const since = this.#commitCount;
+    let began = performance.now();
     // Sequelize rolls back by itself after a deadlock, and would return the connection to the pool for reading.
     const transaction = Object.assign(new Transaction(sequelize, {}), {
       connection,
@@ -270,13 +271,17 @@ export class Writer {
     };
     try {
       const tx = open(transaction);
-      const result = await work(tx);
+      const others = (await this.cluster?.begin(tx, since, owner, plannedAt)) ?? [];
+      began = performance.now();
+      const result = await work(tx, others.at(-1)?.commit ?? since);
       await this.lastStep?.(tx);
+      const commit = (await this.cluster?.record(tx, { changes, afters })) ?? since + 1;
       // Work that outlives its transaction must fail instead of running in the next one; the commit waits for statements that have begun.
       transaction.finished = 'commit';
       await this.#statement(() => execute(connection, 'COMMIT'));
       this.#storage.worked();
-      return { result, commit: ++this.#commitCount, changes, afters, events };
+      this.#commitCount = commit;
+      return { result, told: [...others, { commit, changes, afters }], events };
     } catch (error) {
       const committing = transaction.finished === 'commit';
       let thrown = error;
@@ -288,6 +293,8 @@ export class Writer {
         // whether the database has it.
         if (!committing || (isPanelError(failure) && failure.code === kernelErrors.STORAGE.code)) return;
         thrown = kernelErrors.DATABASE_AWAY(UNANSWERED, { cause: error });
+        // The next turn reads back what this panel has told the others.
+        if (this.cluster) return;
         for (const [projection] of changes) this.#doubtful.add(projection);
         void this.betweenWrites(owner, () => this.#settleDoubts()).catch(() => undefined);
       });

@@ -105,6 +105,7 @@ export const kernelErrors = defineErrors('kernel', {
     503,
     'another panel uses the database, so nothing was saved; stop that one, then restart this one',
   ],
+  DATABASE_BUSY: [503, 'others changed the same at the same moment, so nothing was saved; try again'],
   DATABASE_READ_ONLY: [
     503,
     'the database is read-only, so nothing was saved; make it writable, then try again',

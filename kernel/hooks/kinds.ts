@@ -1,7 +1,7 @@
 // The eight kinds of hook and what each guarantees. The plugin that calls a hook owns it and declares it in its contract.
 
 import type { Schema } from '../../schema/shape.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 
 declare const carries: unique symbol;
 

@@ -1,12 +1,7 @@
 // Declares hooks, registers taps and calls hooks, on tapable; `tap-call.ts` isolates failures. Plugins never hold a
 // tapable object.
-import {
-  AsyncSeriesBailHook,
-  AsyncSeriesHook,
-  AsyncSeriesWaterfallHook,
-  SyncHook,
-  SyncWaterfallHook,
-} from 'tapable';
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
+import { SyncWaterfallHook } from 'tapable';
 import { didYouMean } from '../../schema/suggest.js';
 import { authenticate } from '../auth/principal.js';
 import * as lifecycle from '../lifecycle.js';
@@ -14,20 +9,8 @@ import { PluginError } from '../plugin/error.js';
 import { frozenItems, handedOut } from '../../schema/frozen.js';
 import type { Owner } from '../plugin/owner.js';
 import { type Limits, LIMITS } from '../plugin/limits.js';
-import type {
-  After,
-  AnyHook,
-  Choose,
-  Draft,
-  During,
-  Event,
-  Filter,
-  Guard,
-  Kind,
-  Prepare,
-  RegisteredTap,
-  Tap,
-} from './kinds.js';
+import type { After, AnyHook, Choose, Draft, During, Event, Filter, Guard, Kind, Prepare } from './kinds.js';
+import type { RegisteredTap, Tap } from './kinds.js';
 import { type DraftCall, type GuardCall, type OpenTx, type CheckedCall, TapCall } from './tap-call.js';
 
 /** One entry of a draft, with the plugin that added it. */

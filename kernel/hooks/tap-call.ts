@@ -1,8 +1,8 @@
 // Calls one tap: applies its time limits, attributes its failures, and accepts only what fits.
 import { TimeSlice } from '../../schema/time-slice.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 import { isPanelError, storageFailure, kernelErrors } from '../errors/errors.js';
-import { afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
+import { afterKernelLead, afterKernelOpen, beforeKernelStop } from '../lifecycle.js';
 import { withTimeout } from '../../timing/with-timeout.js';
 import type { Limits } from '../plugin/limits.js';
 import { frozenItems } from '../../schema/frozen.js';
@@ -36,7 +36,9 @@ export interface DraftCall {
 }
 
 /** Hooks in the life of the whole panel, which may take longer: no request waits for them. */
-const MAY_BE_SLOW: readonly string[] = [afterKernelOpen.id, beforeKernelStop.id];
+const MAY_BE_SLOW: readonly string[] = [afterKernelLead, afterKernelOpen, beforeKernelStop].map(
+  ({ id }) => id,
+);
 /** entries of one tap in one draft */
 const MAX_ENTRIES = 100_000;
 /** After this many failures in a row a tap no longer takes part in writes. */

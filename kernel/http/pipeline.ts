@@ -191,13 +191,10 @@ export class Pipeline {
       this.#parts.replies.setHeaders(response);
       const { path } = context.params as { path: string };
       if (!(await reply.folder.send(response.req, response, path))) throw this.missing(response.req.path);
-    } else if (reply.kind === 'raw')
-      this.#parts.replies.send(
-        response,
-        [],
-        response.req.method === 'HEAD' ? undefined : (obj as string | Buffer),
-      );
-    else if (reply.kind === 'message')
+    } else if (reply.kind === 'raw') {
+      const isRead = response.req.method !== 'HEAD';
+      this.#parts.replies.send(response, [], isRead ? (obj as string | Buffer) : undefined);
+    } else if (reply.kind === 'message')
       this.#parts.replies.json(response, JSON.stringify(success(said, null)));
     else {
       const isDeclared = !(result instanceof Answer) || result.isDeclared;
@@ -231,12 +228,8 @@ export class Pipeline {
     const requestId = this.#parts.proxies.requestId(request);
     const { status, headers, body, expected } = failure(error, requestId);
     if (!expected) {
-      this.#parts.log.error('request failed', {
-        requestId,
-        method: request.method,
-        path: request.path,
-        error,
-      });
+      const { method, path } = request;
+      this.#parts.log.error('request failed', { requestId, method, path, error });
       if (status === 500) blame(error);
     }
     if (response.headersSent) {

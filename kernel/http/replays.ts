@@ -1,6 +1,6 @@
 // Calls that may be repeated safely: one plugin stores the reply under a key of the caller's.
 import { token } from '../container/token.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 import type { RequestInfo, Route } from './route.js';
 
 /** Provided by the plugin `idempotency`; without it a route with `idempotent: true` is served like any other. */

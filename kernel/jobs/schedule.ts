@@ -14,9 +14,13 @@ export interface Job {
   readonly name: string;
   readonly when: When;
   readonly run: (signal: AbortSignal) => void | Promise<void>;
+  /** Where several panels share a database: in each of them, for what it has in memory or on its machine. By default in one. */
+  readonly everywhere?: boolean;
 }
 /** `when` is a duration such as `5s`, or `{ every, jitter }`, or `{ at, zone, jitter }` for times of the calendar. */
 export const job = (name: string, when: When, run: Job['run']): Job => ({ name, when, run });
+/** A job that runs in each of several panels on one database. */
+export const everywhere = (one: Job): Job => ({ ...one, everywhere: true });
 
 /** The result of one run of a job. */
 export interface JobResult {
@@ -67,6 +71,8 @@ export class Schedule implements JobsApi {
   #entries: readonly Entry[] = [];
   #zone: string | undefined;
   #begun = false;
+  /** whether this process runs jobs that run in one process only */
+  leads = (): boolean => true;
 
   constructor(clock: Clock, log: Log, limit: number = LIMITS.stop, random = Math.random) {
     this.#limit = limit;
@@ -116,10 +122,11 @@ export class Schedule implements JobsApi {
     this.#log.debug('job scheduled', { plugin: owner.name, job: job.name, when: times.text });
   }
 
-  /** Every run of a job starts here; a lease would be taken here. */
+  /** Every run of a job starts here. */
   #turn(entry: Entry): Promise<JobResult> | undefined {
     const { owner, job } = entry;
-    if (entry.runningSince !== undefined || owner.isOff) return undefined;
+    if (entry.runningSince !== undefined || owner.isOff || !(job.everywhere || this.leads()))
+      return undefined;
     const startedAt = this.#clock.now();
     entry.runningSince = startedAt;
     const fault = (error: unknown) => owner.fault(`job ${job.name} of ${owner.name}`, error);

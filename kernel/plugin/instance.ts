@@ -187,3 +187,7 @@ export class PluginInstance implements Owner {
     });
   }
 }
+
+/** A third-party plugin that clashes with a built-in one is at fault. */
+export const thirdPartyLast = (instances: readonly PluginInstance[]): PluginInstance[] =>
+  instances.toSorted((a, b) => Number(a.outside) - Number(b.outside));

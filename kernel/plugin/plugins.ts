@@ -28,20 +28,16 @@ export interface PluginsApi {
 }
 export const Plugins = token<PluginsApi>('kernel', 'Plugins');
 
+const FAULTY =
+  'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again';
+const reasonOf = ({ state, offReason, skippedWork }: PluginInstance): string =>
+  state === 'faulty' ? FAULTY : [offReason, ...skippedWork.values()].filter(Boolean).join('; ');
+
 /** Running plugins first, then those that could not start. */
 export function statesOf(instances: readonly PluginInstance[], leftOut: readonly LeftOut[]): PluginState[] {
-  const running = instances.map(
-    ({ plugin: { name, version, about }, outside, state, offReason, skippedWork }) => ({
-      name,
-      version,
-      about,
-      outside,
-      state,
-      reason:
-        state === 'faulty'
-          ? 'it failed twenty times within five minutes; its faults are in the log, and a restart of the panel tries it again'
-          : [offReason, ...skippedWork.values()].filter((reason) => reason !== '').join('; '),
-    }),
-  );
+  const running = instances.map((one) => {
+    const { name, version, about } = one.plugin;
+    return { name, version, about, outside: one.outside, state: one.state, reason: reasonOf(one) };
+  });
   return [...running, ...leftOut.map(({ error: _, ...rest }) => ({ ...rest, state: 'failed' as const }))];
 }

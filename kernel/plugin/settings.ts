@@ -2,7 +2,7 @@
 import type { SettingGroup, SettingValues } from '../../schema/setting.js';
 import type { Principal } from '../auth/principal.js';
 import { token } from '../container/token.js';
-import type { Tx } from '../database/writer.js';
+import type { Tx } from '../database/tx.js';
 import type { Tap } from '../hooks/kinds.js';
 import type { Owner } from './owner.js';
 

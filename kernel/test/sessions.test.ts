@@ -192,11 +192,27 @@ test.serial('closes a login under way when all sessions are closed', async (t) =
   t.is(await me(world, await world.login()), 'ada');
 });
 
-test('does not open a session that could not be stored', async (t) => {
-  const broken = {
-    write: () => Promise.reject(new Error('disk full')),
+/** A database without rows: a write that is committed changes memory. */
+function memoryOnly(commit: () => Promise<void>): Database {
+  type Source = { apply: (state: object, change: unknown) => void };
+  return {
     query: async () => [],
+    projection: (source: Source) => source,
+    write: async (work: (tx: unknown) => Promise<void>) => {
+      const changes: (() => void)[] = [];
+      await work({
+        run: async () => undefined,
+        sql: { rows: () => '', onConflict: () => '', incoming: () => '' },
+        apply: (source: Source, change: unknown) => changes.push(() => source.apply({}, change)),
+      });
+      await commit();
+      for (const change of changes) change();
+    },
   } as unknown as Database;
+}
+
+test('does not open a session that could not be stored', async (t) => {
+  const broken = memoryOnly(() => Promise.reject(new Error('disk full')));
   const clock = new FakeClock();
   const store = new SessionStore(broken, clock);
   await t.throwsAsync(store.open('ada'), { message: 'disk full' });
@@ -207,7 +223,7 @@ test('does not open a session that could not be stored', async (t) => {
 
 test('listeners hear when a sweep ends sessions, and only then', async (t) => {
   let writes = 0;
-  const db = { write: async () => void writes++, query: async () => [] } as unknown as Database;
+  const db = memoryOnly(async () => void writes++);
   const clock = new FakeClock();
   const store = new SessionStore(db, clock);
   let ends = 0;
@@ -226,7 +242,7 @@ test('listeners hear when a sweep ends sessions, and only then', async (t) => {
 });
 
 test('closes the session that is idle the longest above ten thousand', async (t) => {
-  const db = { write: async () => undefined, query: async () => [] } as unknown as Database;
+  const db = memoryOnly(async () => undefined);
   const clock = new FakeClock();
   const store = new SessionStore(db, clock);
   const { id: first } = await store.open('ada', undefined, { ip: '192.0.2.1', userAgent: 'x'.repeat(300) });

@@ -51,7 +51,8 @@ test('says what errors of MySQL and MariaDB mean', (t) => {
     [{ code: 'ER_SERVER_SHUTDOWN' }, 'away'],
     [{ code: 'ER_CON_COUNT_ERROR' }, 'away'],
     [{ code: 'ER_DUP_ENTRY', errno: 1062 }, undefined],
-    [{ code: 'ER_LOCK_DEADLOCK', errno: 1213, fatal: false }, undefined],
+    [{ code: 'ER_LOCK_DEADLOCK', errno: 1213, fatal: false }, 'busy'],
+    [{ code: 'ER_LOCK_WAIT_TIMEOUT', errno: 1205 }, 'busy'],
     [{ code: 'ECONNREFUSED' }, undefined],
   ] as const)
     for (const error of both(facts)) t.is(classifyMysql(error), problem, JSON.stringify(facts));

@@ -1,6 +1,6 @@
 // Stores blocks across restarts. The database follows the memory here: blocks are written together every five seconds, so a
 // flood costs one small write.
-import type { Database } from '../../kernel/index.js';
+import type { Database, Projection } from '../../kernel/index.js';
 import type { AccessTables } from './tables.js';
 
 export interface StoredBlock {
@@ -14,10 +14,20 @@ export class BlockStore {
   readonly #db: Database;
   readonly #rows: AccessTables['blocks'];
   #unwritten = new Map<string, number>();
+  /** Follows what other panels of the database block; each panel knows its own blocks before they are written. */
+  readonly #written: Projection<object, readonly (readonly [string, number])[] | 'cleared'>;
+  /** Called with blocks that were written, by whichever panel. */
+  onWritten: (blocks: readonly (readonly [source: string, blockedUntil: number])[]) => void = () => undefined;
+  /** Called when all blocks were deleted. */
+  onCleared: () => void = () => undefined;
 
   constructor({ db, tables: { blocks } }: { db: Database; tables: AccessTables }) {
     this.#db = db;
     this.#rows = blocks;
+    this.#written = db.projection({
+      load: async () => ({}),
+      apply: (_, change) => (change === 'cleared' ? this.onCleared() : this.onWritten(change)),
+    });
   }
 
   /** Returns the blocks in the order in which they end. */
@@ -49,11 +59,15 @@ export class BlockStore {
           { rows: JSON.stringify(fresh) },
         );
       await tx.run('DELETE FROM login_blocks WHERE blocked_until < :oldest', { oldest });
+      if (fresh.length > 0) tx.apply(this.#written, fresh);
     });
   }
 
   async clear(): Promise<void> {
     this.#unwritten.clear();
-    await this.#db.write((tx) => tx.run('DELETE FROM login_blocks'));
+    await this.#db.write(async (tx) => {
+      await tx.run('DELETE FROM login_blocks');
+      tx.apply(this.#written, 'cleared');
+    });
   }
 }

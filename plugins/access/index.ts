@@ -2,6 +2,7 @@ import {
   authenticate,
   contribute,
   definePlugin,
+  everywhere,
   job,
   maybe,
   optional,
@@ -152,8 +153,8 @@ export default definePlugin({
   routes: (scope) => [...routes(scope), ...securityRoutes(scope), ...adminRoutes(scope)],
   commands,
   jobs: ({ limits, tokens }) => [
-    job('login-blocks', '5s', () => limits.flush()),
-    job('token-use', '1m', () => tokens.flush()),
+    everywhere(job('login-blocks', '5s', () => limits.flush())),
+    everywhere(job('token-use', '1m', () => tokens.flush())),
   ],
   stop: async ({ limits, tokens }) => {
     await limits.flush();

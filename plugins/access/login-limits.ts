@@ -38,6 +38,18 @@ export class LoginLimits {
   constructor({ clock, blocks }: { clock: Clock; blocks: BlockStore }) {
     this.#clock = clock;
     this.#store = blocks;
+    blocks.onWritten = (written) => {
+      for (const [key, until] of written) {
+        if ((this.#blocks.get(key) ?? 0) >= until) continue;
+        this.#blocks.delete(key);
+        this.#blocks.set(key, until);
+      }
+      this.#dropOldBlocks();
+    };
+    blocks.onCleared = () => {
+      this.#counts.clear();
+      this.#blocks.clear();
+    };
   }
 
   /** Loads the blocks of the previous run. */

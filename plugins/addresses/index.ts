@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   Listeners,
   maybe,
@@ -74,8 +75,8 @@ export default definePlugin({
   routes,
   jobs: ({ sightings, history, scan }) => [
     job('online', '10s', () => scan.run()),
-    job('write', '10s', () => history.flush()),
-    job('tidy', '1m', () => sightings.tidy()),
+    everywhere(job('write', '10s', () => history.flush())),
+    everywhere(job('tidy', '1m', () => sightings.tidy())),
     job('prune', '1h', (signal) => history.prune(signal)),
   ],
   start: async ({ history, observer, reports, contributions }) => {

@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   maybe,
   provide,
@@ -10,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail, undoer, Undoers } from '../audit/contract.js';
+import { othersWrote } from '../cluster/contract.js';
 import { CoreUsers, Engine } from '../engine/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import {
@@ -47,6 +49,7 @@ import { BulkPlans } from './edits/bulk-plans.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
+import { refsOf } from './edits/edit.js';
 import { groupUndoer } from './groups/group-undoer.js';
 import { ClientUndo } from './edits/client-undo.js';
 import { ClientWriter } from './edits/client-writer.js';
@@ -75,6 +78,11 @@ import { clients, groups } from './recorded.js';
 import { clientSettings } from './settings.js';
 import { ClientPeriods } from './usage/client-periods.js';
 import { UsageEdits } from './usage/usage-edits.js';
+
+const usersOfSave = ({ payload }: { readonly payload: unknown }) =>
+  (payload as { readonly changes: readonly ClientChange[] }).changes
+    .flatMap(({ before, after }) => [before, after])
+    .flatMap((row) => (row ? refsOf(row) : []));
 
 export default definePlugin({
   name: 'clients',
@@ -162,7 +170,12 @@ export default definePlugin({
       show: (inboundId, shownIn) => clientsOf(inboundId, shownIn, store.roster, shown),
     }),
   ],
-  taps: ({ store, inbounds, credentials }) => [
+  taps: ({ store, inbounds, credentials, engine }) => [
+    // A panel that runs no core has changed clients.
+    tap(othersWrote, async ({ told }) => {
+      const users = told.filter(({ hook }) => hook === afterClientSave.id).flatMap(usersOfSave);
+      if (users.length > 0) await engine.reconcileUsers(users);
+    }),
     // Looks through the clients only where an inbound stops taking any.
     tap(beforeInboundSave, ({ before, after }) => {
       const reason = clientlessReason(inbounds.protocol(after.protocol), after);
@@ -197,7 +210,7 @@ export default definePlugin({
     ...groupRoutes(scope),
     ...inboundImportRoutes(scope),
   ],
-  jobs: ({ store }) => [job('fetches', '10s', () => store.fetches.flush())],
+  jobs: ({ store }) => [everywhere(job('fetches', '10s', () => store.fetches.flush()))],
   start: ({ dataDirectory }) => deleteStaleImports(dataDirectory),
   stop: ({ store }) => store.fetches.flush(),
 });

@@ -1,4 +1,13 @@
-import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
+import {
+  contribute,
+  definePlugin,
+  everywhere,
+  job,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientParts, Clients, duringClientSave } from '../clients/contract.js';
 import { FetchGates } from '../subscription/contract.js';
@@ -45,10 +54,12 @@ export default definePlugin({
   ],
   routes: deviceRoutes,
   jobs: ({ store, gate }) => [
-    job('write', '5s', async () => {
-      gate.report();
-      await store.flush();
-    }),
+    everywhere(
+      job('write', '5s', async () => {
+        gate.report();
+        await store.flush();
+      }),
+    ),
   ],
   stop: ({ store }) => store.flush(),
 });

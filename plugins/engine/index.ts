@@ -1,6 +1,8 @@
 import {
   contribute,
+  afterKernelLead,
   afterKernelOpen,
+  Cluster,
   afterPluginStart,
   beforeKernelStop,
   composeStartupSummary,
@@ -19,6 +21,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
+import { othersWrote } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -112,6 +115,7 @@ export default definePlugin({
     guard: CoreGuard,
     processes: Processes,
     audit: maybe(AuditTrail),
+    cluster: maybe(Cluster),
   },
   hooks: [
     composeCoreConfig,
@@ -185,9 +189,15 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, programs }) => [
+  taps: ({ supervisor, programs, cluster }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelOpen, () => programs.open()),
+    tap(afterKernelLead, () => programs.open()),
+    tap(afterKernelOpen, () => {
+      if (cluster && !cluster.leads) supervisor.absent('another panel of this database runs the core');
+    }),
+    tap(othersWrote, async () => {
+      await supervisor.reconcileConfig();
+    }),
     // A plugin that started late is not in the config yet.
     tap(afterPluginStart, async ({ hooks }) => {
       if (hooks.includes(composeCoreConfig.id)) await supervisor.reconcileConfig();

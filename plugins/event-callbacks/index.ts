@@ -1,5 +1,5 @@
 // Signed callbacks for programs elsewhere: events are stored with the change that they tell of, and sent until an endpoint takes them.
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { afterKernelLead, contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { WatchedStates } from '../alarms/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
@@ -61,12 +61,15 @@ export default definePlugin({
     contribute(WatchedStates, { name: 'callbacks', problem: () => deliverer.problem() }),
     ...sources.map((source) => contribute(CallbackSources, source)),
   ],
-  taps: ({ outbox, inform }) => [...outbox.taps(), tap(trafficCounted, ({ usage }) => inform.counted(usage))],
+  taps: ({ outbox, inform, deliverer }) => [
+    ...outbox.taps(),
+    tap(trafficCounted, ({ usage }) => inform.counted(usage)),
+    tap(afterKernelLead, () => deliverer.start()),
+  ],
   routes,
   jobs: ({ retention }) => [job('remove', '1m', (signal) => retention.run(signal))],
-  start: ({ store, deliverer }) => {
+  start: ({ store }) => {
     store.isReady = true;
-    deliverer.start();
   },
   stop: ({ deliverer }) => deliverer.stop(),
 });

@@ -1,5 +1,5 @@
 // The stored calls: who made them, how far they came, and what they were answered.
-import { Op } from 'sequelize';
+import { Op, UniqueConstraintError } from 'sequelize';
 import {
   type Clock,
   type Database,
@@ -75,23 +75,37 @@ export class CallStore {
       );
       if (kept && (Number(kept.calls) >= MOST_CALLS || Number(kept.bytes ?? 0) >= MOST_BYTES))
         throw errors.TOO_MANY();
-      await this.#rows.upsert(
-        { ...call, beganAt: this.#clock.now(), size: 0, reply: null, stage: '' },
-        { transaction: tx.t },
-      );
+      await this.#rows.destroy({
+        where: { id: call.id, beganAt: { [Op.lte]: this.#oldest() } },
+        transaction: tx.t,
+      });
+      const row = { ...call, beganAt: this.#clock.now(), size: 0, reply: null, stage: '' as const };
+      await this.#rows.create(row, { transaction: tx.t }).catch((error: unknown) => {
+        // Another panel of the database handles it.
+        throw error instanceof UniqueConstraintError ? errors.UNDER_WAY() : error;
+      });
     });
   }
 
-  /** Stores that something of the call is committed, unless more is known. */
-  async markBegun({ t: transaction }: Tx, id: string): Promise<void> {
-    await this.#rows.update({ stage: 'part' }, { where: { id, stage: '' }, transaction });
+  /** Stores that something of the call is committed, unless more is known; returns false where it was. */
+  async markBegun({ t: transaction }: Tx, id: string): Promise<boolean> {
+    const [count] = await this.#rows.update({ stage: 'part' }, { where: { id, stage: '' }, transaction });
+    return count > 0;
   }
 
-  /** Stores the facts that the reply is made of, or the reply. */
-  async mark({ t: transaction }: Tx, id: string, stage: Stage, text: string): Promise<void> {
+  /** Stores the facts that the reply is made of, or the reply; with `onlyFirst` returns false where something of the call is stored already. */
+  async mark(
+    { t: transaction }: Tx,
+    id: string,
+    stage: Stage,
+    text: string,
+    onlyFirst = false,
+  ): Promise<boolean> {
     const reply = Buffer.byteLength(text) > LARGEST_REPLY ? '' : this.#sealed(id, text);
     const size = Buffer.byteLength(reply);
-    await this.#rows.update({ stage, reply, size }, { where: { id }, transaction });
+    const where = onlyFirst ? { id, stage: '' } : { id };
+    const [count] = await this.#rows.update({ stage, reply, size }, { where, transaction });
+    return count > 0;
   }
 
   #sealed(id: string, text: string): string {
@@ -100,9 +114,10 @@ export class CallStore {
       : this.#secrets.seal(sealedReply, id, text);
   }
 
-  /** Frees a key, unless its change is committed. */
-  async forget({ t: transaction }: Tx, id: string): Promise<void> {
-    await this.#rows.destroy({ where: { id, stage: { [Op.ne]: 'noted' } }, transaction });
+  /** Frees a key, unless its change is committed. Of a call that has committed nothing, what is stored is another panel's. */
+  async forget({ t: transaction }: Tx, id: string, hasBegun: boolean): Promise<void> {
+    const stage = hasBegun ? { [Op.ne]: 'noted' } : '';
+    await this.#rows.destroy({ where: { id, stage }, transaction });
   }
 
   /** Deletes replies that are older than a day. */

@@ -27,6 +27,10 @@ interface UnderWay {
   readonly caller: string;
   /** facts that the next transaction stores */
   noted: string | undefined;
+  /** its first transaction is committed, or is about to be */
+  hasBegun: boolean;
+  /** it only replies, because its change is committed already */
+  isRepeated: boolean;
   isOver: boolean;
 }
 
@@ -68,7 +72,15 @@ export class IdempotentCalls implements Replays {
       refuseOther(other, caller, fingerprint);
       throw errors.UNDER_WAY(undefined, { headers: { 'Retry-After': '1' } });
     }
-    const call: UnderWay = { id, caller, fingerprint, noted: undefined, isOver: false };
+    const call: UnderWay = {
+      id,
+      caller,
+      fingerprint,
+      noted: undefined,
+      hasBegun: false,
+      isRepeated: false,
+      isOver: false,
+    };
     this.#underWay.set(id, call);
     try {
       const earlier = await this.#store.find(id);
@@ -96,6 +108,7 @@ export class IdempotentCalls implements Replays {
   /** With `noted` the change is committed already, and the handler only replies. */
   async #run(call: UnderWay, route: Route, input: Input, noted?: unknown): Promise<unknown> {
     const recorder = new Recorder();
+    call.isRepeated = noted !== undefined;
     const note = (facts: unknown): void => void (call.noted = JSON.stringify(facts));
     let result: unknown;
     try {
@@ -105,7 +118,7 @@ export class IdempotentCalls implements Replays {
     } catch (error) {
       // A refusal has changed nothing, so the key can be used for another request. One that comes after the change frees no key.
       if (error instanceof PanelError && error.status < 500 && noted === undefined)
-        await this.#write(call, (tx) => this.#store.forget(tx, call.id));
+        await this.#forget(call, error);
       throw error;
     }
     call.isOver = true;
@@ -113,19 +126,31 @@ export class IdempotentCalls implements Replays {
     return result;
   }
 
+  /** A key that another panel uses stays. */
+  async #forget(call: UnderWay, error: PanelError): Promise<void> {
+    if (error.code !== errors.UNDER_WAY.code)
+      await this.#write(call, (tx) => this.#store.forget(tx, call.id, call.hasBegun));
+  }
+
   /** The last step of a transaction of any plugin. */
   async settle(tx: Tx): Promise<void> {
     if (this.#underWay.size === 0) return;
     const call = this.#current.getStore();
     if (!call || call.isOver) return;
-    const { id, noted } = call;
+    const { id, noted, hasBegun } = call;
     call.noted = undefined;
-    if (noted === undefined) await this.#store.markBegun(tx, id);
-    else await this.#store.mark(tx, id, 'noted', noted);
+    // Two panels may have found the key free: only one of them commits something under it.
+    const mustBeFirst = !hasBegun && !call.isRepeated;
+    const isMarked =
+      noted === undefined
+        ? await this.#store.markBegun(tx, id)
+        : await this.#store.mark(tx, id, 'noted', noted, mustBeFirst);
+    if (mustBeFirst && !isMarked) throw errors.UNDER_WAY(undefined, { headers: { 'Retry-After': '1' } });
+    call.hasBegun = true;
   }
 
   /** The call is done, so its caller gets the reply even if this write fails; a repetition is then answered from what the call has noted. */
-  async #write({ id }: UnderWay, write: (tx: Tx) => Promise<void>): Promise<void> {
+  async #write({ id }: UnderWay, write: (tx: Tx) => Promise<unknown>): Promise<void> {
     try {
       await this.#db.write(write);
     } catch (error) {

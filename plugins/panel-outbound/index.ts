@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   setting,
   singleton,
@@ -58,6 +59,6 @@ export default definePlugin({
       await engine.reconcileConfig();
     }),
   ],
-  jobs: ({ byTag }) => [job('idle-ways', '10m', () => byTag.sweep())],
+  jobs: ({ byTag }) => [everywhere(job('idle-ways', '10m', () => byTag.sweep()))],
   start: ({ way }) => way.start(),
 });

@@ -4,6 +4,7 @@ import {
   command,
   contribute,
   definePlugin,
+  everywhere,
   job,
   kernelReady,
   provide,
@@ -42,6 +43,6 @@ export default definePlugin({
       run: ({ say }) => table.describe().forEach((line) => void say(line)),
     }),
   ],
-  jobs: ({ table }) => [job('cut-logs', '1s', () => table.cutLogs())],
+  jobs: ({ table }) => [everywhere(job('cut-logs', '1s', () => table.cutLogs()))],
   stop: ({ table }) => table.close(),
 });

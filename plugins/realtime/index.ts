@@ -1,6 +1,7 @@
 import {
   definePlugin,
   contribute,
+  everywhere,
   job,
   maybe,
   message,
@@ -98,16 +99,20 @@ export default definePlugin({
     }),
   ],
   jobs: ({ stream, core, invalidations, plain, connections }) => [
-    job('status', '2s', () => {
-      core.look();
-      return stream.sendSnapshot('status');
-    }),
-    job('invalidations', '250ms', () => invalidations.flush()),
-    job('ping', '30s', () => plain.ping()),
-    job('idle connections', '5s', () => {
-      connections.cutIdle();
-      stream.cutStuck();
-    }),
+    everywhere(
+      job('status', '2s', () => {
+        core.look();
+        return stream.sendSnapshot('status');
+      }),
+    ),
+    everywhere(job('invalidations', '250ms', () => invalidations.flush())),
+    everywhere(job('ping', '30s', () => plain.ping())),
+    everywhere(
+      job('idle connections', '5s', () => {
+        connections.cutIdle();
+        stream.cutStuck();
+      }),
+    ),
   ],
   start: (scope) => addLiveTypes(scope, scope.contributions(LiveTypes)),
 });

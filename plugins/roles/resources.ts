@@ -16,7 +16,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
   inbounds: {
     about:
-      'Inbounds and their fallbacks, keys and targets for REALITY. Their clients need `clients` as well.',
+      'Inbounds and their fallbacks, keys and targets for REALITY. Their clients need the resource clients as well.',
     plugins: ['inbounds', 'fallbacks', 'keygen', 'reality-scanner', 'amneziawg'],
   },
   hosts: { about: 'Further addresses of inbounds in subscriptions.', plugins: ['hosts'] },

@@ -1,5 +1,6 @@
 import {
   definePlugin,
+  everywhere,
   job,
   maybe,
   payload,
@@ -86,5 +87,7 @@ export default definePlugin({
         (await history.last('cpu', params.bucket)).map(({ t, v }) => ({ t, cpu: v })),
     }),
   ],
-  jobs: ({ machine, history }) => [job('sample', '2s', async () => history.record(await machine.sample()))],
+  jobs: ({ machine, history }) => [
+    everywhere(job('sample', '2s', async () => history.record(await machine.sample()))),
+  ],
 });

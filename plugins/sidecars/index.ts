@@ -1,5 +1,5 @@
 import {
-  afterKernelOpen,
+  afterKernelLead,
   afterPluginStart,
   beforeKernelStop,
   contribute,
@@ -59,7 +59,7 @@ export default definePlugin({
   ],
   taps: ({ runners }) => [
     // All sidecars have started. Later, when the panel is ready, processes of the previous panel would be stopped as unwanted.
-    tap(afterKernelOpen, async () => {
+    tap(afterKernelLead, async () => {
       await runners.open(false);
       void runners.fetchMissing();
     }),

@@ -2,6 +2,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   kernelErrors,
   messageOf,
@@ -40,6 +41,6 @@ export default definePlugin({
     ),
     settings.changed(() => theme.follow()),
   ],
-  jobs: ({ theme }) => [job('theme', '1m', () => theme.follow())],
+  jobs: ({ theme }) => [everywhere(job('theme', '1m', () => theme.follow()))],
   start: ({ theme }) => theme.follow(),
 });

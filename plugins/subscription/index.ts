@@ -4,6 +4,7 @@ import {
   composeStartupSummary,
   definePlugin,
   contribute,
+  everywhere,
   job,
   Listeners,
   maybe,
@@ -185,8 +186,8 @@ export default definePlugin({
   ],
   routes: (scope) => [...scope.slowFetch.routes(), ...previewRoutes(scope), ...urlRoutes(scope)],
   jobs: ({ certificate, misses, clock }) => [
-    job('certificate', '1m', () => certificate.follow()),
-    job('misses', '1m', () => misses.sweep(clock.now())),
+    everywhere(job('certificate', '1m', () => certificate.follow())),
+    everywhere(job('misses', '1m', () => misses.sweep(clock.now()))),
   ],
   start: async ({
     compiled,

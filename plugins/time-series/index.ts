@@ -1,4 +1,4 @@
-import { definePlugin, job, provide, singleton } from '../../kernel/index.js';
+import { definePlugin, everywhere, job, provide, singleton } from '../../kernel/index.js';
 import { Settings } from '../settings/contract.js';
 import { SeriesList, TimeSeries, type TimeSeriesApi } from './contract.js';
 import { DailyAmounts } from './daily.js';
@@ -26,7 +26,7 @@ export default definePlugin({
     } satisfies TimeSeriesApi),
   ],
   jobs: ({ tiered, daily }) => [
-    job('flush', '10s', () => tiered.flush()),
+    everywhere(job('flush', '10s', () => tiered.flush())),
     job('prune', '1h', (signal) => daily.prune(signal)),
   ],
   start: async ({ tiered, daily, contributions }) => {

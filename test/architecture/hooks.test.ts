@@ -16,8 +16,14 @@ const CALLS = {
   event: 'emit',
 } as const;
 
-const PROGRAM = ['panel/PanelProgram', 'panel/PanelDatabase', 'panel/PanelListener', 'panel/PanelLog'];
-const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays', 'access/Permits'];
+const PROGRAM = [
+  'panel/PanelProgram',
+  'panel/PanelDatabase',
+  'panel/PanelListener',
+  'panel/PanelLog',
+  'panel/SharedClock',
+];
+const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays', 'access/Permits', 'cluster/Cluster'];
 
 function brokenPromises(all: readonly Source[]): string[] {
   const live = all.filter(({ isTest }) => !isTest);

@@ -124,8 +124,6 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
   'system/jobs/{plugin}/{job}': { plugin: 'audit', job: 'remove' },
-  // The first admin is the last full one.
-  'x/admins/{id}/del': { id: 2 },
 };
 const greetCentral = (panel: TestPanel) =>
   panel.get('/panel/api/x/node/apply', {
@@ -169,7 +167,10 @@ for (const [routes, first] of [
   ],
   [['x/metrics/token'], made('x/metrics/token')],
   [['x/roles/{id}', 'x/roles/{id}/del'], made('x/roles', { name: 'auditor', permissions: [] })],
-  [['x/admins/{id}/del'], made('x/admins', { username: 'joan', password: 'correct horse battery' })],
+  [
+    ['x/admins/{id}', 'x/admins/{id}/del'],
+    made('x/admins', { username: 'joan', password: 'correct horse battery' }),
+  ],
   [['x/nodes/mtls/rotate'], made('nodes/mtls/ca')],
 ] as const)
   for (const path of routes) FIRST[path] = first;

@@ -124,6 +124,10 @@ test('users on their way are no drift: neither those of a large call, nor one th
   await looked();
   t.deepEqual(drifts, []);
   t.is(driver.names('in-1')?.length, 2001);
+  // None is on the way any more: one that the core lacks is missed.
+  world.users.set('i1.c9999', 'a');
+  await looked();
+  t.is(drifts.length, 1);
 });
 
 test('a change that is committed while users are counted is no drift', async (t) => {

@@ -2,6 +2,10 @@
 import test from 'ava';
 import { FakeEngine } from '../../../test/harness/fake-engine.js';
 import { ADMIN, TestPanel } from '../../../test/harness/panel.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import type { Database } from '../../../kernel/index.js';
+import preferences from '../index.js';
+import type { PreferenceStore } from '../preference-store.js';
 
 const API = '/panel/api/x/preferences';
 const boot = (dataDirectory?: string) =>
@@ -53,6 +57,19 @@ test('belong to the admin who asks: they follow him to another name, and a token
     .map((line) => line.split(';', 1)[0])
     .join('; ');
   t.deepEqual((await panel.call(API, { headers: { cookie }, anonymous: true })).body.obj, { theme: 'dark' });
+});
+
+test('go with their admin, and those of another one stay', async (t) => {
+  const observed = servicesOf<{ db: Database; store: PreferenceStore }>(preferences);
+  await using panel = await TestPanel.boot({ plugins: [observed.plugin, new FakeEngine().plugin] });
+  await set(panel, { theme: 'dark' });
+  const { db, store } = observed.services;
+  await store.change('eve', { theme: 'light' });
+  const eve = { username: 'eve', role: 0, enabled: true };
+  const gone = { kind: 'deleted', before: eve, after: undefined, setsPassword: false } as const;
+  await db.write((tx) => store.adminsSaved([gone], tx));
+  t.deepEqual(await store.of('eve'), {});
+  t.deepEqual(await panel.get(API), { theme: 'dark' });
 });
 
 test('what cannot be stored is named, and nothing of the call is stored', async (t) => {

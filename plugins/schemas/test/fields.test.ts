@@ -91,6 +91,13 @@ test('the log has no complaint about a part of a form', (t) => {
   );
 });
 
+test('a setting that needs a restart of the panel says so; others are in force at once', async (t) => {
+  const changes = (await settingsOf(panel)).plugins.flatMap(({ settings }) =>
+    Object.entries(settings.properties ?? {}).map(([name, field]) => [name, field['x-weir']?.change]),
+  );
+  t.like(Object.fromEntries(changes), { subPort: 'panel', bulkJobDays: 'none' });
+});
+
 test('settings name their secrets, and nothing secret or generated has a default', async (t) => {
   const secrets: string[] = [];
   for (const { settings } of (await settingsOf(panel)).plugins)

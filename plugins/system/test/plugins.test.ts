@@ -58,6 +58,7 @@ test('a switch that is under way, and one that failed, stand in the list', async
     { name: 'e', enable: true, problem: '' },
   ];
   const program = {
+    startAnew: () => undefined,
     restartPanel: () => Promise.reject(new Error('not asked')),
     restoreDatabase: () => Promise.reject(new Error('not asked')),
     switchPlugin: () => Promise.reject(new Error('not asked')),

@@ -84,4 +84,9 @@ test('a reply is shown as far as it is text', (t) => {
   t.deepEqual(shownReply('\u0000', 'application/octet-stream'), { text: '', more: 0 });
   const { text, more } = shownReply('x'.repeat(60_000), 'text/plain');
   t.deepEqual([text.length, more], [50_000, 10_000]);
+  const items = Array.from({ length: 10_000 }, (_, at) => at);
+  const whole = JSON.stringify(items, null, 2);
+  const shown = shownReply(JSON.stringify(items), 'application/json');
+  t.is(shown.text, whole.slice(0, 50_000));
+  t.is(shown.more, whole.length - 50_000);
 });

@@ -58,6 +58,10 @@ test.serial(
     await schedule.getByRole('button', { name: 'Save' }).click();
     await schedule.locator('.field-problem').first().waitFor();
     await when.fill('6h');
+    // What was typed outlives a reload.
+    await page.reload();
+    await when.waitFor();
+    t.is(await when.inputValue(), '6h');
     await schedule.getByRole('button', { name: 'Save' }).click();
     await page.getByText(/The next backup is made at/).waitFor();
 

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { PanelFailure, PanelUnreachable } from '../../../sdk/failure.js';
 import type { BackupLastRestoreReply } from '../../../sdk/index.js';
-import { changedSettings } from '../page/backups/changed-settings.js';
+import { apart, changedSettings } from '../page/backups/changed-settings.js';
 import { restoreOver } from '../page/backups/restoring.js';
 
 test('only what was changed is sent, and what was cleared as blank', (t) => {
@@ -16,6 +16,11 @@ test('only what was changed is sent, and what was cleared as blank', (t) => {
   });
   // A number has no blank: clearing it leaves it.
   t.deepEqual(changedSettings(schema, before, { ...before, last: undefined }), {});
+});
+
+test('a secret is not among what the browser stores', (t) => {
+  const schema = { properties: { when: {}, pass: { 'x-weir': { secret: true } } } };
+  t.deepEqual(apart(schema, { when: '6h', pass: 'abc' }), { open: { when: '6h' }, secret: { pass: 'abc' } });
 });
 
 const refusal = (status: number, code: string) =>

@@ -212,6 +212,18 @@ test('at most four calls wait at once', async (t) => {
   );
 });
 
+test('a frame that says something all the time is no flood', (t) => {
+  let now = 0;
+  const { hello, say, port, floods } = open({ now: () => now });
+  hello();
+  for (let second = 0; second < 5; second++) {
+    now = second * 1000;
+    for (let i = 0; i < 60; i++) say({ kind: 'title', text: 'x' });
+  }
+  t.is(floods(), 0);
+  t.false(port.closed);
+});
+
 test('a frame that floods is ended once', (t) => {
   const { hello, say, port, floods } = open();
   hello();

@@ -251,6 +251,35 @@ for (const language of ['en', 'fa'])
       }
     });
 
+test.serial(
+  'a switch goes back if the panel refuses, and not because nobody answers afterwards',
+  async (t) => {
+    t.timeout(MINUTES);
+    await world.api('clients/add', { client: { email: 'cat' }, inboundIds: [inboundId] });
+    const { page, show, logIn } = await openPage(t, browser, world);
+    await logIn();
+    await show('/client?name=cat');
+    const control = page.locator('.page-head').getByRole('switch');
+    await control.and(page.locator(':checked')).waitFor();
+    await page.route('**/panel/api/clients/update/cat', (route) =>
+      route.fulfill({ status: 400, json: { success: false, code: 'X', msg: 'not today' } }),
+    );
+    await page.locator('.page-head .switch').click();
+    await page.locator('.notices').getByText('not today').waitFor();
+    t.true(await control.isChecked());
+    await page.unrouteAll();
+
+    await page.route('**/panel/api/clients/get/cat', (route) =>
+      route.fulfill({ status: 400, json: { success: false, code: 'X', msg: 'no answer' } }),
+    );
+    await page.locator('.page-head .switch').click();
+    await page.locator('.notices').getByRole('button', { name: 'Undo' }).waitFor();
+    await control.and(page.locator(':enabled')).waitFor();
+    t.false((await stored('cat')).enable);
+    t.false(await control.isChecked());
+  },
+);
+
 test.serial('a reader chooses the columns, here and in his other browsers', async (t) => {
   t.timeout(MINUTES);
   await world.api('clients/add', {

@@ -71,6 +71,15 @@ test('what is broken comes before what is near', (t) => {
   t.deepEqual(texts({ backup: { schedule: 'daily', doneAt: NOW, problem: 'x' } as never }), [
     'needs.backupFailed',
   ]);
+  for (const [days, needs] of [
+    [7.9, []],
+    [8, ['needs.backupOld']],
+  ] as const)
+    t.deepEqual(
+      texts({ backup: { schedule: 'daily', doneAt: NOW - days * DAY, problem: '' } as never }),
+      [...needs],
+      String(days),
+    );
   t.deepEqual(texts({ core: { state: 'running', errorMsg: 'x' } }), ['needs.coreTrouble']);
 });
 
@@ -152,7 +161,8 @@ test('each trouble has a sentence and a code', (t) => {
     obj: { issues: [{ path: 'a.b', message: 'a.b is required' }] },
   });
   t.is(troubleOf(twice).said, 'a.b: is required');
-  t.true(isAbsent(new PanelFailure(404, { code: 'KERNEL_NOT_FOUND' })));
+  for (const code of ['KERNEL_NOT_FOUND', 'KERNEL_PLUGIN_OFF'])
+    t.true(isAbsent(new PanelFailure(404, { code })));
   t.false(isAbsent(new PanelFailure(404, { code: 'CLIENTS_NOT_FOUND' })));
 });
 

@@ -44,6 +44,7 @@ test('amounts have three digits and the unit that the reader has chosen', (t) =>
 test('in Persian, digits are Latin, amounts read from left to right, and dates are of its calendar', (t) => {
   const format = persian();
   t.is(format.bytes(1024), '\u20661\u00a0KiB\u2069');
+  t.is(format.rate(1024), '\u20661\u00a0KiB/s\u2069');
   t.regex(format.moment(AT), /1404/);
   t.notRegex(`${format.moment(AT)} ${format.distance(0, 3 * 86_400_000)}`, /[\u06f0-\u06f9\u0660-\u0669]/);
 });
@@ -85,6 +86,24 @@ test('times are those of the zone, and an unknown zone is that of the browser', 
   t.is(english().distance(0, 119_000), '1 minute ago');
   t.is(english().distance(0, 61_000), '1 minute ago');
   t.is(english().duration(26 * 3_600_000), '1 day');
+  // Never more than there is: a client who ends in 47 hours ends tomorrow.
+  t.is(english().distance(47 * 3_600_000, 0), 'tomorrow');
+  t.is(english().distance(0, 47 * 3_600_000), 'yesterday');
+});
+
+test('a day of a calendar is the same day in each zone', (t) => {
+  for (const timeZone of ['America/New_York', 'Asia/Tokyo'])
+    t.is(
+      new Formatter({
+        language: 'en',
+        isRightToLeft: false,
+        units: 'binary',
+        timeZone,
+        calendar: 'gregory',
+      }).calendarDay('2026-01-31'),
+      'Jan 31',
+      timeZone,
+    );
 });
 
 test('a time that no calendar has, as records may have it, is shown as the last one', (t) => {
@@ -102,6 +121,7 @@ test('a time that no calendar has, as records may have it, is shown as the last 
 test('a limit is typed with any digits, and means the same bytes when it is shown again', (t) => {
   t.is(bytesOfTyped('1.5', 'binary'), 1536 * 1024 ** 2);
   t.is(bytesOfTyped('۱۲٫۵', 'decimal'), 12_500_000_000);
+  t.is(bytesOfTyped('١٢٫٥', 'decimal'), 12_500_000_000);
   t.is(bytesOfTyped(' ', 'binary'), 0);
   for (const wrong of ['-1', '1e9', 'ten', '1.2.3', '1234567890', 'NaN'])
     t.is(bytesOfTyped(wrong, 'binary'), undefined, wrong);

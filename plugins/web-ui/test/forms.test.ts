@@ -113,6 +113,7 @@ test('a problem of an item is at the field of its list, and of no other field', 
     ['inner', 'inner is wrong'],
   ]);
   const within = below(problems, 'in');
+  t.deepEqual([...within.keys()], ['tags.1', 'tags.2.name', 'tagsToo']);
   t.is(problemOf(within, 'tags'), 'tags[1] is too long; tags[2].name is missing');
   t.is(problemOf(within, 'tagsToo'), 'is wrong', 'beside the field, its path is not repeated');
   t.is(problemOf(new Map([['port', 'a.port must be: a port']]), 'port'), 'must be: a port');
@@ -124,4 +125,19 @@ test('a problem of an item is at the field of its list, and of no other field', 
   t.is(problemOf(undefined, 'tags'), undefined);
   t.true(hasProblem(within, ['tags', 'x']));
   t.false(hasProblem(within, ['tag', 'x']));
+});
+
+test('a blank value stays where it is needed, and is left out elsewhere', (t) => {
+  t.deepEqual(withValue({ mode: 'a', port: 1 }, field('mode'), ''), { mode: '', port: 1 });
+  t.deepEqual(withValue({ mode: 'a', port: 1 }, field('port'), ''), { mode: 'a' });
+});
+
+test('fields without a place of their own come last', (t) => {
+  const fields = fieldsOf({
+    properties: { last: { type: 'string' }, first: { type: 'string', 'x-weir': { order: 1 } } },
+  });
+  t.deepEqual(
+    fields.map(({ name }) => name),
+    ['first', 'last'],
+  );
 });

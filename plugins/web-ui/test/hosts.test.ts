@@ -92,6 +92,15 @@ test('what was typed is sent in the form of the API', (t) => {
   });
 });
 
+test('JSON that was cleared is sent as the panel has it blank', (t) => {
+  const before = { ...typedHost(GROUP), muxParams: '{}', sockoptParams: '{}', finalMask: '{}' };
+  const after = { ...before, muxParams: '', sockoptParams: '', finalMask: '' };
+  t.deepEqual(hostChanges(before, after), {
+    body: { muxParams: null, sockoptParams: null, finalMask: '' },
+    invalid: [],
+  });
+});
+
 test('a blank line is never the address of the inbound, which may be secret', (t) => {
   const { body } = hostChanges(NEW_HOST, { ...NEW_HOST, hosts: '\ncdn.example.com\n\n' });
   t.deepEqual(body.hosts, ['cdn.example.com']);

@@ -28,6 +28,8 @@ const LIST = {
 test('an interval is typed in minutes, and none is lost by rounding', (t) => {
   t.is(secondsOf('10'), 600);
   t.is(secondsOf(' 1,5 '), 90);
+  t.is(secondsOf('1'), 60);
+  t.is(secondsOf('43200'), 30 * 24 * 3600);
   for (const wrong of ['', '0', '0.9', '43200.1', '43201', '-1', '1e3', 'x'])
     t.is(secondsOf(wrong), undefined, wrong);
   for (let seconds = 60; seconds < 4000; seconds++)

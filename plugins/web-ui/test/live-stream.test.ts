@@ -1,7 +1,7 @@
 // The live stream of the page: pauses, gaps, hidden pages, and one paint a second.
 import test from 'ava';
 import { ENDED, GAP, LiveStream, pauseBefore, type Socket } from '../page/live/live-stream.js';
-import { type ClientPage, pageWithUsage, reordered, usageOf } from '../page/live/patches.js';
+import { type ClientPage, pageWithUsage, reordered, usageOf, withUsage } from '../page/live/patches.js';
 
 class FakeSocket implements Socket {
   onopen: Socket['onopen'] = null;
@@ -157,4 +157,29 @@ test('rows stay where they are when the panel has another order', (t) => {
       ],
     } as unknown as ClientPage,
   });
+});
+
+test('a client that was seen again is another one, also where it moved no bytes', (t) => {
+  const traffic = { email: 'ann', up: 1, down: 2, lastOnline: 5, enable: true };
+  const row = { email: 'ann', enable: true, traffic } as never as ClientPage['items'][number];
+  const after = (changes: object) => withUsage(row, usageOf([{ clients: [{ ...traffic, ...changes }] }]));
+  t.is(after({}), row);
+  for (const [name, value] of [
+    ['lastOnline', 9],
+    ['up', 9],
+    ['down', 9],
+  ] as const)
+    t.is(after({ [name]: value }).traffic?.[name], value, name);
+  t.false(after({ enable: false }).enable);
+});
+
+test('a stream that is stopped between two attempts makes no other one', (t) => {
+  const { stream, socket, sockets, elapse } = world();
+  stream.start();
+  socket().onclose?.({ code: 1006 });
+  t.is(stream.state(), 'waiting');
+  stream.stop();
+  elapse();
+  t.is(sockets.length, 1);
+  t.is(stream.state(), 'off');
 });

@@ -42,6 +42,9 @@ test('lines that were written since are added once, and ids stay', async (t) => 
   );
   t.is(new Set(second.lines.map(({ id }) => id)).size, 23);
   t.deepEqual(log.asked, [20, 100, 100]);
+  log.lines.push(...numbered(34, 35));
+  const third = await grown(second, 20, log.load);
+  t.is(new Set(third.lines.map(({ id }) => id)).size, 25);
 });
 
 test('after a burst the panel is asked for more, up to the whole log', async (t) => {

@@ -47,6 +47,7 @@ test('a declaration that does not fit names its field', async (t) => {
   ] as const)
     t.regex(problem(changes) ?? '', wanted);
   t.regex(pageProblem(good, { name: 'acme' }, [{ plugin: 'acme', value: good }]) ?? '', /twice/);
+  t.is(pageProblem(good, { name: 'acme' }, [{ plugin: 'other', value: good }]), undefined);
 });
 
 test('files are served with the policy of the frame; nothing else is', async (t) => {

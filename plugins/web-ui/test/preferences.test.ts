@@ -88,6 +88,24 @@ test('what is chosen while a call is under way is sent as well', async (t) => {
   t.like(panel.values, { theme: 'light', units: 'decimal' });
 });
 
+test('what is chosen while a call is under way stays, also when the next call fails', async (t) => {
+  const [panel, storage] = [new FakePanel(), fakeStorage()];
+  const store = storeOn(storage);
+  await store.meet('root', panel);
+  store.write({ theme: 'dark' });
+  const set = panel.set;
+  panel.set = (changes) => {
+    panel.set = () => Promise.reject(new Error('no answer'));
+    const answer = set(changes);
+    store.write({ theme: 'light' });
+    return answer;
+  };
+  await t.throwsAsync(store.meet('root', panel), { message: 'no answer' });
+  t.is(store.read().theme, 'light');
+  t.true(store.isUnsent());
+  t.is(storeOn(storage).read().theme, 'light');
+});
+
 test('an admin does not get, or send, the choices of another', async (t) => {
   const [ann, ben] = [new FakePanel(), new FakePanel()];
   const storage = fakeStorage();

@@ -188,6 +188,8 @@ for (const language of ['en', 'fa'])
           await page.setViewportSize({ width, height: 800 });
           await show(path);
           await page.locator(ready).first().waitFor();
+          const here = page.locator('.tab[data-status=active], .tab[data-here]');
+          t.is(await here.count(), 1, 'also a record belongs to a tab');
           t.deepEqual(await violations(page), [], `${path} ${width}`);
           t.deepEqual(await outside(page), [], `${path} ${width}`);
           const shots = process.env['WEIR_TEST_SCREENSHOTS'];

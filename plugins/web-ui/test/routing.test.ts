@@ -19,7 +19,15 @@ import {
   withSwitch,
   withTarget,
 } from '../page/routing/rule-words.js';
-import { asText, type Entry, freeTag, listOf, moved, type Template } from '../page/routing/template.js';
+import {
+  asText,
+  type Entry,
+  freeTag,
+  listOf,
+  moved,
+  type Template,
+  withValueAt,
+} from '../page/routing/template.js';
 
 const out = (tag: string, more: Entry = {}): Entry => ({ tag, protocol: 'freedom', ...more });
 const START: Template = {
@@ -191,6 +199,22 @@ test('the form of a rule changes its own keys', (t) => {
   t.deepEqual(withLines(rule, 'domain', ''), { balancerTag: 'pool', strange: 1 });
   t.deepEqual(withSwitch(withSwitch(rule, false), true), rule);
   t.false(withSwitch(rule, false)['enabled']);
+});
+
+test('what the panel said of a draft is gone when the draft is changed', (t) => {
+  const draft = new TemplateDraft();
+  draft.meet({ template: START, version: '1' });
+  draft.tell([{ path: 'engineSetting.outbounds.0', message: 'wrong' }]);
+  draft.changeList('outbounds', (list) => list.slice(1));
+  t.deepEqual(draft.state()?.issues, []);
+});
+
+test('a value that is changed stays at its place, so that changing it back is no change', (t) => {
+  const entry = { a: { b: 1, c: 2 }, d: [3, { e: 4 }] };
+  const changed = withValueAt(withValueAt(entry, ['a', 'b'], 9), ['d', 1, 'e'], 9);
+  t.is(JSON.stringify(changed), '{"a":{"b":9,"c":2},"d":[3,{"e":9}]}');
+  t.is(JSON.stringify(withValueAt(entry, ['a', 'b'], undefined)), '{"a":{"c":2},"d":[3,{"e":4}]}');
+  t.is(JSON.stringify(withValueAt({}, ['x', 'y'], 1)), '{"x":{"y":1}}');
 });
 
 test('what is typed for a route test is a name or an address', (t) => {

@@ -118,7 +118,7 @@ test('calls, pages of plugins and programs get what they got without the page', 
     '/panel/api',
     '/panel/assets/none-12345678.js',
   ]) {
-    const { status, body, headers } = await get(path, HTML);
+    const { status, body, headers } = await get(path, { ...HTML, 'accept-encoding': 'br, gzip' });
     t.is(status, 404, path);
     t.is((JSON.parse(body.toString()) as { code: string }).code, 'KERNEL_NOT_FOUND', path);
     t.is(headers['content-encoding'], undefined);

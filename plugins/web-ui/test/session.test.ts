@@ -14,7 +14,7 @@ interface Call {
 
 /** A panel with one session: `tokens` are the CSRF tokens that it gives, one after the other. */
 function panel() {
-  const state = { isOpen: true, token: 'first', name: 'ada' };
+  const state = { isOpen: true, givesToken: true, token: 'first', name: 'ada' };
   const calls: Call[] = [];
   const json = (status: number, body: object) => new Response(JSON.stringify(body), { status });
   const send: typeof fetch = async (input, init = {}) => {
@@ -23,6 +23,8 @@ function panel() {
     const csrf = new Headers(init.headers).get('x-csrf-token');
     calls.push({ path, method, csrf });
     init.signal?.throwIfAborted();
+    if (path === '/csrf-token' && !state.givesToken)
+      return json(503, { success: false, code: 'KERNEL_BUSY' });
     if (path === '/csrf-token') return json(200, { success: true, obj: state.token });
     if (path === '/login') {
       state.isOpen = true;
@@ -66,6 +68,15 @@ test('a token that another login replaced is asked for again', async (t) => {
   );
 });
 
+test('a token that the panel did not give is asked for again by the next change', async (t) => {
+  const { session, weir, state } = panel();
+  await session.check();
+  state.givesToken = false;
+  await t.throwsAsync(weir.clients.resetTraffic({ email: 'ann' }));
+  state.givesToken = true;
+  t.is(await weir.clients.resetTraffic({ email: 'ann' }), 'done');
+});
+
 test('a call that meets the end of the session waits for a login and is sent again', async (t) => {
   const { session, weir, calls, state } = panel();
   await session.check();
@@ -92,6 +103,22 @@ test('calls that wait end when the reader leaves, or when nobody wants them any 
   session.leave();
   await t.throwsAsync(left);
   t.is(session.state().kind, 'out');
+});
+
+test('a call that nobody wants any more is given up while the panel works on it', async (t) => {
+  const unwanted = new AbortController();
+  const slow = new Session({
+    url: URL_OF_PANEL,
+    send: (_, init) => {
+      setImmediate(() => unwanted.abort(new Error('nobody wants it')));
+      return new Promise((resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+        setTimeout(() => resolve(new Response('{}')), 500);
+      });
+    },
+  });
+  const call = slow.fetch(`${URL_OF_PANEL}/panel/api/server/status`, { signal: unwanted.signal });
+  await t.throwsAsync(call, { message: 'nobody wants it' });
 });
 
 test('what one admin typed is not sent in the name of another one who has logged in in another window', async (t) => {

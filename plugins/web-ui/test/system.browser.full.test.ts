@@ -134,6 +134,9 @@ test.serial('a setting is found, refused at its field, kept over a reload, and s
   await logIn();
   await show('/system/settings');
   const search = page.getByLabel('Search settings');
+  await search.fill('subJsonEnable');
+  await page.locator('[data-setting=subJsonEnable] .hint').first().waitFor();
+  t.is(await page.locator('[data-setting=subJsonEnable] .hint').count(), 1, 'described once');
   await search.fill('login lasts after the last');
   const age = page.locator('[data-setting=sessionMaxAge]');
   await age.getByText(/^Default: .?360 minutes.?$/).waitFor();
@@ -160,7 +163,8 @@ test.serial('a setting is found, refused at its field, kept over a reload, and s
   t.is(await password.locator('input').inputValue(), '');
   await password.locator('input').fill('a-secret-of-mail');
   await save.click();
-  await page.getByText('Saved.').waitFor();
+  // The hint about the draft says "not saved.", too.
+  await page.locator('.notice').getByText('Saved.').waitFor();
   t.deepEqual(bodies, [{ sessionMaxAge: 0 }, { sessionMaxAge: 720, smtpPassword: 'a-secret-of-mail' }]);
   t.is((await exported(page))['sessionMaxAge'], 720);
   await password.getByLabel('Delete what is stored').waitFor();

@@ -93,7 +93,7 @@ export class Session {
     return before === '' || before === name || name === this.#newName;
   }
 
-  /** Does what gives the admin another name. The panel ends the stream meanwhile, so the page may hear of it first. */
+  /** Does what gives the admin another name. The panel ends the stream meanwhile, so the page may learn of it first. */
   async renaming<T>(name: string, run: () => Promise<T>): Promise<T> {
     this.#newName = name;
     try {

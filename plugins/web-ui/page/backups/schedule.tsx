@@ -9,22 +9,37 @@ import { queries } from '../api/queries.js';
 import { SchemaForm } from '../forms/schema-form.js';
 import type { Values } from '../forms/schema.js';
 import { useReader } from '../language/context.js';
+import { useDraft } from '../parts/draft.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { changedSettings } from './changed-settings.js';
+import { apart, changedSettings } from './changed-settings.js';
 import { scheduleQuery } from './queries.js';
+
+interface Typed {
+  /** all fields of the form but secrets; null before the first change */
+  readonly typed: Values | null;
+}
+const NOTHING: Typed = { typed: null };
 
 export function Schedule() {
   const { say } = useReader();
   const known = useQuery(scheduleQuery);
-  const [typed, setTyped] = useState<Values>();
-  const values = typed ?? known.data?.values ?? {};
+  const draft = useDraft<Typed>('backup settings', NOTHING);
+  const [secrets, setSecrets] = useState<Values>({});
+  const { typed } = draft.value;
+  const values = typed ? { ...typed, ...secrets } : (known.data?.values ?? {});
+  const change = (next: Values): void => {
+    const { open, secret } = apart(known.data?.schema ?? {}, next);
+    draft.set({ typed: open });
+    setSecrets(secret);
+  };
   const changed = known.data ? changedSettings(known.data.schema, known.data.values, values) : {};
   const save = useMutation({
     mutationFn: () => weir.settings.update({ body: changed as SettingsUpdateInput['body'] & object }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['backup'] });
-      setTyped(undefined);
+      draft.set(NOTHING);
+      setSecrets({});
       notify(say('backups.saved'));
     },
   });
@@ -43,7 +58,7 @@ export function Schedule() {
           <SchemaForm
             schema={known.data.schema}
             values={values}
-            change={setTyped}
+            change={change}
             problems={new Map(issues.map(({ path, message }) => [path.replace(/^body\./, ''), message]))}
           />
           {save.error && <Problem error={save.error} />}

@@ -32,8 +32,9 @@ export function ClientSwitch({ client }: { client: Switched }) {
     },
     // A client at a limit stays off, whatever was wished.
     onSuccess: async () => {
-      const stored = await weir.clients.get({ email });
-      showEnabled(email, stored.enable);
+      // The change is done, also where nobody answers now.
+      const stored = await weir.clients.get({ email }).catch(() => undefined);
+      if (stored) showEnabled(email, stored.enable);
       void queries.invalidateQueries({ queryKey: ['client', email] });
     },
   });

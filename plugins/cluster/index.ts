@@ -1,0 +1,95 @@
+import {
+  afterKernelOpen,
+  Cluster,
+  composeStartupSummary,
+  contribute,
+  definePlugin,
+  job,
+  maybe,
+  optional,
+  Plugins,
+  Projections,
+  provide,
+  RouteAdapters,
+  singleton,
+  stage,
+  tap,
+  variable,
+  word,
+} from '../../kernel/index.js';
+import { SealedColumns, Secrets } from '../secrets/contract.js';
+import { PanelProgram } from '../system/contract.js';
+import { ChangeLog } from './change-log.js';
+import { othersWrote, SharedClock } from './contract.js';
+import { Leadership } from './leadership.js';
+import { lookingFirst } from './looking-first.js';
+import { Member } from './member.js';
+import { migrations, sealedChange, tables } from './tables.js';
+
+/** What these do may be done twice, or only where the leader is: docs/cluster.md. */
+const NOT_YET = ['node-sync', 'older-nodes', 'msg-bot', 'notifications'];
+
+export default definePlugin({
+  name: 'cluster',
+  version: '0.1.0',
+  api: 1,
+  // Without it, several panels would overwrite what the others write.
+  essential: true,
+  about: 'Lets several panels share one database on MySQL or MariaDB.',
+  config: {
+    name: variable(
+      'WEIR_CLUSTER',
+      optional(word().pattern(/^[a-z0-9][a-z0-9-]{0,31}$/, 'small letters, digits and hyphens, at most 32')),
+      'name of this panel among several on one database; each needs a name and a data folder of its own, and the same WEIR_SECRET_KEY',
+    ),
+  },
+  tables,
+  migrations,
+  uses: {
+    secrets: Secrets,
+    plugins: Plugins,
+    projections: Projections,
+    sharedClock: maybe(SharedClock),
+    program: maybe(PanelProgram),
+  },
+  services: {
+    leadership: singleton(Leadership),
+    changes: singleton(ChangeLog),
+    member: singleton(Member),
+  },
+  hooks: [othersWrote],
+  contributes: ({ config, member }) => [
+    contribute(SealedColumns, sealedChange),
+    ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
+  ],
+  provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
+  taps: ({ config, member, plugins, log }) =>
+    config.name === undefined
+      ? []
+      : [
+          tap(afterKernelOpen, () => member.open(), { stage: stage.FIRST }),
+          tap(afterKernelOpen, () => {
+            const running = plugins
+              .list()
+              .filter(({ state, name }) => state === 'running' && NOT_YET.includes(name));
+            if (running.length > 0)
+              log.warn(
+                'these plugins do not work with several panels yet; do not use them, or disable them',
+                {
+                  plugins: running.map(({ name }) => name),
+                },
+              );
+          }),
+          tap(composeStartupSummary, (add) => add({ cluster: config.name, leads: member.leads })),
+        ],
+  jobs: ({ config, changes }) => (config.name === undefined ? [] : [job('trim', '1m', () => changes.trim())]),
+  start: async ({ config, member, program, log }) => {
+    if (config.name === undefined) return;
+    member.onEnd = (reason) => {
+      if (program) program.startAnew(reason);
+      else log.error('restart this panel: no program around it can', { reason });
+    };
+    await member.compareClock();
+  },
+  stop: ({ config, member }) => (config.name === undefined ? undefined : member.close()),
+});

@@ -1,0 +1,189 @@
+// One of several panels on one database. All of their writes go through one row, which the writing panel holds until its
+// commit: so they have one order, each panel knows what it has not seen yet, and none is in a deadlock with another.
+import {
+  type Cluster,
+  type Committed,
+  type Database,
+  type Hooks,
+  kernelErrors,
+  type Log,
+  messageOf,
+  type Projection,
+  type Tx,
+} from '../../kernel/index.js';
+import { type ChangeLog, CannotFollow } from './change-log.js';
+import { type OthersWrote, othersWrote } from './contract.js';
+import type { DatabaseClock } from './database-clock.js';
+import { type Leadership, RENEW_MS } from './leadership.js';
+
+/** How often a panel asks whether others have written; the promise is a second. */
+const LOOK_MS = 250;
+const COMPARE_EVERY = 30;
+
+/** The row of numbers, with the lease; others wait until the transaction ends. */
+const TURN = `SELECT s.last, l.holder, l.token FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
+  WHERE s.id = 1 FOR UPDATE`;
+
+interface Turn {
+  readonly last: number;
+  readonly holder: string | null;
+  readonly token: number | null;
+}
+
+export class Member implements Cluster {
+  readonly #db: Database;
+  readonly #log: Log;
+  readonly #changes: ChangeLog;
+  /** follows the changes of others, so that plugins are told when memory has them */
+  readonly #news: Projection<object, unknown>;
+  readonly #leadership: Leadership;
+  readonly #clock: DatabaseClock | undefined;
+  /** number of the last write, as of the last turn */
+  #last = 0;
+  /** number of the last change of another panel, by the plugin that keeps it in memory */
+  readonly #changedByOthers = new Map<string, number>();
+  #timers: NodeJS.Timeout[] = [];
+  #looks = 0;
+  #looking: Promise<void> | undefined;
+  #isRenewing = false;
+  #stale = false;
+  /** called once, when memory cannot follow, or when this panel led and another one does now */
+  onEnd: (reason: string) => void = () => undefined;
+  #hasEnded = false;
+
+  constructor({
+    db,
+    log,
+    changes,
+    leadership,
+    sharedClock,
+    hooks,
+  }: {
+    db: Database;
+    hooks: Hooks;
+    log: Log;
+    changes: ChangeLog;
+    leadership: Leadership;
+    sharedClock: DatabaseClock | undefined;
+  }) {
+    this.#db = db;
+    this.#log = log;
+    this.#changes = changes;
+    this.#leadership = leadership;
+    this.#clock = sharedClock;
+    this.#news = db.projection<object, unknown>({
+      load: async () => ({}),
+      apply: (_, told) => hooks.emit(othersWrote, { told: told as OthersWrote['told'] }),
+    });
+  }
+
+  get leads(): boolean {
+    return this.#leadership.leads;
+  }
+  leading(): Promise<void> {
+    return this.#leadership.begun;
+  }
+
+  async begin(tx: Tx, since: number, owner: string, plannedAt: number): Promise<readonly Committed[]> {
+    const [turn] = await tx.query<Turn>(TURN, { lease: this.#leadership.name });
+    if (!turn) throw new Error('the table cluster_state is empty');
+    const last = Number(turn.last);
+    if (!this.#leadership.check({ holder: turn.holder ?? '', token: Number(turn.token) })) {
+      this.#end('another panel has taken over');
+      throw kernelErrors.DATABASE_BUSY('another panel has taken over, so nothing was saved; try again');
+    }
+    // A replica that is behind, or a backup that was restored under a running panel.
+    if (last < Math.max(since, this.#last)) {
+      this.#end('the database answers from the past');
+      throw kernelErrors.DATABASE_AWAY('the database answers from the past, so nothing was saved');
+    }
+    this.#last = last;
+    if (since === 0) return [{ commit: last, changes: [], afters: [] }];
+    if (last === since) return [];
+    const others = await this.#changes.after(tx, since, last).catch((error: unknown) => {
+      if (error instanceof CannotFollow) this.#end(error.message);
+      throw kernelErrors.DATABASE_BUSY('this panel is behind the others, so nothing was saved; try again', {
+        cause: error,
+      });
+    });
+    for (const { commit, changes } of others)
+      for (const [{ plugin }] of changes) this.#changedByOthers.set(plugin, commit);
+    if (owner !== 'kernel' && (this.#changedByOthers.get(owner) ?? 0) > plannedAt) {
+      // The next write must not be planned with the same memory.
+      setImmediate(() => void this.look(true));
+      throw kernelErrors.DATABASE_BUSY(undefined, { headers: { 'Retry-After': '1' } });
+    }
+    const told = others.flatMap(({ afters }) => afters.map(([{ id: hook }, payload]) => ({ hook, payload })));
+    return [...others, { commit: last, changes: [[this.#news, told]], afters: [] }];
+  }
+
+  async record(tx: Tx, written: Omit<Committed, 'commit'>): Promise<number> {
+    await this.#leadership.extend(tx);
+    if (written.changes.length + written.afters.length === 0) return this.#last;
+    const seq = this.#last + 1;
+    await tx.run('UPDATE cluster_state SET last = :seq WHERE id = 1', { seq });
+    await this.#changes.add(tx, seq, written);
+    return seq;
+  }
+
+  /** Brings memory up to date if others have written. */
+  look(isSure = false): Promise<void> {
+    this.#looking ??= this.#look(isSure).finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #look(isSure: boolean): Promise<void> {
+    if (this.#hasEnded) return;
+    try {
+      const [row] = await this.#db.query<{ last: number }>('SELECT last FROM cluster_state WHERE id = 1');
+      const last = Number(row?.last);
+      const isPast = last < this.#last;
+      if (isPast && !this.#stale)
+        this.#log.error('the database answers from the past; what others change is seen later', {
+          behind: this.#last - last,
+        });
+      this.#stale = isPast;
+      if (isSure || last > this.#last) await this.#db.write(async () => undefined);
+    } catch {
+      // The kernel reports failures of the database, and the next look tries again.
+    }
+  }
+
+  /** Joins the others: follows them, and takes the lead if nobody has it. Without it, as for a command, each write still takes its turn. */
+  async open(): Promise<void> {
+    await this.#renew();
+    this.#timers = [
+      setInterval(() => void this.look(), LOOK_MS),
+      setInterval(() => void this.#renew(), RENEW_MS),
+    ];
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isRenewing || this.#hasEnded) return;
+    this.#isRenewing = true;
+    try {
+      if (++this.#looks % COMPARE_EVERY === 0) await this.compareClock();
+      await this.#leadership.take();
+    } catch (error) {
+      this.#log.debug('the lease was not renewed', { problem: messageOf(error) });
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  async compareClock(): Promise<void> {
+    await this.#clock?.compare(this.#db, this.#log);
+  }
+
+  #end(reason: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#log.error('this panel starts again to read the database again', { reason });
+    setImmediate(() => this.onEnd(reason));
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#leadership.release().catch(() => undefined);
+  }
+}
