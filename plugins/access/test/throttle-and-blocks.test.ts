@@ -74,8 +74,12 @@ function limited(stored: readonly StoredBlock[] = []) {
   const tx = {
     sql: { rows: () => 'rows', onConflict: () => '', incoming: () => '' },
     run: async (sql: string, values: Record<string, unknown>) => void writes.push({ sql, values }),
+    apply: () => undefined,
   };
-  const db = { write: (work: (open: typeof tx) => unknown) => work(tx) } as unknown as Database;
+  const db = {
+    write: (work: (open: typeof tx) => unknown) => work(tx),
+    projection: () => ({}),
+  } as unknown as Database;
   const tables = { blocks: { findAll: async () => stored } } as unknown as AccessTables;
   const limits = new LoginLimits({ clock, blocks: new BlockStore({ db, tables }) });
   const finish = (of: readonly Limit[], outcome: Outcome) => {

@@ -78,7 +78,8 @@ test('what is shown before all texts are loaded says none of the later ones', as
         later.some((key) => key.startsWith(begin)),
         `${file} says ${begin}…`,
       );
-    for (const [, name = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
+    const loading = source.replaceAll(/^import type [^;]+;/gm, '');
+    for (const [, name = ''] of loading.matchAll(/from '(\.[^']+)\.js'/g)) {
       const base = new URL(name, file).href;
       const found = [`${base}.ts`, `${base}.tsx`].find((path) => existsSync(new URL(path)));
       if (found !== undefined && !seen.has(found)) {
