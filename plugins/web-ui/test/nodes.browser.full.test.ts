@@ -104,7 +104,7 @@ test.serial('what somebody else has saved meanwhile is shown field by field', as
   await box.getByRole('button', { name: 'Use these' }).click();
   await box.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save without a test' }).click();
-  await page.locator('.facts').waitFor();
+  await page.locator('.machine-facts').waitFor();
   t.like((await world.api<object[]>('nodes/list'))[0], {
     name: 'Paris, mine',
     remark: 'theirs',
@@ -122,7 +122,7 @@ test.serial('nothing sticks out, and axe finds nothing', async (t) => {
   const [node] = await world.api<{ id: number }[]>('nodes/list');
   const screens = {
     nodes: { path: '/nodes', ready: '.node[data-depth="1"]' },
-    node: { path: `/node?id=${node?.id}`, ready: '.facts' },
+    node: { path: `/node?id=${node?.id}`, ready: '.machine-facts' },
     'edit-node': { path: `/node?id=${node?.id}&edit=1`, ready: 'form.node-form' },
     'new-node': { path: '/node/new', ready: 'form.node-form' },
   };

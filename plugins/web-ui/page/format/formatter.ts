@@ -22,6 +22,9 @@ const DISTANCES = [
   ['second', 1000],
 ] as const;
 
+/** of a unit */
+const MOMENT = 0.01;
+
 /** The last moment of the last year that calendars can show. A record may have a time beyond it, for which browsers have no date. */
 const LAST = Date.UTC(9999, 11, 31);
 /** A time that can be shown; 0 for what is no number. */
@@ -120,8 +123,8 @@ export class Formatter {
     const gap = shownTime(ms) - now;
     for (const [unit, length] of DISTANCES)
       if (Math.abs(gap) >= length || unit === 'second')
-        // What ends in 29 days and 23 hours ends in 30 days; what was 119 seconds ago was 1 minute ago.
-        return this.#relative.format((gap > 0 ? Math.round : Math.trunc)(gap / length), unit);
+        // Never more than there is, but what was set to 30 days a moment ago still ends in 30 days.
+        return this.#relative.format(Math.trunc(gap / length + (gap > 0 ? MOMENT : 0)), unit);
     return '';
   }
 
