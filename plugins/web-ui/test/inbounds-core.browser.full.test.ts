@@ -171,16 +171,21 @@ test.serial('wireguard and tunnel: made by the form, the core listens', async (t
   t.true(await listensTcp(tunnel.port));
 });
 
-test.serial('protocols that a program of its own runs: made by the form, and the core goes on', async (t) => {
-  t.timeout(MINUTES);
-  const { pem } = site.parts;
-  const made = [
-    await make(t, 'mtproto'),
-    await make(t, 'tuic', async (page) => {
-      await page.getByLabel('Certificate', { exact: true }).fill(pem.certificate.join('\n'));
-      await page.getByLabel('Private key', { exact: true }).fill(pem.key.join('\n'));
-    }),
-  ];
-  for (const { id } of made) t.true(id > 0);
-  t.like(await engineOf(panel), { state: 'running', errorMsg: '' });
-});
+test.serial(
+  'tun, and protocols that a program of its own runs: made by the form, and the core goes on',
+  async (t) => {
+    t.timeout(MINUTES);
+    const { pem } = site.parts;
+    const made = [
+      await make(t, 'mtproto'),
+      await make(t, 'tuic', async (page) => {
+        await page.getByLabel('Certificate', { exact: true }).fill(pem.certificate.join('\n'));
+        await page.getByLabel('Private key', { exact: true }).fill(pem.key.join('\n'));
+      }),
+      await make(t, 'amneziawg'),
+      await make(t, 'tun'),
+    ];
+    for (const { id } of made) t.true(id > 0);
+    t.like(await engineOf(panel), { state: 'running', errorMsg: '' });
+  },
+);
