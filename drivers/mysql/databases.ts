@@ -2,6 +2,7 @@
 import type { MysqlConnection } from '../../tables/connection.js';
 import { lockName } from './lock.js';
 import { requireNoMembers } from './members.js';
+import { takeLock } from './named-lock.js';
 import { open } from './rows.js';
 
 const LONGEST_NAME = 64;
@@ -100,18 +101,15 @@ export async function discard(url: URL): Promise<void> {
   await onServer(url, (server) => server.query(`DROP DATABASE IF EXISTS ${quoted(nameIn(scratchOf(url)))}`));
 }
 
-/** Seconds: a server needs a moment to notice that a panel has died. */
-const LOCK_WAIT_S = 3;
-
 /** Holds the panel's own database as a running panel does. Rejects if a panel uses it, wherever it runs. */
 export async function holdAlone(url: URL): Promise<{ release(): Promise<void> }> {
   const server = await open(url);
   try {
-    const [rows] = await server.query('SELECT GET_LOCK(?, ?) AS got', [lockName(nameIn(url)), LOCK_WAIT_S]);
-    if ((rows as { got: unknown }[])[0]?.got !== 1)
-      throw new Error(`a panel uses the database ${nameIn(url)}; stop it, or restore while it runs`);
     const { connection } = server as unknown as { readonly connection: MysqlConnection };
-    await requireNoMembers(connection, lockName(nameIn(url)));
+    const lock = lockName(nameIn(url));
+    if (!(await takeLock(connection, lock)))
+      throw new Error(`a panel uses the database ${nameIn(url)}; stop it, or restore while it runs`);
+    await requireNoMembers(connection, lock);
     return { release: () => server.end() };
   } catch (error) {
     await server.end();

@@ -6,10 +6,9 @@ import type { Sequelize } from 'sequelize';
 import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { DatabaseTaken } from './database-taken.js';
 import { atTheDoor, lockMember, requireNoMembers } from './members.js';
+import { takeLock } from './named-lock.js';
 import { runQuery, type Rows } from './query.js';
 
-/** A server needs a moment to notice that a panel has died. */
-const LOCK_WAIT_S = 3;
 const HOLDER =
   'CREATE TABLE IF NOT EXISTS kernel_holder (id BIGINT PRIMARY KEY, boot VARCHAR(36) NOT NULL, process BIGINT NOT NULL, machine VARCHAR(255) NOT NULL, folder TEXT NOT NULL)';
 
@@ -40,8 +39,7 @@ async function lockAlone(
   boot: Boot,
   name: string,
 ): Promise<void> {
-  const [answer] = await runQuery(connection, `SELECT GET_LOCK('${name}', ${LOCK_WAIT_S}) AS got`);
-  const got = answer?.['got'] === 1;
+  const got = await takeLock(connection, name);
   if (got) await execute(connection, HOLDER);
   const [holder] = await runQuery(connection, 'SELECT * FROM kernel_holder').catch((): Rows => []);
   const who = holder
