@@ -3,7 +3,7 @@ import type { Database, Principal, SessionsApi, Tx } from '../../kernel/index.js
 import { type Admins, takenAs } from './admins.js';
 import type { Callers } from './callers.js';
 import { errors } from './errors.js';
-import type { KnownAdmin } from './known-admin.js';
+import { isFull, type KnownAdmin } from './known-admin.js';
 import type { KnownRoles } from './known-roles.js';
 import type { Tokens } from './tokens.js';
 
@@ -35,7 +35,6 @@ const viewOf = ({ id, username, roleId, enabled, createdAt }: KnownAdmin): Admin
   enabled,
   createdAt,
 });
-const isFull = ({ roleId, enabled }: KnownAdmin): boolean => enabled && roleId === 0;
 
 export class AdminAccounts {
   readonly #db: Database;

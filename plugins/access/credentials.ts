@@ -15,6 +15,7 @@ import type { Callers } from './callers.js';
 import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import { firstLoginFile, randomName } from './first-login.js';
+import { isFull, type KnownAdmin } from './known-admin.js';
 import type { KnownAddresses } from './known-addresses.js';
 import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
@@ -131,11 +132,9 @@ export class Credentials {
     await this.#db.write(async (tx) => {
       const before = await this.#admins.read(tx);
       // Tokens of full admins go on, as those of one admin do; those of others had less than the new one has.
-      const [full, others] = [true, false].map((isFull) =>
-        before.filter(({ roleId, enabled }) => (enabled && roleId === 0) === isFull).map(({ id }) => id),
-      ) as [number[], number[]];
-      await this.#tokens.release(tx, full);
-      await this.#tokens.deleteOf(tx, others, who);
+      const idsOf = (admins: readonly KnownAdmin[]) => admins.map(({ id }) => id);
+      await this.#tokens.release(tx, idsOf(before.filter(isFull)));
+      await this.#tokens.deleteOf(tx, idsOf(before.filter((admin) => !isFull(admin))), who);
       await this.#admins.replaceAll(tx, { username, passwordHash }, who);
       await this.#twoFactor.turnOff(tx, who);
       await this.#sessions.closeAll({ tx });

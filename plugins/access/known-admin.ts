@@ -22,3 +22,5 @@ export const factsOf = ({ username, roleId, enabled }: Omit<KnownAdmin, 'id' | '
   role: roleId,
   enabled: Boolean(enabled),
 });
+/** One who can log in and may do everything. */
+export const isFull = ({ roleId, enabled }: KnownAdmin): boolean => enabled && roleId === 0;
