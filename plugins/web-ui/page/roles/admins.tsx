@@ -9,6 +9,7 @@ import { notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { AdminForm, type ShownAdmin } from './admin-form.js';
+import { ItemActions } from './item-actions.js';
 import { adminsQuery, readAgain, rolesQuery } from './queries.js';
 import { RemoveSheet } from './remove-sheet.js';
 
@@ -62,22 +63,11 @@ export function Admins() {
               )}{' '}
               · {say('roles.since', { time: format.moment(admin.createdAt) })}
             </p>
-            <div className="actions">
-              <Button
-                className="button small"
-                aria-label={say('roles.editOf', { name: isolated(admin.username) })}
-                onPress={() => setEdited(admin)}
-              >
-                {say('edit')}
-              </Button>
-              <Button
-                className="button risky small"
-                aria-label={say('system.removeOf', { name: isolated(admin.username) })}
-                onPress={() => setRemoved(admin)}
-              >
-                {say('remove')}
-              </Button>
-            </div>
+            <ItemActions
+              name={admin.username}
+              edit={() => setEdited(admin)}
+              remove={() => setRemoved(admin)}
+            />
           </li>
         ))}
       </ul>

@@ -7,6 +7,7 @@ import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
+import { ItemActions } from './item-actions.js';
 import { readAgain, rolesQuery } from './queries.js';
 import { RemoveSheet } from './remove-sheet.js';
 import { RoleForm, type ShownRole } from './role-form.js';
@@ -49,22 +50,7 @@ export function Roles() {
                 {role.permissions.join(', ')}
               </p>
             )}
-            <div className="actions">
-              <Button
-                className="button small"
-                aria-label={say('roles.editOf', { name: isolated(role.name) })}
-                onPress={() => setEdited(role)}
-              >
-                {say('edit')}
-              </Button>
-              <Button
-                className="button risky small"
-                aria-label={say('system.removeOf', { name: isolated(role.name) })}
-                onPress={() => setRemoved(role)}
-              >
-                {say('remove')}
-              </Button>
-            </div>
+            <ItemActions name={role.name} edit={() => setEdited(role)} remove={() => setRemoved(role)} />
           </li>
         ))}
       </ul>
