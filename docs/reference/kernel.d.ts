@@ -1670,6 +1670,11 @@ declare module '@weir-panel/weir/kernel' {
     readonly fallback?: string | undefined;
     /** Directives that extend or replace the strict Content-Security-Policy: `{ 'img-src': "'self' data:" }`. */
     readonly policy?: Readonly<Record<string, string>> | undefined;
+    /**
+     * Each name has a digest of the content, so all are stored for a year. Without it names are looked at, and one without a
+     * digit, which may be a word, is not stored.
+     */
+    readonly namesHaveDigests?: boolean | undefined;
     /** shared caches may store files that never change */
     readonly isPublic: boolean;
   }

@@ -33,7 +33,14 @@ const NONCE = '%NONCE%';
 type Folder = { send(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> };
 
 function folderOf(path: string): Folder {
-  const { reply } = staticFiles({ path: '/panel/', folder: path, auth: 'anyone', doc: '' });
+  const { reply } = staticFiles({
+    path: '/panel/',
+    folder: path,
+    auth: 'anyone',
+    // Some digests are letters only.
+    namesHaveDigests: true,
+    doc: '',
+  });
   if (reply.kind !== 'folder') throw new Error('staticFiles makes routes of another kind');
   return reply.folder;
 }

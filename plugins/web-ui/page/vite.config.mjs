@@ -15,7 +15,7 @@ export default {
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
-        // Letters and digits only: names with such a digest are stored for a year (see page-folder.ts).
+        // Letters and digits only. Names with such a digest are stored for a year (see page-folder.ts).
         hashCharacters: 'base36',
         chunkFileNames: ({ facadeModuleId }) =>
           facadeModuleId?.endsWith('?later') ? 'assets/later-[name]-[hash].js' : 'assets/[name]-[hash].js',

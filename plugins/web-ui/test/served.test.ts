@@ -106,7 +106,11 @@ test('files are packed as the browser takes them, and stored for a year', async 
   t.deepEqual(brotliDecompressSync(br.body), plain.body);
   const again = await get(path, { 'accept-encoding': 'br', 'if-none-match': br.headers['etag'] ?? '' });
   t.is(again.status, 304);
-  for (const other of names) t.regex(other, /-[\w-]{8}\.\w+$/, 'a name without a hash is not stored');
+  for (const other of names) {
+    t.regex(other, /-[\w-]{8}\.\w+$/, 'a name without a digest may get another content');
+    const { headers } = await get(`/panel/assets/${other}`);
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable', other);
+  }
 });
 
 test('calls, pages of plugins and programs get what they got without the page', async (t) => {
