@@ -6,6 +6,7 @@ import {
   definePlugin,
   job,
   maybe,
+  oneOf,
   optional,
   Plugins,
   Projections,
@@ -15,12 +16,13 @@ import {
   stage,
   tap,
   variable,
+  withDefault,
   word,
 } from '../../kernel/index.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
 import { ChangeLog } from './change-log.js';
-import { othersWrote, SharedClock } from './contract.js';
+import { Membership, othersWrote, SharedClock } from './contract.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
@@ -42,6 +44,11 @@ export default definePlugin({
       optional(word().pattern(/^[a-z0-9][a-z0-9-]{0,31}$/, 'small letters, digits and hyphens, at most 32')),
       'name of this panel among several on one database; each needs a name and a data folder of its own, and the same WEIR_SECRET_KEY',
     ),
+    core: variable(
+      'WEIR_CLUSTER_CORE',
+      withDefault(oneOf('leader', 'own'), 'leader'),
+      'own: this panel runs a core on its machine, whoever leads; leader: only while it leads',
+    ),
   },
   tables,
   migrations,
@@ -62,7 +69,10 @@ export default definePlugin({
     contribute(SealedColumns, sealedChange),
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
-  provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
+  provides: ({ config: { name, core }, member }) =>
+    name === undefined
+      ? []
+      : [provide(Cluster, member), provide(Membership, { name, hasOwnCore: core === 'own' })],
   taps: ({ config, member, plugins, log }) =>
     config.name === undefined
       ? []

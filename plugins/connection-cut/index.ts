@@ -1,4 +1,4 @@
-import { definePlugin, job, Listeners, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
+import { definePlugin, everywhere, job, Listeners, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, LocalInbounds } from '../inbounds/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
@@ -62,8 +62,8 @@ export default definePlugin({
     ),
   ],
   jobs: ({ cutter, fallbacks }) => [
-    job('cut', '5s', () => cutter.tick()),
-    job('disruptive-fallbacks', '5s', () => fallbacks.tick()),
+    everywhere(job('cut', '5s', () => cutter.tick())),
+    everywhere(job('disruptive-fallbacks', '5s', () => fallbacks.tick())),
   ],
   start: ({ cutter }) => cutter.start(),
   stop: ({ cutter }) => cutter.stop(),

@@ -7,6 +7,7 @@ import {
   beforeKernelStop,
   composeStartupSummary,
   definePlugin,
+  everywhere,
   job,
   Listeners,
   maybe,
@@ -21,7 +22,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
-import { othersWrote } from '../cluster/contract.js';
+import { Membership, othersWrote } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -116,6 +117,7 @@ export default definePlugin({
     processes: Processes,
     audit: maybe(AuditTrail),
     cluster: maybe(Cluster),
+    membership: maybe(Membership),
   },
   hooks: [
     composeCoreConfig,
@@ -189,11 +191,13 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, programs, cluster }) => [
+  taps: ({ supervisor, programs, cluster, membership }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelLead, () => programs.open()),
-    tap(afterKernelOpen, () => {
-      if (cluster && !cluster.leads) supervisor.absent('another panel of this database runs the core');
+    tap(afterKernelLead, () => (membership?.hasOwnCore ? undefined : programs.open())),
+    tap(afterKernelOpen, async () => {
+      if (membership?.hasOwnCore) await programs.open();
+      else if (cluster && !cluster.leads)
+        await programs.stopLeft('another panel of this database runs the core');
     }),
     tap(othersWrote, async () => {
       await supervisor.reconcileConfig();
@@ -212,18 +216,20 @@ export default definePlugin({
     tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
   ],
   routes,
-  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch, settings }) => [
-    job('retry', '5s', async () => {
-      await afterOutage.check();
-      await supervisor.retryPending();
-    }),
-    job('watch-answers', '3s', () => hangWatch.check()),
-    job('watch-memory', '5s', () => memoryWatch.check()),
-    job('accesses', '1s', () => accesses.catchUp()),
-    job('drift', '1m', () => supervisor.checkDrift()),
-    job('trim-logs', '10s', async () => {
-      await accesses.catchUp();
-      await supervisor.trimLogs(logLimits(settings.read()));
-    }),
-  ],
+  // Where no core runs they do nothing.
+  jobs: ({ supervisor, accesses, afterOutage, hangWatch, memoryWatch, settings }) =>
+    [
+      job('retry', '5s', async () => {
+        await afterOutage.check();
+        await supervisor.retryPending();
+      }),
+      job('watch-answers', '3s', () => hangWatch.check()),
+      job('watch-memory', '5s', () => memoryWatch.check()),
+      job('accesses', '1s', () => accesses.catchUp()),
+      job('drift', '1m', () => supervisor.checkDrift()),
+      job('trim-logs', '10s', async () => {
+        await accesses.catchUp();
+        await supervisor.trimLogs(logLimits(settings.read()));
+      }),
+    ].map(everywhere),
 });

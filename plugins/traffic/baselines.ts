@@ -16,6 +16,11 @@ export interface Reading {
   readonly up: number;
   readonly down: number;
 }
+/** Finds a reading that is stored elsewhere. */
+export type LastReading = (
+  clientId: number,
+  inboundId: number,
+) => Pick<Reading, 'epoch' | 'up' | 'down'> | undefined;
 /** By inbound. */
 type OfClient = Map<number, { epoch: string; up: number; down: number }>;
 type ByClient = Map<number, OfClient>;
@@ -69,10 +74,11 @@ export class Baselines {
     for (const id of clientIds) this.#leaving.set(id, new Map(state.get(id)));
   }
 
-  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. */
+  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. `otherwise`: where this core may have been counted before. */
   async compare(
     counters: Pick<CoreCounters, 'epoch' | 'users'>,
     exists: (clientId: number) => boolean,
+    otherwise?: LastReading,
   ): Promise<{ readings: Reading[]; usage: ClientUsage[] }> {
     const { epoch, users } = counters;
     for (const id of this.#leaving.keys()) if (!exists(id)) this.#leaving.delete(id);
@@ -84,7 +90,8 @@ export class Baselines {
     const slice = new TimeSlice();
     for (const { clientId, inboundId, up, down } of users) {
       if (slice.isOver) await slice.next();
-      const last = stored(clientId, inboundId);
+      const known = stored(clientId, inboundId);
+      const last = known?.epoch === epoch ? known : (otherwise?.(clientId, inboundId) ?? known);
       const same = last !== undefined && last.epoch === epoch && up >= last.up && down >= last.down;
       const delta = { up: up - (same ? last.up : 0), down: down - (same ? last.down : 0) };
       if (delta.up + delta.down === 0 || !exists(clientId)) continue;
@@ -92,7 +99,7 @@ export class Baselines {
       usage.push({ clientId, inboundId, ...delta });
     }
     // Loaded again meanwhile, because it was wrong.
-    if (this.memory.state !== state) return this.compare(counters, exists);
+    if (this.memory.state !== state) return this.compare(counters, exists, otherwise);
     const earlier = this.#unsaved.ofEarlierCores(epoch, stored).filter(({ clientId }) => exists(clientId));
     if (earlier.length === 0) return { readings, usage };
     const key = (of: { readonly clientId: number; readonly inboundId: number }) =>
@@ -107,6 +114,9 @@ export class Baselines {
     }
     return { readings, usage: [...sums.values()] };
   }
+
+  /** The stored reading of a counter. */
+  readonly reading: LastReading = (clientId, inboundId) => this.memory.state.get(clientId)?.get(inboundId);
 
   /** Whether bytes of an earlier core wait for a database that can be written. */
   get hasUnsaved(): boolean {

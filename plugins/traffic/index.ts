@@ -1,4 +1,14 @@
-import { definePlugin, contribute, job, provide, singleton, tap } from '../../kernel/index.js';
+import {
+  Cluster,
+  contribute,
+  definePlugin,
+  everywhere,
+  job,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import {
   beforeClientDelete,
   beforeClientSave,
@@ -9,12 +19,14 @@ import {
   PresenceSources,
   WithheldUsers,
 } from '../clients/contract.js';
+import { Membership } from '../cluster/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { afterSettingsSave, PanelIdentity, Settings } from '../settings/contract.js';
 import { Baselines } from './baselines.js';
+import { ClientLimits } from './client-limits.js';
 import { ClientWatch } from './client-watch.js';
 import {
   clientDepleted,
@@ -35,6 +47,7 @@ import { readingsFollow } from './invariants.js';
 import { InboundWatch } from './inbound-watch.js';
 import { LimitsInMemory } from './limits-in-memory.js';
 import { ONLINE_MS, OnlineClients, POLL_MS } from './online.js';
+import { OwnCore } from './own-core.js';
 import { Poll } from './poll.js';
 import { Preview } from './preview.js';
 import { ReadingJournal } from './reading-journal.js';
@@ -63,6 +76,8 @@ export default definePlugin({
     limits: InboundLimits,
     settings: Settings,
     identity: PanelIdentity,
+    membership: maybe(Membership),
+    cluster: maybe(Cluster),
   },
   hooks: [
     trafficDeltas,
@@ -78,6 +93,7 @@ export default definePlugin({
   tables,
   migrations,
   services: {
+    ownCore: singleton(OwnCore),
     journal: singleton(ReadingJournal),
     baselines: singleton(Baselines),
     streamBaselines: singleton(StreamBaselines),
@@ -85,6 +101,7 @@ export default definePlugin({
     reported: singleton(ReportedPresence),
     online: singleton(OnlineClients),
     watch: singleton(InboundWatch),
+    clientLimits: singleton(ClientLimits),
     clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
     returning: singleton(ReturningClients),
@@ -99,9 +116,9 @@ export default definePlugin({
       last: (source, readings) => poll.lastOf(source, readings),
     }),
   ],
-  contributes: ({ online, baselines, engine }) => [
+  contributes: ({ online, baselines, streamBaselines, ownCore, engine }) => [
     contribute(PresenceSources, online),
-    contribute(Invariants, readingsFollow(baselines, engine)),
+    contribute(Invariants, readingsFollow({ baselines, streams: streamBaselines, ownCore, engine })),
     contribute(NotifiedEvents, depletedClients),
     contribute(NotifiedEvents, depletedInbounds),
     contribute(NotifiedEvents, renewedClients),
@@ -137,5 +154,6 @@ export default definePlugin({
   ],
   routes,
   start: ({ reported, contributions }) => reported.open(contributions, ONLINE_MS),
-  jobs: ({ poll }) => [job('poll', `${POLL_MS}ms`, () => poll.run())],
+  // Each panel counts its own core.
+  jobs: ({ poll }) => [everywhere(job('poll', `${POLL_MS}ms`, () => poll.run()))],
 });

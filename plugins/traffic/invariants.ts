@@ -2,14 +2,25 @@
 import type { EngineApi } from '../engine/contract.js';
 import type { Invariant } from '../invariants/contract.js';
 import type { Baselines } from './baselines.js';
+import type { OwnCore } from './own-core.js';
+import type { StreamBaselines } from './stream-baselines.js';
 
-export const readingsFollow = (baselines: Baselines, engine: EngineApi): Invariant => ({
+interface Needs {
+  readonly baselines: Baselines;
+  readonly streams: StreamBaselines;
+  readonly ownCore: OwnCore;
+  readonly engine: EngineApi;
+}
+
+export const readingsFollow = ({ baselines, streams, ownCore, engine }: Needs): Invariant => ({
   name: 'stored readings are not ahead of the counters of the core',
   fix: 'restart the core: its counters begin at zero then, and every byte counts again',
   check: async ({ add, pause }) => {
     // Read first: the counters only grow meanwhile.
     const stored = new Map<string, { readonly epoch: string; readonly up: number; readonly down: number }>();
-    for (const [clientId, ofClient] of baselines.memory.state) {
+    const { stream } = ownCore;
+    const ofCore = stream === undefined ? baselines.memory.state : (streams.memory.state.get(stream) ?? []);
+    for (const [clientId, ofClient] of ofCore) {
       await pause();
       for (const [inboundId, reading] of ofClient) stored.set(`${inboundId} ${clientId}`, { ...reading });
     }

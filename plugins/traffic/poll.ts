@@ -1,32 +1,28 @@
 // One poll: reads the core's counters, writes the bytes, then applies limits.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Clock,
   type Database,
   type Hooks,
+  kernelErrors,
   type Log,
   messageOf,
-  type Principal,
   SerialQueue,
   storageFailure,
-  TimeSlice,
 } from '../../kernel/index.js';
-import { type ClientsApi, type ClientUsage, depletionOf } from '../clients/contract.js';
+import type { ClientsApi, ClientUsage } from '../clients/contract.js';
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
+import type { ClientLimits } from './client-limits.js';
 import type { ClientWatch } from './client-watch.js';
 import type { CounterReading } from './counter-sources.js';
-import {
-  clientDepleted,
-  depletionCandidates,
-  duringTrafficCount,
-  trafficCounted,
-  trafficDeltas,
-} from './contract.js';
+import { duringTrafficCount, trafficCounted, trafficDeltas } from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { LimitsInMemory } from './limits-in-memory.js';
 import type { OnlineClients } from './online.js';
+import type { OwnCore } from './own-core.js';
 import type { ReadingJournal } from './reading-journal.js';
 import type { SourceReader, SourceReading } from './source-reader.js';
 import type { Compared, StreamBaselines } from './stream-baselines.js';
@@ -38,7 +34,10 @@ interface Counted {
   /** false: bytes that the core has counted are not in it */
   readonly isWhole: boolean;
 }
-type Candidate = { readonly id: number; readonly cause: 'quota' | 'expiry' };
+/** How often a write is repeated that another panel was a moment ahead of. */
+const MOST_REPEATS = 5;
+const REPEAT_MS = 50;
+
 
 /** Taps may multiply bytes; the database and the API have whole bytes only. */
 const wholeBytes = (bytes: number): number => Math.min(Math.round(bytes), Number.MAX_SAFE_INTEGER);
@@ -47,7 +46,6 @@ export class Poll {
   readonly #db: Database;
   readonly #hooks: Hooks;
   readonly #log: Log;
-  readonly #self: Principal;
   readonly #clock: Clock;
   readonly #engine: EngineApi;
   readonly #clients: ClientsApi;
@@ -57,6 +55,8 @@ export class Poll {
   readonly #sources: SourceReader;
   readonly #journal: ReadingJournal;
   readonly #online: OnlineClients;
+  readonly #ownCore: OwnCore;
+  readonly #clientLimits: ClientLimits;
   readonly #watch: InboundWatch;
   readonly #clientWatch: ClientWatch;
   readonly #deleted: DeletedClients;
@@ -69,7 +69,6 @@ export class Poll {
     db: Database;
     hooks: Hooks;
     log: Log;
-    self: Principal;
     clock: Clock;
     engine: EngineApi;
     clients: ClientsApi;
@@ -79,6 +78,8 @@ export class Poll {
     sources: SourceReader;
     journal: ReadingJournal;
     online: OnlineClients;
+    ownCore: OwnCore;
+    clientLimits: ClientLimits;
     watch: InboundWatch;
     clientWatch: ClientWatch;
     deletedClients: DeletedClients;
@@ -87,7 +88,6 @@ export class Poll {
     this.#db = needs.db;
     this.#hooks = needs.hooks;
     this.#log = needs.log;
-    this.#self = needs.self;
     this.#clock = needs.clock;
     this.#engine = needs.engine;
     this.#clients = needs.clients;
@@ -97,6 +97,8 @@ export class Poll {
     this.#sources = needs.sources;
     this.#journal = needs.journal;
     this.#online = needs.online;
+    this.#ownCore = needs.ownCore;
+    this.#clientLimits = needs.clientLimits;
     this.#watch = needs.watch;
     this.#clientWatch = needs.clientWatch;
     this.#deleted = needs.deletedClients;
@@ -129,13 +131,20 @@ export class Poll {
     const at = this.#clock.now();
     const counted = await this.#count(at);
     const usage = counted?.usage ?? [];
+    const moved = this.#streams.takeMoved();
+    this.#online.moved(moved, at, 'source');
     if (counted && !counted.isWritten) return counted.isWhole ? this.#limits.apply(usage, at) : undefined;
+    if (!this.#ownCore.leads) {
+      // What was not looked at here is looked at when this panel leads.
+      this.#first = true;
+      return this.#end(counted, at);
+    }
     try {
       // The bytes are written: a failure from here on delays limits by a poll, but loses no bytes.
       await this.#watch.resetDue(at);
       await this.#clientWatch.run(at);
-      await this.#enforce(usage, at);
-      await this.#watch.enforce(usage, at, this.#first);
+      await this.#clientLimits.enforce([...usage, ...moved], at, this.#first);
+      await this.#watch.enforce([...usage, ...moved], at, this.#first);
     } catch (error) {
       if (!storageFailure(error)) throw error;
       this.#first = true;
@@ -143,17 +152,23 @@ export class Poll {
       return;
     }
     this.#first = false;
-    if (counted) {
-      // Without a reading it is unknown what the database lacks: who is withheld stays so.
-      if (counted.isWhole) await this.#limits.end();
-      this.#hooks.emit(trafficCounted, { at, usage });
-    }
+    await this.#end(counted, at);
     await this.#journal.moveOn();
+  }
+
+  async #end(counted: Counted | undefined, at: number): Promise<void> {
+    if (!counted) return;
+    // Without a reading it is unknown what the database lacks: who is withheld stays so.
+    if (counted.isWhole) await this.#limits.end();
+    this.#hooks.emit(trafficCounted, { at, usage: counted.usage });
   }
 
   /** Resolves with the bytes counted; undefined when nobody answered. */
   async #count(at: number): Promise<Counted | undefined> {
-    const [counters, readings] = await Promise.all([this.#coreCounters(), this.#sources.read()]);
+    const [counters, readings] = await Promise.all([
+      this.#coreCounters(),
+      this.#ownCore.leads ? this.#sources.read() : [],
+    ]);
     if (!counters && this.#engine.status().state !== 'running') this.#online.clear();
     if (counters || readings.length > 0 || this.#streams.hasUnsaved) return this.#add(counters, readings, at);
     return undefined;
@@ -169,11 +184,12 @@ export class Poll {
   }
 
   async #ofCore(counters: CoreCounters | undefined) {
-    if (!counters) return { readings: [], usage: [], kept: [] };
+    if (!counters || this.#ownCore.stream !== undefined) return { readings: [], usage: [], kept: [] };
     this.#deleted.forgetIfNew(counters.epoch);
     const { readings, usage: moved } = await this.#baselines.compare(
       counters,
       (id) => this.#clients.byId(id) !== undefined || this.#deleted.has(id),
+      this.#streams.ofCore(counters.epoch),
     );
     const { live: usage, kept } = this.#deleted.divide(moved);
     return { readings, usage, kept };
@@ -183,10 +199,13 @@ export class Poll {
     counters: CoreCounters | undefined,
     sources: readonly SourceReading[],
     at: number,
+    repeats = MOST_REPEATS,
   ): Promise<Counted> {
     const isWhole = counters !== undefined || (!this.#baselines.hasUnsaved && !this.#isCoreSilent());
     const { readings, usage: ofCore, kept } = await this.#ofCore(counters);
-    const streams = await this.#streams.compare(sources);
+    const own = counters && this.#ownCore.reading(counters);
+    const streamReadings = own ? [...sources, own] : sources;
+    const streams = await this.#streams.compare(streamReadings, this.#baselines.reading);
     this.#reportExcess(streams);
     if (counters) this.#online.moved(ofCore, at);
     this.#online.moved(streams.usage, at, 'source');
@@ -212,9 +231,14 @@ export class Poll {
     try {
       await write;
     } catch (error) {
-      if (!storageFailure(error)) throw error;
+      const failure = storageFailure(error);
+      if (!failure) throw error;
+      if (failure !== 'disk' && failure.code === kernelErrors.DATABASE_BUSY.code && repeats > 0) {
+        await sleep(REPEAT_MS);
+        return this.#add(counters, sources, at, repeats - 1);
+      }
       this.#baselines.notSaved(readings);
-      this.#streams.notSaved(sources);
+      this.#streams.notSaved(streamReadings);
       return { usage: counted, isWritten: false, isWhole };
     }
     if (counters) this.#baselines.saved(readings);
@@ -248,48 +272,6 @@ export class Poll {
         !this.#clients.byId(clientId) || (!known.has(inboundId) && !this.#inbounds.get(inboundId)),
     );
     return stray && `there is no client ${stray.clientId} or no inbound ${stray.inboundId}`;
-  }
-
-  /** Checks clients that moved bytes and those past their expiry; the first poll checks all that ever moved any. */
-  async #enforce(usage: readonly ClientUsage[], at: number): Promise<void> {
-    const moved = [...new Set(usage.map(({ clientId }) => clientId))];
-    const beginning = moved.filter((id) => (this.#clients.byId(id)?.expiryTime ?? 0) < 0);
-    const due = new Set([
-      ...moved,
-      ...(await this.#clients.expired(at)),
-      ...(this.#first ? [...this.#baselines.clientIds(), ...this.#streams.clientIds()] : []),
-    ]);
-    const found: Candidate[] = [];
-    const slice = new TimeSlice();
-    for (const id of due) {
-      if (slice.isOver) await slice.next();
-      const client = this.#clients.byId(id);
-      const cause = client?.enable ? depletionOf(client, at) : undefined;
-      if (cause) found.push({ id, cause });
-    }
-    const depleted = found.length === 0 ? found : this.#hooks.refine(depletionCandidates, found, { at });
-    if (depleted.length + beginning.length === 0) return;
-    const foundIds = new Set(found.map(({ id }) => id));
-    const gone = await this.#db.write(async (tx) => {
-      // A client may have been reset or given more meanwhile; what a plugin added is its decision.
-      const due = await this.#clients.atLimit(tx, [...foundIds], at);
-      const meant = depleted.filter(({ id }) => due.has(id) || !foundIds.has(id));
-      await this.#clients.startExpiry(tx, beginning, at, this.#self);
-      await this.#clients.deplete(tx, meant, this.#self);
-      const named = meant.flatMap(({ id, cause }) => {
-        const client = this.#clients.byId(id);
-        return client ? [{ id, cause, email: client.email, inboundIds: client.inboundIds }] : [];
-      });
-      if (named.length > 0) tx.emit(clientDepleted, { clients: named });
-      return named;
-    });
-    await this.#engine.reconcileUsers(
-      // Read again: a client may have been attached since.
-      gone.flatMap(({ id: clientId }) =>
-        (this.#clients.byId(clientId)?.inboundIds ?? []).map((inboundId) => ({ inboundId, clientId })),
-      ),
-    );
-    if (gone.length > 0) this.#log.info('clients reached a limit and were disabled', { count: gone.length });
   }
 }
 

@@ -4,6 +4,7 @@ import { type Log, messageOf, type Tx } from '../../kernel/index.js';
 import type { ClientChange } from '../clients/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { Baselines, Reading } from './baselines.js';
+import type { OwnCore } from './own-core.js';
 import type { SourceReader } from './source-reader.js';
 import type { StreamBaselines, StreamCounter } from './stream-baselines.js';
 
@@ -19,6 +20,7 @@ export class ReturningClients {
   readonly #sources: SourceReader;
   readonly #baselines: Baselines;
   readonly #streams: StreamBaselines;
+  readonly #ownCore: OwnCore;
   readonly #log: Log;
   /** until they are saved; undos run one after another */
   #read: Counters = NOTHING;
@@ -28,12 +30,14 @@ export class ReturningClients {
     sources: SourceReader;
     baselines: Baselines;
     streamBaselines: StreamBaselines;
+    ownCore: OwnCore;
     log: Log;
   }) {
     this.#engine = needs.engine;
     this.#sources = needs.sources;
     this.#baselines = needs.baselines;
     this.#streams = needs.streamBaselines;
+    this.#ownCore = needs.ownCore;
     this.#log = needs.log;
   }
 
@@ -51,7 +55,9 @@ export class ReturningClients {
       }),
       this.#sources.read(),
     ]);
-    const { epoch = '', users = [] } = counters ?? {};
+    const ownStream = counters && this.#ownCore.reading(counters);
+    if (ownStream) readings.push(ownStream);
+    const { epoch = '', users = [] } = ownStream ? {} : (counters ?? {});
     const isAsked = ({ clientId }: { readonly clientId: number }): boolean => ids.has(clientId);
     this.#read = {
       ofCore: users.filter(isAsked).map((user) => ({ ...user, epoch })),

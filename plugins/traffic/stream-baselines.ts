@@ -2,7 +2,9 @@
 // are the difference to it, and both are written in one transaction.
 import { type Database, type Projection, TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
+import type { LastReading } from './baselines.js';
 import { HeldReadings } from './held-readings.js';
+import { CORE_STREAMS, type OwnCore } from './own-core.js';
 import type { SourceReading } from './source-reader.js';
 import type { TrafficTables } from './tables.js';
 
@@ -47,13 +49,29 @@ export class StreamBaselines {
   readonly memory: Projection<Stored, Change>;
   readonly #clients: Pick<ClientsApi, 'byId'>;
   readonly #held = new HeldReadings();
+  readonly #own: string | undefined;
+  /**
+   * Readings of the own core of clients that were deleted: an undo in another panel brings them back, and the core still
+   * has their counters.
+   */
+  readonly #leaving = new Map<number, ReadonlyMap<number, Counter>>();
+  #ownEpoch = '';
+  /** what other panels have counted since `takeMoved`, by client */
+  #moved = new Map<number, Set<number>>();
 
   constructor({
     db,
     tables,
     clients,
-  }: { db: Database; tables: TrafficTables; clients: Pick<ClientsApi, 'byId'> }) {
+    ownCore,
+  }: {
+    db: Database;
+    tables: TrafficTables;
+    clients: Pick<ClientsApi, 'byId'>;
+    ownCore: Pick<OwnCore, 'stream'>;
+  }) {
     this.#clients = clients;
+    this.#own = ownCore.stream;
     this.memory = db.projection<Stored, Change>({
       load: async () => {
         const state: Stored = new Map();
@@ -64,7 +82,11 @@ export class StreamBaselines {
       apply: async (state, change) => {
         if ('deleted' in change) {
           for (const [stream, ofStream] of state) {
-            for (const id of change.deleted) ofStream.delete(id);
+            for (const id of change.deleted) {
+              const ofClient = stream === this.#own ? ofStream.get(id) : undefined;
+              if (ofClient) this.#leaving.set(id, ofClient);
+              ofStream.delete(id);
+            }
             if (ofStream.size === 0) state.delete(stream);
           }
           return;
@@ -72,10 +94,40 @@ export class StreamBaselines {
         const slice = new TimeSlice();
         for (const counter of change.read) {
           if (slice.isOver) await slice.next();
-          if (clients.byId(counter.clientId)) put(state, counter);
+          if (!clients.byId(counter.clientId)) continue;
+          put(state, counter);
+          this.#note(counter);
         }
       },
     });
+  }
+
+  /** Notes what panels of the same database count, this one included. */
+  #note({ stream, clientId, inboundId }: StreamCounter): void {
+    if (this.#own === undefined) return;
+    if (stream === this.#own) this.#leaving.delete(clientId);
+    const inbounds = this.#moved.get(clientId);
+    if (inbounds) inbounds.add(inboundId);
+    else this.#moved.set(clientId, new Set([inboundId]));
+  }
+
+  /** Returns who has moved bytes since the last call, by what any of several panels has counted; the bytes are not repeated. */
+  takeMoved(): ClientUsage[] {
+    const moved = [...this.#moved].flatMap(([clientId, inbounds]) =>
+      [...inbounds].map((inboundId) => ({ clientId, inboundId, ...NOTHING })),
+    );
+    this.#moved = new Map();
+    return moved;
+  }
+
+  /** Finds readings of this process of a core, from when the panel was one of several. */
+  ofCore(epoch: string): LastReading | undefined {
+    const streams = [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
+    if (streams.length === 0) return undefined;
+    return (clientId, inboundId) =>
+      streams
+        .map(([, ofStream]) => ofStream.get(clientId)?.get(inboundId))
+        .find((counter) => counter?.epoch === epoch);
   }
 
   /** Whether bytes wait for a database that can be written. */
@@ -83,8 +135,8 @@ export class StreamBaselines {
     return !this.#held.isEmpty;
   }
 
-  /** Compares these readings, after those that could not be saved. Counters of clients that are gone are skipped. */
-  async compare(readings: readonly SourceReading[]): Promise<Compared> {
+  /** Compares these readings, after those that could not be saved. Counters of clients that are gone are skipped. `otherwise`: where the own core may have been counted before. */
+  async compare(readings: readonly SourceReading[], otherwise?: LastReading): Promise<Compared> {
     const { state } = this.memory;
     const found = new Map<string, StreamCounter>();
     const sums = new Map<string, { clientId: number; inboundId: number; up: number; down: number }>();
@@ -99,12 +151,22 @@ export class StreamBaselines {
     ] of ordered.entries()) {
       const later = index < ordered.length - readings.length ? epochsAfter(ordered, index) : NONE;
       const seen = isComplete ? new Set<string>() : undefined;
+      const isOwn = stream === this.#own;
+      if (isOwn && epoch !== this.#ownEpoch) {
+        this.#leaving.clear();
+        this.#ownEpoch = epoch;
+      }
       for (const { clientId, inboundId, up, down } of users) {
         if (slice.isOver) await slice.next();
         if (!this.#clients.byId(clientId)) continue;
         const name = nameOf(stream, clientId, inboundId);
         seen?.add(name);
-        const last = found.get(name) ?? state.get(stream)?.get(clientId)?.get(inboundId);
+        const known =
+          found.get(name) ??
+          state.get(stream)?.get(clientId)?.get(inboundId) ??
+          (isOwn ? this.#leaving.get(clientId)?.get(inboundId) : undefined);
+        const elsewhere = isOwn && known?.epoch !== epoch ? otherwise?.(clientId, inboundId) : undefined;
+        const last = elsewhere?.epoch === epoch ? elsewhere : known;
         if (last?.epoch === epoch && last.up === up && last.down === down) continue;
         // A commit whose answer was lost has written a later reading, and these bytes with it.
         if (last && later.has(last.epoch)) continue;
@@ -135,7 +197,7 @@ export class StreamBaselines {
         }
     }
     // Loaded again meanwhile, because it was wrong.
-    if (this.memory.state !== state) return this.compare(readings);
+    if (this.memory.state !== state) return this.compare(readings, otherwise);
     const usage = [...sums.values()].filter(({ up, down }) => up + down > 0);
     return { counters: [...found.values()], usage, excessive };
   }

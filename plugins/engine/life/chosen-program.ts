@@ -1,6 +1,6 @@
 // Which program is the core: found at the start, replaced while the panel runs, remembered for the next start.
 import { join, resolve } from 'node:path';
-import { type Log, messageOf, type PluginContext } from '../../../kernel/index.js';
+import { type Log, messageOf, type PluginContext, SerialQueue } from '../../../kernel/index.js';
 import type { ProcessesApi } from '../../processes/contract.js';
 import type { Accounts } from '../users/accounts.js';
 import type { CoreProgram, CoreProgramsApi, CoreSource } from '../contract.js';
@@ -24,6 +24,7 @@ interface Needs extends Pick<PluginContext, 'dataDirectory'> {
 export class ChosenProgram implements CoreProgramsApi {
   readonly #needs: Needs;
   #present: CoreProgram | undefined;
+  readonly #queue = new SerialQueue();
 
   constructor({ log, config, configSource, supervisor, accounts, processes, dataDirectory }: Needs) {
     this.#needs = { log, config, configSource, supervisor, accounts, processes, dataDirectory };
@@ -49,7 +50,29 @@ export class ChosenProgram implements CoreProgramsApi {
   }
 
   /** Finds and starts the core, or adopts a running one. Never rejects. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    return this.#queue.run(() => this.#open());
+  }
+
+  /** Stops a core that an earlier start of this panel has left running, after a last poll. Never rejects. */
+  stopLeft(reason: string): Promise<void> {
+    return this.#queue.run(async () => {
+      const { supervisor, log } = this.#needs;
+      try {
+        const left = await this.#recorded();
+        if (left?.alive !== true || left.note.binary === undefined) return;
+        log.info('stopping the core that was left running', { reason });
+        await supervisor.open(this.#driver(left.note.binary));
+        await supervisor.stop(reason);
+      } catch (error) {
+        log.error('a core that was left running cannot be stopped', { reason: messageOf(error) });
+      } finally {
+        supervisor.absent(reason);
+      }
+    });
+  }
+
+  async #open(): Promise<void> {
     const { supervisor, log } = this.#needs;
     try {
       await this.#settleTrial();
@@ -90,9 +113,13 @@ export class ChosenProgram implements CoreProgramsApi {
     );
   }
 
-  async #runs(binary: string): Promise<boolean> {
+  #recorded() {
     const { processes, log } = this.#needs;
-    const recorded = await coreSlot(processes, new EngineFolder(resolve(this.#folder)), log).recorded();
+    return coreSlot(processes, new EngineFolder(resolve(this.#folder)), log).recorded();
+  }
+
+  async #runs(binary: string): Promise<boolean> {
+    const recorded = await this.#recorded();
     return recorded?.alive === true && recorded.note.binary === resolve(binary);
   }
 

@@ -10,6 +10,8 @@ import type { ClientStore } from '../../clients/model/client-store.js';
 import type { ClientRow } from '../../clients/model/row.js';
 import type { EngineApi } from '../../engine/contract.js';
 import { coreHasUsers } from '../../engine/invariants.js';
+import type { OwnCore } from '../../traffic/own-core.js';
+import type { StreamBaselines } from '../../traffic/stream-baselines.js';
 import type { Baselines } from '../../traffic/baselines.js';
 import { readingsFollow } from '../../traffic/invariants.js';
 import type { Invariant } from '../contract.js';
@@ -69,11 +71,29 @@ test('what SQLite says of a broken index is found', async (t) => {
 test('a stored reading that is ahead of its counter is found in either direction', async (t) => {
   const reading = { epoch: 'now', up: 10, down: 100 };
   const state = new Map([[1, new Map([[2, reading]])]]);
-  const check = (epoch: string, up: number, down: number): Promise<string[]> => {
+  const check = async (epoch: string, up: number, down: number): Promise<string[]> => {
     const counters = async () => ({ epoch, users: [{ clientId: 1, inboundId: 2, up, down }] });
-    return found(
-      readingsFollow({ memory: { state } } as unknown as Baselines, { counters } as unknown as EngineApi),
+    const needs = {
+      baselines: { memory: { state: new Map() } } as unknown as Baselines,
+      streams: { memory: { state: new Map() } } as unknown as StreamBaselines,
+      engine: { counters } as unknown as EngineApi,
+    };
+    const ofOne = await found(
+      readingsFollow({
+        ...needs,
+        baselines: { memory: { state } } as unknown as Baselines,
+        ownCore: { stream: undefined } as OwnCore,
+      }),
     );
+    const ofSeveral = await found(
+      readingsFollow({
+        ...needs,
+        streams: { memory: { state: new Map([['core/a', state]]) } } as unknown as StreamBaselines,
+        ownCore: { stream: 'core/a' } as OwnCore,
+      }),
+    );
+    t.deepEqual(ofSeveral, ofOne);
+    return ofOne;
   };
   t.deepEqual(await check('now', 10, 100), []);
   t.deepEqual(await check('now', 11, 170), []);

@@ -1,0 +1,136 @@
+// Runs on every database in test:full.
+// A core for each panel: all serve the same clients, and every byte counts once, whoever leads and whichever panel dies.
+import test, { type ExecutionContext } from 'ava';
+import { onSqlite } from '../../../test/harness/database.js';
+import { connect, MIB, openServer, usageOf, type User } from '../../../test/engine/user.js';
+import type { PanelProcess } from '../../../test/harness/panel-process.js';
+import { leads, Panels } from './two-panels.js';
+
+const onServer = onSqlite ? test.skip : test.serial;
+/** A poll, the other panel's and then the leader's. */
+const SEVERAL_POLLS_MS = 30_000;
+
+const own = (preset: string) => ({
+  WEIR_PRESET: preset,
+  WEIR_CLUSTER_CORE: 'own',
+  WEIR_ENGINE_BIN: process.env['WEIR_ENGINE_BIN'] ?? '',
+});
+
+async function opened(t: ExecutionContext, panels: Panels, preset = 'standard') {
+  const [a, b] = [await panels.start('a', own(preset)), await panels.start('b', own(preset))];
+  for (const panel of [a, b])
+    await panel.until(async () => (await panel.corePid()) !== undefined, 'each panel has a core');
+  const server = await openServer(t);
+  return { a, b, server };
+}
+
+/** Both cores listen on the port of the inbound, and the system gives each connection to one of them. */
+async function downloads(user: User, times: number, bytes: number): Promise<number> {
+  let came = 0;
+  for (let n = 0; n < times; n++) came += await user.download(bytes);
+  return came;
+}
+
+const countedBy = async (panel: PanelProcess, email: string, payload: number) => {
+  await panel.until(
+    async () => (await usageOf(panel, email)).down >= payload,
+    `${payload} bytes of ${email} are counted`,
+    SEVERAL_POLLS_MS,
+  );
+  return (await usageOf(panel, email)).down;
+};
+
+/** Bytes that each panel's core has counted. */
+const perCore = (panels: Panels) =>
+  panels.query<{ stream: string; down: number }>(
+    'SELECT stream, SUM(down) AS down FROM traffic_streams GROUP BY stream ORDER BY stream',
+  );
+
+onServer('two cores serve a client, each byte counts once, and its quota cuts it in both', async (t) => {
+  await using panels = await Panels.open();
+  const { a, b, server } = await opened(t, panels);
+  const inbound = await b.addInbound();
+  await a.addClient('ann', [inbound]);
+  const user = await connect(t, a, 'ann', server);
+  const came = await downloads(user, 16, MIB);
+  t.is(came, 16 * MIB);
+  for (const panel of [a, b]) {
+    const down = await countedBy(panel, 'ann', came);
+    t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+  }
+  const streams = await perCore(panels);
+  t.deepEqual(
+    streams.map(({ stream }) => stream),
+    ['core/a', 'core/b'],
+    'both have served',
+  );
+  for (const panel of [a, b])
+    t.true((await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' })).includes('ann'));
+
+  await b.get('/panel/api/clients/update/ann', { body: { totalGB: 20 * MIB } });
+  await downloads(user, 6, MIB).catch(() => 0);
+  await a.until(async () => !(await usageOf(a, 'ann')).enable, 'the quota is over', SEVERAL_POLLS_MS);
+  await a.until(async () => !(await user.served()), 'no core serves the client', SEVERAL_POLLS_MS);
+  for (let n = 0; n < 6; n++) t.false(await user.served());
+});
+
+onServer('a panel is killed, another leads, and the core that it left goes on without a byte counted twice', async (t) => {
+  await using panels = await Panels.open();
+  const { a, b, server } = await opened(t, panels);
+  const inbound = await a.addInbound();
+  await a.addClient('ann', [inbound]);
+  const user = await connect(t, a, 'ann', server);
+  let came = await downloads(user, 12, MIB);
+  await countedBy(a, 'ann', came);
+  t.true(leads(a));
+  const core = await a.corePid();
+  await a.kill('SIGKILL');
+  came += await downloads(user, 12, MIB);
+  await b.until(() => leads(b), 'the other panel leads', 60_000);
+  const again = await panels.start('a', own('standard'), a.dataDirectory);
+  t.is(await again.corePid(), core, 'the panel has adopted its core');
+  came += await downloads(user, 12, MIB);
+  const down = await countedBy(again, 'ann', came);
+  t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+  await b.kill('SIGTERM');
+  await again.until(() => leads(again), 'the first panel leads again', 60_000);
+  const after = await downloads(user, 4, MIB);
+  const all = await countedBy(again, 'ann', came + after);
+  t.true(all <= (came + after) * 1.02, `${all} bytes are counted of ${came + after}`);
+});
+
+onServer('the core that a killed leader has left stops when another panel leads, and its bytes are counted', async (t) => {
+  await using panels = await Panels.open();
+  const ofLeader = { ...own('standard'), WEIR_CLUSTER_CORE: 'leader' };
+  const [a, b] = [await panels.start('a', ofLeader), await panels.start('b', ofLeader)];
+  await a.until(async () => (await a.corePid()) !== undefined, 'the leader has a core');
+  const server = await openServer(t);
+  await a.addClient('ann', [await a.addInbound()]);
+  const user = await connect(t, a, 'ann', server);
+  await a.kill('SIGKILL');
+  const came = await downloads(user, 4, MIB);
+  await b.until(() => leads(b), 'the other panel leads', 60_000);
+  const again = await panels.start('a', ofLeader, a.dataDirectory);
+  t.is(await again.corePid(), undefined);
+  const down = await countedBy(b, 'ann', came);
+  t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+});
+
+onServer('a client that an undo brings back in one panel counts nothing again in the other core', async (t) => {
+  await using panels = await Panels.open();
+  const { a, b, server } = await opened(t, panels, 'standard');
+  const inbound = await a.addInbound();
+  await a.addClient('ann', [inbound]);
+  const user = await connect(t, a, 'ann', server);
+  const came = await downloads(user, 16, MIB);
+  await countedBy(b, 'ann', came);
+  t.deepEqual((await perCore(panels)).length, 2, 'both have served');
+  await a.get('/panel/api/clients/del/ann', { body: {} });
+  const [deletion] = await a.get<{ entry: number }[]>('/panel/api/x/audit/changes?area=client&limit=1');
+  await a.get(`/panel/api/x/audit/${deletion?.entry}/undo`, { method: 'POST' });
+  const back = await usageOf(a, 'ann');
+  // One byte more through each core: a poll of each has read the counters of before.
+  const more = await downloads(user, 8, 1000);
+  const down = await countedBy(b, 'ann', back.down + more);
+  t.true(down <= (back.down + more) * 1.02, `${down} bytes are counted, ${back.down} before`);
+});
