@@ -1,13 +1,12 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
 import type { Socket } from 'node:net';
-import { token } from '../container/token.js';
+import { type Contributed, token } from '../container/token.js';
 import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../../net/allowed-hosts.js';
 import type { Certificate } from '../../net/certificate.js';
 import { ReplyWriter } from '../../net/reply-writer.js';
 import { SessionCookieNames } from '../auth/session-cookie.js';
-import type { Contributed } from '../container/token.js';
 import { Pipeline, type PipelineParts } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
@@ -67,6 +66,8 @@ export interface ListenersApi {
   allowHosts(hosts: readonly string[], wayOut: string): void;
   /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
   refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
+  /** From now on, the replies of all listeners close their connections: the panel stops soon. */
+  leave(): void;
   /** Every served route, with its plugin; for descriptions of the API. */
   routes(): readonly ServedRoute[];
 }
@@ -216,6 +217,10 @@ export class ListenerSet implements ListenersApi {
   places(): { name: string; host: string; port: number }[] {
     const all = [...this.#open];
     return all.map(([name, { listener, host, port }]) => ({ name, host, port: listener.port || port }));
+  }
+
+  leave(): void {
+    for (const { listener } of this.#open.values()) listener.isLeaving = true;
   }
 
   allowHosts(hosts: readonly string[], wayOut: string): void {

@@ -1,8 +1,9 @@
-// What the program around the panel knows of several panels on one database.
-import { event, token } from '../../kernel/index.js';
+// What the program around the panel, and other plugins, know of several panels on one database.
+import { event, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
+export { Leaving, PanelLeaving } from './leaving.js';
 
 /** The clock of this process; provided by the program where the panel is one of several. */
 export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');
@@ -13,3 +14,6 @@ export interface OthersWrote {
 }
 /** Other panels of this database have changed something, and memory has it: for what must follow beside memory, such as the core. */
 export const othersWrote = event<OthersWrote>('cluster/othersWrote');
+
+/** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves. Refusals are ignored. */
+export const beforeLeadEnds = guard<{ readonly reason: string }>('cluster/beforeLeadEnds');

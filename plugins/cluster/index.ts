@@ -4,7 +4,10 @@ import {
   composeStartupSummary,
   contribute,
   definePlugin,
+  int,
+  Jobs,
   job,
+  Listeners,
   maybe,
   optional,
   Plugins,
@@ -20,10 +23,14 @@ import {
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
 import { ChangeLog } from './change-log.js';
-import { othersWrote, SharedClock } from './contract.js';
+import { beforeLeadEnds, othersWrote, PanelLeaving, SharedClock } from './contract.js';
+import { Drain } from './drain.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
+import { Readiness, readyRoute } from './readiness.js';
+import { Roll } from './roll.js';
+import { RunningJobs } from './running-jobs.js';
 import { migrations, sealedChange, tables } from './tables.js';
 
 /** What these do may be done twice, or only where the leader is: docs/cluster.md. */
@@ -42,6 +49,11 @@ export default definePlugin({
       optional(word().pattern(/^[a-z0-9][a-z0-9-]{0,31}$/, 'small letters, digits and hyphens, at most 32')),
       'name of this panel among several on one database; each needs a name and a data folder of its own, and the same WEIR_SECRET_KEY',
     ),
+    drain: variable(
+      'WEIR_DRAIN',
+      optional(int().min(0).max(600)),
+      'for how many seconds a panel that stops still answers, while `readyz` sends load balancers elsewhere; by default 5 beside other panels, and 0 without',
+    ),
   },
   tables,
   migrations,
@@ -49,22 +61,31 @@ export default definePlugin({
     secrets: Secrets,
     plugins: Plugins,
     projections: Projections,
+    jobs: Jobs,
+    listeners: Listeners,
     sharedClock: maybe(SharedClock),
+    leaving: maybe(PanelLeaving),
     program: maybe(PanelProgram),
   },
   services: {
+    roll: singleton(Roll),
+    runningJobs: singleton(RunningJobs),
     leadership: singleton(Leadership),
     changes: singleton(ChangeLog),
     member: singleton(Member),
+    readiness: singleton(Readiness),
+    drain: singleton(Drain),
   },
-  hooks: [othersWrote],
+  hooks: [othersWrote, beforeLeadEnds],
   contributes: ({ config, member }) => [
     contribute(SealedColumns, sealedChange),
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
   provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
-  taps: ({ config, member, plugins, log }) =>
-    config.name === undefined
+  routes: ({ readiness }) => [readyRoute(readiness)],
+  taps: ({ config, member, readiness, plugins, log }) => [
+    tap(afterKernelOpen, () => readiness.open(), { stage: stage.LAST }),
+    ...(config.name === undefined
       ? []
       : [
           tap(afterKernelOpen, () => member.open(), { stage: stage.FIRST }),
@@ -81,9 +102,11 @@ export default definePlugin({
               );
           }),
           tap(composeStartupSummary, (add) => add({ cluster: config.name, leads: member.leads })),
-        ],
+        ]),
+  ],
   jobs: ({ config, changes }) => (config.name === undefined ? [] : [job('trim', '1m', () => changes.trim())]),
-  start: async ({ config, member, program, log }) => {
+  start: async ({ config, member, program, log, leaving, drain }) => {
+    if (leaving) leaving.run = drain.run;
     if (config.name === undefined) return;
     member.onEnd = (reason) => {
       if (program) program.startAnew(reason);

@@ -19,6 +19,13 @@ export const tables = {
     at: column.integer(),
     body: column.text(),
   }),
+  /** The panels that live, each as of its last sign. `holder` is of one start of it; `seenAt` is the time of the database. */
+  panels: table('cluster_panels', {
+    name: column.key<string>(),
+    holder: column.text(),
+    version: column.text(),
+    seenAt: column.integer(),
+  }),
 } as const;
 
 /** Changes hold what the panel has opened to use it, such as passwords of others. */
@@ -33,6 +40,12 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE cluster_leases (name VARCHAR(64) PRIMARY KEY, holder VARCHAR(64) NOT NULL, token ${integer} NOT NULL, expires_at ${integer} NOT NULL)`,
       `CREATE TABLE cluster_changes (id VARCHAR(40) PRIMARY KEY, seq ${integer} NOT NULL, part ${integer} NOT NULL, at ${integer} NOT NULL, body ${text} NOT NULL)`,
       'CREATE INDEX cluster_changes_seq ON cluster_changes (seq, part)',
+    ],
+  },
+  {
+    name: '0002-panels',
+    up: ({ integer }) => [
+      `CREATE TABLE cluster_panels (name VARCHAR(32) PRIMARY KEY, holder VARCHAR(64) NOT NULL, version VARCHAR(64) NOT NULL, seen_at ${integer} NOT NULL)`,
     ],
   },
 ];

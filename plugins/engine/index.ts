@@ -21,7 +21,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
-import { othersWrote } from '../cluster/contract.js';
+import { beforeLeadEnds, othersWrote } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -68,6 +68,8 @@ import { RELEASES } from './install/release.js';
 import { engineSettings } from './settings.js';
 import { Supervisor } from './life/supervisor.js';
 import { coreStates, coreCrash, coreMemory, coreDrift } from './notified.js';
+
+const ELSEWHERE = 'another panel of this database runs the core';
 
 export default definePlugin({
   name: 'engine',
@@ -193,8 +195,9 @@ export default definePlugin({
     // All plugins that add to the core's config have started by now.
     tap(afterKernelLead, () => programs.open()),
     tap(afterKernelOpen, () => {
-      if (cluster && !cluster.leads) supervisor.absent('another panel of this database runs the core');
+      if (cluster && !cluster.leads) supervisor.absent(ELSEWHERE);
     }),
+    tap(beforeLeadEnds, () => supervisor.stop(ELSEWHERE), { stage: stage.LATE }),
     tap(othersWrote, async () => {
       await supervisor.reconcileConfig();
     }),

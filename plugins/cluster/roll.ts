@@ -1,0 +1,44 @@
+// The panels that live: each signs every two seconds, with its version.
+import type { Database, Tx } from '../../kernel/index.js';
+import { NOW } from './database-clock.js';
+import { PANEL_VERSION } from './panel-version.js';
+
+/** A panel that has not signed for so long is taken for dead. */
+const ALIVE_MS = 10_000;
+
+const SIGN = `INSERT INTO cluster_panels (name, holder, version, seen_at) VALUES (:name, :holder, :version, ${NOW})
+  ON DUPLICATE KEY UPDATE holder = :holder, version = :version, seen_at = ${NOW}`;
+const OTHERS = `SELECT name, version FROM cluster_panels WHERE name <> :name AND seen_at > ${NOW} - ${ALIVE_MS} ORDER BY name`;
+
+export interface SignedPanel {
+  readonly name: string;
+  readonly version: string;
+}
+
+export class Roll {
+  readonly #db: Database;
+  readonly #name: string;
+  /** as of the last sign of this panel */
+  others: readonly SignedPanel[] = [];
+
+  constructor({ db, config }: { db: Database; config: { readonly name?: string | undefined } }) {
+    this.#db = db;
+    this.#name = config.name ?? '';
+  }
+
+  /** Signs, and reads who else does. */
+  async sign(tx: Tx, holder: string): Promise<void> {
+    await tx.run(SIGN, { name: this.#name, holder, version: PANEL_VERSION });
+    this.others = await tx.query<SignedPanel>(OTHERS, { name: this.#name });
+  }
+
+  /** This panel is none of them any more. */
+  async strike(holder: string): Promise<void> {
+    await this.#db.write((tx) =>
+      tx.run('DELETE FROM cluster_panels WHERE name = :name AND holder = :holder', {
+        name: this.#name,
+        holder,
+      }),
+    );
+  }
+}
