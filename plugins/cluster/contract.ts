@@ -4,9 +4,14 @@ import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
 export { Leaving, PanelLeaving } from './leaving.js';
+export { isOlder, PANEL_VERSION } from './panel-version.js';
+export { ALIVE_MS } from './roll.js';
 
 /** The clock of this process; provided by the program where the panel is one of several. */
 export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');
+
+/** The oldest version whose panels may use the database together with this one, as its migrations say; provided by the program. */
+export const OldestBeside = token<{ readonly version: string }>('panel', 'OldestBeside');
 
 /** What `after` hooks were called with in another panel, by the id of the hook. */
 export interface OthersWrote {

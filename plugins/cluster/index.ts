@@ -23,7 +23,7 @@ import {
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
 import { ChangeLog } from './change-log.js';
-import { beforeLeadEnds, othersWrote, PanelLeaving, SharedClock } from './contract.js';
+import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, SharedClock } from './contract.js';
 import { Drain } from './drain.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
@@ -65,6 +65,7 @@ export default definePlugin({
     listeners: Listeners,
     sharedClock: maybe(SharedClock),
     leaving: maybe(PanelLeaving),
+    oldest: maybe(OldestBeside),
     program: maybe(PanelProgram),
   },
   services: {
@@ -105,7 +106,7 @@ export default definePlugin({
         ]),
   ],
   jobs: ({ config, changes }) => (config.name === undefined ? [] : [job('trim', '1m', () => changes.trim())]),
-  start: async ({ config, member, program, log, leaving, drain }) => {
+  start: async ({ config, member, program, log, leaving, drain, roll, oldest }) => {
     if (leaving) leaving.run = drain.run;
     if (config.name === undefined) return;
     member.onEnd = (reason) => {
@@ -113,6 +114,7 @@ export default definePlugin({
       else log.error('restart this panel: no program around it can', { reason });
     };
     await member.compareClock();
+    if (oldest) await roll.refuseOlder(oldest.version);
   },
   stop: ({ config, member }) => (config.name === undefined ? undefined : member.close()),
 });

@@ -1,10 +1,10 @@
 // The panels that live: each signs every two seconds, with its version.
 import type { Database, Tx } from '../../kernel/index.js';
 import { NOW } from './database-clock.js';
-import { PANEL_VERSION } from './panel-version.js';
+import { isOlder, PANEL_VERSION } from './panel-version.js';
 
 /** A panel that has not signed for so long is taken for dead. */
-const ALIVE_MS = 10_000;
+export const ALIVE_MS = 10_000;
 
 const SIGN = `INSERT INTO cluster_panels (name, holder, version, seen_at) VALUES (:name, :holder, :version, ${NOW})
   ON DUPLICATE KEY UPDATE holder = :holder, version = :version, seen_at = ${NOW}`;
@@ -30,6 +30,13 @@ export class Roll {
   async sign(tx: Tx, holder: string): Promise<void> {
     await tx.run(SIGN, { name: this.#name, holder, version: PANEL_VERSION });
     this.others = await tx.query<SignedPanel>(OTHERS, { name: this.#name });
+  }
+
+  /** Notes that no panel older than this may use the database from now on. */
+  async refuseOlder(version: string): Promise<void> {
+    const [state] = await this.#db.query<{ oldest: string }>('SELECT oldest FROM cluster_state WHERE id = 1');
+    if (!isOlder(state?.oldest ?? '', version)) return;
+    await this.#db.write((tx) => tx.run('UPDATE cluster_state SET oldest = :version WHERE id = 1', { version }));
   }
 
   /** This panel is none of them any more. */

@@ -62,7 +62,7 @@ onServer('a rolling restart under load fails no call, and sockets come back', as
   const restart = async (panel: PanelProcess, name: string): Promise<PanelProcess> => {
     t.deepEqual(await panel.kill('SIGTERM'), { code: 0, signal: null });
     balancer.remove(panel);
-    const next = await panels.start(name, {}, panel.dataDirectory);
+    const next = await panels.start(name, {}, { dataDirectory: panel.dataDirectory });
     balancer.add(next);
     await next.until(() => balancer.ready.length === 2, 'it takes callers again');
     return next;
