@@ -1,5 +1,5 @@
 // What the program around the panel, and other plugins, know of several panels on one database.
-import { event, guard, token } from '../../kernel/index.js';
+import { defineErrors, event, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
@@ -12,6 +12,22 @@ export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');
 
 /** The oldest version whose panels may use the database together with this one, as its migrations say; provided by the program. */
 export const OldestBeside = token<{ readonly version: string }>('panel', 'OldestBeside');
+
+export const clusterErrors = defineErrors('cluster', {
+  NOT_READY: [503, 'this panel takes no callers now'],
+  NOT_LEADING: [503, 'another panel of this database does this; try again, perhaps your call reaches that one'],
+});
+
+/** This panel among those that use its database. */
+export interface PanelsApi {
+  /** Whether it runs what only one panel may run, now; always without WEIR_CLUSTER. */
+  readonly leads: boolean;
+  /** how many panels live, this one included */
+  readonly count: number;
+  /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
+  readonly number: number;
+}
+export const Panels = token<PanelsApi>('cluster', 'Panels');
 
 /** What `after` hooks were called with in another panel, by the id of the hook. */
 export interface OthersWrote {

@@ -10,7 +10,6 @@ import {
   Listeners,
   maybe,
   optional,
-  Plugins,
   Projections,
   provide,
   RouteAdapters,
@@ -22,8 +21,9 @@ import {
 } from '../../kernel/index.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
+import { AmongOthers } from './among-others.js';
 import { ChangeLog } from './change-log.js';
-import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, SharedClock } from './contract.js';
+import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, Panels, SharedClock } from './contract.js';
 import { Drain } from './drain.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
@@ -32,9 +32,6 @@ import { Readiness, readyRoute } from './readiness.js';
 import { Roll } from './roll.js';
 import { RunningJobs } from './running-jobs.js';
 import { migrations, sealedChange, tables } from './tables.js';
-
-/** What these do may be done twice, or only where the leader is: docs/cluster.md. */
-const NOT_YET = ['node-sync', 'older-nodes', 'msg-bot', 'notifications'];
 
 export default definePlugin({
   name: 'cluster',
@@ -59,7 +56,6 @@ export default definePlugin({
   migrations,
   uses: {
     secrets: Secrets,
-    plugins: Plugins,
     projections: Projections,
     jobs: Jobs,
     listeners: Listeners,
@@ -82,26 +78,17 @@ export default definePlugin({
     contribute(SealedColumns, sealedChange),
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
-  provides: ({ config, member }) => (config.name === undefined ? [] : [provide(Cluster, member)]),
+  provides: ({ config, member, roll }) =>
+    config.name === undefined
+      ? [provide(Panels, { leads: true, count: 1, number: 0 })]
+      : [provide(Cluster, member), provide(Panels, new AmongOthers(member, roll))],
   routes: ({ readiness }) => [readyRoute(readiness)],
-  taps: ({ config, member, readiness, plugins, log }) => [
+  taps: ({ config, member, readiness }) => [
     tap(afterKernelOpen, () => readiness.open(), { stage: stage.LAST }),
     ...(config.name === undefined
       ? []
       : [
           tap(afterKernelOpen, () => member.open(), { stage: stage.FIRST }),
-          tap(afterKernelOpen, () => {
-            const running = plugins
-              .list()
-              .filter(({ state, name }) => state === 'running' && NOT_YET.includes(name));
-            if (running.length > 0)
-              log.warn(
-                'these plugins do not work with several panels yet; do not use them, or disable them',
-                {
-                  plugins: running.map(({ name }) => name),
-                },
-              );
-          }),
           tap(composeStartupSummary, (add) => add({ cluster: config.name, leads: member.leads })),
         ]),
   ],
@@ -114,6 +101,7 @@ export default definePlugin({
       else log.error('restart this panel: no program around it can', { reason });
     };
     await member.compareClock();
+    await roll.count();
     if (oldest) await roll.refuseOlder(oldest.version);
   },
   stop: ({ config, member }) => (config.name === undefined ? undefined : member.close()),

@@ -1,10 +1,7 @@
 // Whether a load balancer should send callers to this panel, beside whether its process lives (`healthz`).
-import { type Database, defineErrors, message, type Route, route } from '../../kernel/index.js';
+import { type Database, message, type Route, route } from '../../kernel/index.js';
+import { clusterErrors } from './contract.js';
 import type { Member } from './member.js';
-
-export const errors = defineErrors('cluster', {
-  NOT_READY: [503, 'this panel takes no callers now'],
-});
 
 /** A panel alone asks the database itself, and not for each of many probes at once. */
 const ANSWER_MS = 2_000;
@@ -70,9 +67,9 @@ export const readyRoute = (readiness: Readiness): Route =>
     anyHost: true,
     doc: 'For load balancers: answers 200 while callers may come, and 503 while the panel starts, stops, cannot reach its database, or is behind other panels on the same one. `GET /healthz` says whether the process works.',
     reply: message(),
-    errors: [errors.NOT_READY],
+    errors: [clusterErrors.NOT_READY],
     handle: async () => {
       const problem = await readiness.problem();
-      if (problem !== undefined) throw errors.NOT_READY(`this panel takes no callers now: ${problem}`);
+      if (problem !== undefined) throw clusterErrors.NOT_READY(`this panel takes no callers now: ${problem}`);
     },
   });

@@ -10,6 +10,9 @@ const SIGN = `INSERT INTO cluster_panels (name, holder, version, seen_at) VALUES
   ON DUPLICATE KEY UPDATE holder = :holder, version = :version, seen_at = ${NOW}`;
 const OTHERS = `SELECT name, version FROM cluster_panels WHERE name <> :name AND seen_at > ${NOW} - ${ALIVE_MS} ORDER BY name`;
 
+/** Panels would have to start this often while one of them lives for two to have the same number. */
+const NUMBERS = 1_023;
+
 export interface SignedPanel {
   readonly name: string;
   readonly version: string;
@@ -20,6 +23,8 @@ export class Roll {
   readonly #name: string;
   /** as of the last sign of this panel */
   others: readonly SignedPanel[] = [];
+  /** of this start, from 1 to 1,023 */
+  number = 0;
 
   constructor({ db, config }: { db: Database; config: { readonly name?: string | undefined } }) {
     this.#db = db;
@@ -30,6 +35,15 @@ export class Roll {
   async sign(tx: Tx, holder: string): Promise<void> {
     await tx.run(SIGN, { name: this.#name, holder, version: PANEL_VERSION });
     this.others = await tx.query<SignedPanel>(OTHERS, { name: this.#name });
+  }
+
+  /** Takes a number that no other panel has. */
+  async count(): Promise<void> {
+    const [state] = await this.#db.write(async (tx) => {
+      await tx.run('UPDATE cluster_state SET starts = starts + 1 WHERE id = 1');
+      return tx.query<{ starts: number }>('SELECT starts FROM cluster_state WHERE id = 1');
+    });
+    this.number = (Number(state?.starts) % NUMBERS) + 1;
   }
 
   /** Notes that no panel older than this may use the database from now on. */

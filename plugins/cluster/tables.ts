@@ -2,11 +2,12 @@ import { type Migration, column, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 
 export const tables = {
-  /** one row: the number of the last write that changed memory; who writes holds it. `oldest` is the oldest version whose panels may use the database. */
+  /** one row: the number of the last write that changed memory; who writes holds it. `oldest` is the oldest version whose panels may use the database, `starts` the number of the last start of a panel. */
   state: table('cluster_state', {
     id: column.key<number>(),
     last: column.integer(),
     oldest: column.text(),
+    starts: column.integer(),
   }),
   /** `token` grows with each takeover; `expiresAt` is the time of the database */
   leases: table('cluster_leases', {
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
     name: '0002-panels',
     up: ({ integer }) => [
       `ALTER TABLE cluster_state ADD COLUMN oldest VARCHAR(64) NOT NULL DEFAULT '0.0.0'`,
+      `ALTER TABLE cluster_state ADD COLUMN starts ${integer} NOT NULL DEFAULT 0`,
       `CREATE TABLE cluster_panels (name VARCHAR(32) PRIMARY KEY, holder VARCHAR(64) NOT NULL, version VARCHAR(64) NOT NULL, seen_at ${integer} NOT NULL)`,
     ],
   },
