@@ -110,8 +110,8 @@ export class Attempts {
         outcome = 'failed';
       throw error;
     } finally {
-      admitted(outcome);
       entered?.leave(outcome, wrongCode);
+      await admitted(outcome);
     }
   }
 
