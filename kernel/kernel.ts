@@ -178,7 +178,6 @@ export class Kernel {
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const wiring = new Wiring(own);
     const { hooks, connections } = this.#parts;
-    const { sequelize } = connections;
     for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
       attributeErrors(plugin, 'could not be built', () => {
@@ -191,7 +190,10 @@ export class Kernel {
           configSource: frozen(configs.get(name)?.sources ?? {}),
           db: new Database(connections, this.#parts.writer, name),
           tables: Object.fromEntries(
-            Object.entries(plugin.tables).map(([key, table]) => [key, defineModel(sequelize, table)]),
+            Object.entries(plugin.tables).map(([key, table]) => [
+              key,
+              defineModel(connections.sequelize, table),
+            ]),
           ),
           hooks: hooks.of(name),
           clock: this.#parts.clock,

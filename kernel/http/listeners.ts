@@ -109,6 +109,7 @@ export class ListenerSet implements ListenersApi {
       cookies: this.cookies,
       basePath: () => this.panel.basePath,
       requireHost: (request) => this.#hosts.require(request),
+      requestId: (request) => parts.proxies.requestId(request),
     });
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
