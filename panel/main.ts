@@ -78,7 +78,8 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   };
   const end = (reason: string, code: number, restarting = false): void => {
     // Who asks twice does not want to wait for callers.
-    if (ending) return hurry.abort();
+    if (ending) hurry.abort();
+    if (ending) return;
     ending = true;
     void leaveCallers()
       .then(() => program.stop(reason, restarting))

@@ -100,8 +100,7 @@ export class LoginLimits {
         for (const { count } of counted) count.underWay--;
         this.#dropEmpty(counted);
       };
-      const telling =
-        told || forgiven.length > 0 ? this.#shared?.tell(told ?? { forgiven }) : undefined;
+      const telling = told || forgiven.length > 0 ? this.#shared?.tell(told ?? { forgiven }) : undefined;
       if (!telling) return void over();
       return telling.then(over);
     };

@@ -1,5 +1,5 @@
 // What the program around the panel, and other plugins, know of several panels on one database.
-import { defineErrors, event, guard, token } from '../../kernel/index.js';
+import { defineErrors, event, extensionPoint, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
@@ -15,7 +15,10 @@ export const OldestBeside = token<{ readonly version: string }>('panel', 'Oldest
 
 export const clusterErrors = defineErrors('cluster', {
   NOT_READY: [503, 'this panel takes no callers now'],
-  NOT_LEADING: [503, 'another panel of this database does this; try again, perhaps your call reaches that one'],
+  NOT_LEADING: [
+    503,
+    'another panel of this database does this; try again, perhaps your call reaches that one',
+  ],
 });
 
 /** This panel among those that use its database. */
@@ -28,6 +31,25 @@ export interface PanelsApi {
   readonly number: number;
 }
 export const Panels = token<PanelsApi>('cluster', 'Panels');
+
+/** A figure that only the leader has, as plain JSON of at most 8 MiB. Every two seconds the leader is asked for it and the other panels get it; what has not changed costs nothing. */
+export interface SharedFigure<T = unknown> {
+  readonly name: string;
+  /** Called in the leader. */
+  read(): T;
+  /** Called in the others; undefined while nobody leads. */
+  take(value: T | undefined): void;
+}
+export const SharedFigures = extensionPoint<SharedFigure>(
+  'cluster',
+  'SharedFigures',
+  ({ name, read, take }, _, others) => {
+    if (typeof name !== 'string' || typeof read !== 'function' || typeof take !== 'function')
+      return 'it needs a name and the functions read and take';
+    const other = others.find(({ value }) => value.name === name);
+    return other && `the figure ${name} exists already, in plugin ${other.plugin}`;
+  },
+);
 
 /** What `after` hooks were called with in another panel, by the id of the hook. */
 export interface OthersWrote {

@@ -38,11 +38,11 @@ export class Drain implements Leaving {
 
   readonly run = async (hurry: AbortSignal): Promise<void> => {
     const { name, drain } = this.#config;
-    const others = name === undefined ? [] : this.#member.others;
-    // Where there is nobody to go to, waiting helps nobody.
-    const seconds = drain ?? (others.length > 0 ? USUAL_S : 0);
     this.#readiness.leave();
     this.#listeners.leave();
+    const others = name === undefined ? [] : await this.#member.others();
+    // Where there is nobody to go to, waiting helps nobody.
+    const seconds = drain ?? (others.length > 0 ? USUAL_S : 0);
     if (seconds > 0)
       this.#log.info('this panel takes no new callers, and stops soon', { seconds, others: [...others] });
     const over = sleep(seconds * 1000, undefined, { signal: hurry }).catch(() => undefined);

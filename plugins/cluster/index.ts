@@ -25,6 +25,7 @@ import { AmongOthers } from './among-others.js';
 import { ChangeLog } from './change-log.js';
 import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, Panels, SharedClock } from './contract.js';
 import { Drain } from './drain.js';
+import { Figures } from './figures.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
@@ -69,6 +70,7 @@ export default definePlugin({
     runningJobs: singleton(RunningJobs),
     leadership: singleton(Leadership),
     changes: singleton(ChangeLog),
+    figures: singleton(Figures),
     member: singleton(Member),
     readiness: singleton(Readiness),
     drain: singleton(Drain),

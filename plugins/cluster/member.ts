@@ -15,6 +15,7 @@ import { type ChangeLog, CannotFollow } from './change-log.js';
 import { beforeLeadEnds, type OthersWrote, othersWrote } from './contract.js';
 import { type DatabaseClock, NOW } from './database-clock.js';
 import { type Leadership, RENEW_MS } from './leadership.js';
+import type { Figures } from './figures.js';
 import type { Roll } from './roll.js';
 import type { RunningJobs } from './running-jobs.js';
 
@@ -49,6 +50,7 @@ export class Member implements Cluster {
   readonly #hooks: Hooks;
   readonly #roll: Roll;
   readonly #jobs: RunningJobs;
+  readonly #figures: Figures;
   /** number of the last write, as of the last turn */
   #last = 0;
   /** number of the last change of another panel, by the plugin that keeps it in memory */
@@ -75,6 +77,7 @@ export class Member implements Cluster {
     hooks,
     roll,
     runningJobs,
+    figures,
   }: {
     db: Database;
     hooks: Hooks;
@@ -84,12 +87,14 @@ export class Member implements Cluster {
     sharedClock: DatabaseClock | undefined;
     roll: Roll;
     runningJobs: RunningJobs;
+    figures: Figures;
   }) {
     this.#db = db;
     this.#log = log;
     this.#hooks = hooks;
     this.#roll = roll;
     this.#jobs = runningJobs;
+    this.#figures = figures;
     this.#changes = changes;
     this.#leadership = leadership;
     this.#clock = sharedClock;
@@ -191,6 +196,7 @@ export class Member implements Cluster {
       if (++this.#looks % COMPARE_EVERY === 0) await this.compareClock();
       await this.#leadership.take();
       this.#isUnsigned = false;
+      await this.#figures.exchange(this.#leadership.leads);
     } catch (error) {
       this.#isUnsigned = true;
       this.#log.debug('the lease was not renewed', { problem: messageOf(error) });
@@ -203,9 +209,9 @@ export class Member implements Cluster {
     await this.#clock?.compare(this.#db, this.#log);
   }
 
-  /** Names of the other panels that live. */
-  get others(): readonly string[] {
-    return this.#roll.others.map(({ name }) => name);
+  /** Names of the other panels that live. One may have come since this one has signed. */
+  async others(): Promise<readonly string[]> {
+    return (await this.#roll.look()).map(({ name }) => name);
   }
 
   /** Why callers should go to another panel. */

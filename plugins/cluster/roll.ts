@@ -50,7 +50,15 @@ export class Roll {
   async refuseOlder(version: string): Promise<void> {
     const [state] = await this.#db.query<{ oldest: string }>('SELECT oldest FROM cluster_state WHERE id = 1');
     if (!isOlder(state?.oldest ?? '', version)) return;
-    await this.#db.write((tx) => tx.run('UPDATE cluster_state SET oldest = :version WHERE id = 1', { version }));
+    await this.#db.write((tx) =>
+      tx.run('UPDATE cluster_state SET oldest = :version WHERE id = 1', { version }),
+    );
+  }
+
+  /** Reads who else lives now; while the database fails, it stays what it was. */
+  async look(): Promise<readonly SignedPanel[]> {
+    this.others = await this.#db.query<SignedPanel>(OTHERS, { name: this.#name }).catch(() => this.others);
+    return this.others;
   }
 
   /** This panel is none of them any more. */

@@ -31,6 +31,12 @@ export const tables = {
     version: column.text(),
     seenAt: column.integer(),
   }),
+  /** what only the leader knows, as JSON; `at` is the time of the database */
+  figures: table('cluster_figures', {
+    name: column.key<string>(),
+    at: column.integer(),
+    body: column.text(),
+  }),
 } as const;
 
 /** Changes hold what the panel has opened to use it, such as passwords of others. */
@@ -49,10 +55,11 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: '0002-panels',
-    up: ({ integer }) => [
+    up: ({ integer, text }) => [
       `ALTER TABLE cluster_state ADD COLUMN oldest VARCHAR(64) NOT NULL DEFAULT '0.0.0'`,
       `ALTER TABLE cluster_state ADD COLUMN starts ${integer} NOT NULL DEFAULT 0`,
       `CREATE TABLE cluster_panels (name VARCHAR(32) PRIMARY KEY, holder VARCHAR(64) NOT NULL, version VARCHAR(64) NOT NULL, seen_at ${integer} NOT NULL)`,
+      `CREATE TABLE cluster_figures (name VARCHAR(64) PRIMARY KEY, at ${integer} NOT NULL, body ${text} NOT NULL)`,
     ],
   },
 ];

@@ -21,7 +21,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
-import { beforeLeadEnds, othersWrote } from '../cluster/contract.js';
+import { beforeLeadEnds, othersWrote, Panels, SharedFigures } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -44,6 +44,7 @@ import {
   coreDrifted,
   coreMemoryHigh,
   CoreRoutes,
+  CoreShown,
   beforeRulesInForce,
   CoreMonitor,
   CorePrograms,
@@ -65,6 +66,7 @@ import { routes } from './routes.js';
 import { RunningRoutes } from './apply/running-routes.js';
 import { ChosenProgram } from './life/chosen-program.js';
 import { RELEASES } from './install/release.js';
+import { ShownStatus } from './shown-status.js';
 import { engineSettings } from './settings.js';
 import { Supervisor } from './life/supervisor.js';
 import { coreStates, coreCrash, coreMemory, coreDrift } from './notified.js';
@@ -118,6 +120,7 @@ export default definePlugin({
     processes: Processes,
     audit: maybe(AuditTrail),
     cluster: maybe(Cluster),
+    panels: maybe(Panels),
   },
   hooks: [
     composeCoreConfig,
@@ -145,6 +148,7 @@ export default definePlugin({
     programs: singleton(ChosenProgram),
     outbounds: singleton(ConfiguredOutbounds),
     runningRoutes: singleton(RunningRoutes),
+    shown: singleton(ShownStatus),
   },
   provides: ({
     supervisor,
@@ -156,11 +160,13 @@ export default definePlugin({
     programs,
     outbounds,
     runningRoutes,
+    shown,
     config,
   }) => [
     provide(UserReach, { private: config.private }),
     provide(CoreRoutes, runningRoutes),
     provide(Engine, supervisor),
+    provide(CoreShown, shown),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
@@ -169,7 +175,8 @@ export default definePlugin({
     provide(CorePrograms, programs),
     provide(CoreOutbounds, outbounds),
   ],
-  contributes: ({ supervisor, accounts }) => [
+  contributes: ({ supervisor, accounts, shown }) => [
+    contribute(SharedFigures, shown),
     contribute(NotifiedEvents, coreStates),
     contribute(NotifiedEvents, coreCrash),
     contribute(NotifiedEvents, coreMemory),
@@ -191,11 +198,14 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, programs, cluster }) => [
+  taps: ({ supervisor, programs, cluster, panels }) => [
     // All plugins that add to the core's config have started by now.
     tap(afterKernelLead, () => programs.open()),
-    tap(afterKernelOpen, () => {
-      if (cluster && !cluster.leads) supervisor.absent(ELSEWHERE);
+    tap(afterKernelOpen, async () => {
+      if (!cluster || cluster.leads) return;
+      supervisor.absent(ELSEWHERE);
+      // Alone, this panel leads as soon as the lease of its last start is over, and adopts the core.
+      if (panels && panels.count > 1) await programs.stopLeft();
     }),
     tap(beforeLeadEnds, () => supervisor.stop(ELSEWHERE), { stage: stage.LATE }),
     tap(othersWrote, async () => {

@@ -37,7 +37,19 @@ export class AllSenders implements UserServer {
   constructor(needs: Needs) {
     const { nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal } = needs;
     const { panels } = needs;
-    this.#needs = { nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal, panels };
+    this.#needs = {
+      nodes,
+      inbounds,
+      identity,
+      records,
+      values,
+      protocols,
+      meeting,
+      log,
+      clock,
+      signal,
+      panels,
+    };
   }
 
   /** Nothing is sent to the node while `work` runs. */
@@ -82,7 +94,8 @@ export class AllSenders implements UserServer {
 
   /** Wakes the senders of nodes for which other panels have marked something. */
   async wakeWaiting(): Promise<void> {
-    if (this.#sends && this.#needs.nodes.list().length > 0) this.wake(await this.#needs.records.waitingNodes());
+    if (this.#sends && this.#needs.nodes.list().length > 0)
+      this.wake(await this.#needs.records.waitingNodes());
   }
 
   stop(): void {

@@ -1,4 +1,4 @@
-import { definePlugin, contribute, job, provide, singleton, tap } from '../../kernel/index.js';
+import { definePlugin, contribute, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
 import {
   beforeClientDelete,
   beforeClientSave,
@@ -9,6 +9,7 @@ import {
   PresenceSources,
   WithheldUsers,
 } from '../clients/contract.js';
+import { Panels, SharedFigures } from '../cluster/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
@@ -40,6 +41,7 @@ import { Preview } from './preview.js';
 import { ReadingJournal } from './reading-journal.js';
 import { ReportedPresence } from './reported-presence.js';
 import { routes } from './routes.js';
+import { ShownPresence } from './shown-presence.js';
 import { SourceReader } from './source-reader.js';
 import { StreamBaselines } from './stream-baselines.js';
 import { migrations, tables } from './tables.js';
@@ -63,6 +65,7 @@ export default definePlugin({
     limits: InboundLimits,
     settings: Settings,
     identity: PanelIdentity,
+    panels: maybe(Panels),
   },
   hooks: [
     trafficDeltas,
@@ -84,6 +87,7 @@ export default definePlugin({
     sources: singleton(SourceReader),
     reported: singleton(ReportedPresence),
     online: singleton(OnlineClients),
+    presence: singleton(ShownPresence),
     watch: singleton(InboundWatch),
     clientWatch: singleton(ClientWatch),
     deletedClients: singleton(DeletedClients),
@@ -92,15 +96,16 @@ export default definePlugin({
     poll: singleton(Poll),
     preview: singleton(Preview),
   },
-  provides: ({ online, poll }) => [
-    provide(Presence, online),
+  provides: ({ presence, poll }) => [
+    provide(Presence, presence),
     provide(Counting, {
       count: () => poll.run(),
       last: (source, readings) => poll.lastOf(source, readings),
     }),
   ],
-  contributes: ({ online, baselines, engine }) => [
-    contribute(PresenceSources, online),
+  contributes: ({ presence, baselines, engine }) => [
+    contribute(PresenceSources, presence),
+    contribute(SharedFigures, presence),
     contribute(Invariants, readingsFollow(baselines, engine)),
     contribute(NotifiedEvents, depletedClients),
     contribute(NotifiedEvents, depletedInbounds),

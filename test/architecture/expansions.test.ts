@@ -27,7 +27,11 @@ test('every migration since the baseline only adds, or names the version since w
         continue;
       }
       for (const types of [mysqlTypes, sqliteTypes])
-        t.deepEqual(contractions(up(types)), [], `${plugin} ${name}: set unusedSince, and see docs/cluster.md`);
+        t.deepEqual(
+          contractions(up(types)),
+          [],
+          `${plugin} ${name}: set unusedSince, and see docs/cluster.md`,
+        );
     }
   t.true(checked > 0);
 });
@@ -47,7 +51,7 @@ test('the baseline names migrations that exist', async (t) => {
 
 test('the rule tells what adds from what takes away', (t) => {
   const adds = [
-    ['CREATE TABLE a (b BIGINT NOT NULL)', "INSERT INTO a (b) VALUES (1)", 'CREATE UNIQUE INDEX i ON a (b)'],
+    ['CREATE TABLE a (b BIGINT NOT NULL)', 'INSERT INTO a (b) VALUES (1)', 'CREATE UNIQUE INDEX i ON a (b)'],
     ['ALTER TABLE old ADD COLUMN c VARCHAR(9)', 'UPDATE old SET c = lower(d)'],
     ["ALTER TABLE old ADD COLUMN c VARCHAR(9) NOT NULL DEFAULT ''"],
     ['CREATE INDEX i ON old (c)'],

@@ -24,7 +24,9 @@ function contraction(statement: string, tables: Set<string>, columns: Set<string
     const holding = [...statement.matchAll(REFERENCE)].find(
       ([, target = '', follows]) => !follows && !tables.has(target),
     );
-    return holding && `rows of a table that an older panel does not know keep it from deleting in ${holding[1]}`;
+    return (
+      holding && `rows of a table that an older panel does not know keep it from deleting in ${holding[1]}`
+    );
   }
   const [, unique, indexed] = CREATE_INDEX.exec(statement) ?? [];
   if (indexed !== undefined)

@@ -43,10 +43,7 @@ onServer('one panel talks to the Bot API and sends what happens in all of them, 
   await b.until(async () => (await status(b)).state === 'running', 'and runs the bot');
   await fail(b, 'guess-after');
   await b.until(() => messagesAbout('guess-after') > 0, 'it sends');
-  t.deepEqual(
-    ['guess-at-a', 'guess-at-b', 'guess-after', String(ADMIN_ID)].map(messagesAbout),
-    [1, 1, 1, 1],
-  );
+  t.deepEqual(['guess-at-a', 'guess-at-b', 'guess-after', String(ADMIN_ID)].map(messagesAbout), [1, 1, 1, 1]);
   // One connection for each panel that led, and never two at once.
   t.is(server.count('getMe'), 2);
   t.deepEqual([a.said('the bot does not work'), b.said('the bot does not work')], [undefined, undefined]);
@@ -87,7 +84,9 @@ onServer('what waits for a channel when the leader is killed is sent by the next
 
 onServer('one panel sends to nodes what all of them edit, and the next one goes on', async (t) => {
   await using panels = await Panels.open();
-  const node = await PanelProcess.start({ env: { WEIR_ENGINE_INSTALL: 'off', WEIR_ENGINE_BIN: '/nonexistent/xray' } });
+  const node = await PanelProcess.start({
+    env: { WEIR_ENGINE_INSTALL: 'off', WEIR_ENGINE_BIN: '/nonexistent/xray' },
+  });
   t.teardown(() => node.dispose());
   const proxy = await CountingProxy.before(node.url);
   t.teardown(() => proxy.close());

@@ -14,6 +14,8 @@ export class Load {
   /** what was acknowledged, in order */
   readonly comments: string[] = [];
   fetches = 0;
+  /** edits that were refused because of another one of the same moment, and repeated */
+  busy = 0;
   /** codes and reasons with which sockets were closed */
   readonly closes: (number | string)[] = [];
   readonly #balancer: Balancer;
@@ -23,7 +25,11 @@ export class Load {
   #running: Promise<unknown>[] = [];
   readonly #sockets = new Set<Listener>();
 
-  constructor(balancer: Balancer, session: { readonly cookie: string; readonly csrf: string }, person: Person) {
+  constructor(
+    balancer: Balancer,
+    session: { readonly cookie: string; readonly csrf: string },
+    person: Person,
+  ) {
     this.#balancer = balancer;
     this.#session = { cookie: session.cookie, csrf: session.csrf };
     this.#person = person;
@@ -44,7 +50,9 @@ export class Load {
     while (!this.#isOver) {
       const panel = await this.#balancer.next();
       await call(panel).catch((error: unknown) =>
-        this.failures.push(`${what} at ${panel.url}: ${String(error)} ${String((error as Error).cause ?? '')}`),
+        this.failures.push(
+          `${what} at ${panel.url}: ${String(error)} ${String((error as Error).cause ?? '')}`,
+        ),
       );
       await sleep(15);
     }
@@ -65,7 +73,15 @@ export class Load {
 
   async #edit(panel: PanelProcess): Promise<void> {
     const comment = `edit ${this.comments.length}`;
-    await this.#call(panel, '/panel/api/clients/update/ada', { ...this.#person, email: 'ada', comment });
+    const edit = (at: PanelProcess) =>
+      this.#call(at, '/panel/api/clients/update/ada', { ...this.#person, email: 'ada', comment });
+    await edit(panel).catch(async (error: unknown) => {
+      // Both panels wrote clients in the same moment, with or without a restart: nothing was saved, and Retry-After says 1.
+      if (!String(error).includes('KERNEL_DATABASE_BUSY')) throw error;
+      this.busy++;
+      await sleep(1_000);
+      await edit(await this.#balancer.next());
+    });
     this.comments.push(comment);
   }
 
@@ -86,7 +102,9 @@ export class Load {
       const panel = await this.#balancer.next();
       const socket = connect(panel);
       this.#sockets.add(socket);
-      await socket.first('snapshot').catch((error: unknown) => this.failures.push(`socket: ${String(error)}`));
+      await socket
+        .first('snapshot')
+        .catch((error: unknown) => this.failures.push(`socket: ${String(error)}`));
       while (!this.#isOver && socket.ended === undefined && socket.refused === '') await sleep(20);
       if (socket.ended !== undefined) this.closes.push(socket.ended);
       this.#sockets.delete(socket);

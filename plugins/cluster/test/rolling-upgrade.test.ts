@@ -61,27 +61,30 @@ onServer('a newer panel adds to the tables while the older one works, and both s
   t.deepEqual([...old.faults, ...fresh.faults], []);
 });
 
-onServer('a panel that takes away what a running one uses does not start; later, the older one does not', async (t) => {
-  await using panels = await Panels.open();
-  await using next = await OtherBuild.of('0.3.0', `${EXPANSION}, ${CONTRACTION}`);
-  const old = await panels.start('old', SMALL);
-  const tooEarly = await t.throwsAsync(panels.start('next', SMALL, { entry: next.entry }));
-  t.regex(
-    tooEarly?.message ?? '',
-    /the panel old has version 0\.1\.0, and 0\.3\.0 runs beside 0\.2\.0 or newer only; upgrade that one to 0\.2\.0 first, or stop it/,
-  );
-  // Nothing was migrated.
-  t.deepEqual(await panels.query("SELECT name FROM kernel_migrations WHERE name LIKE '900%'"), []);
-  await old.addInbound({ remark: 'still works' });
-  await old.kill('SIGTERM');
-  const upgraded = await panels.start('next', SMALL, { entry: next.entry });
-  t.deepEqual(
-    (await upgraded.get<{ remark: string }[]>('/panel/api/inbounds/list')).map(({ remark }) => remark),
-    ['still works'],
-  );
-  const tooLate = await t.throwsAsync(panels.start('old', SMALL));
-  t.regex(
-    tooLate?.message ?? '',
-    /this panel has version 0\.1\.0, and panels of this database need 0\.2\.0 or newer/,
-  );
-});
+onServer(
+  'a panel that takes away what a running one uses does not start; later, the older one does not',
+  async (t) => {
+    await using panels = await Panels.open();
+    await using next = await OtherBuild.of('0.3.0', `${EXPANSION}, ${CONTRACTION}`);
+    const old = await panels.start('old', SMALL);
+    const tooEarly = await t.throwsAsync(panels.start('next', SMALL, { entry: next.entry }));
+    t.regex(
+      tooEarly?.message ?? '',
+      /the panel old has version 0\.1\.0, and 0\.3\.0 runs beside 0\.2\.0 or newer only; upgrade that one to 0\.2\.0 first, or stop it/,
+    );
+    // Nothing was migrated.
+    t.deepEqual(await panels.query("SELECT name FROM kernel_migrations WHERE name LIKE '900%'"), []);
+    await old.addInbound({ remark: 'still works' });
+    await old.kill('SIGTERM');
+    const upgraded = await panels.start('next', SMALL, { entry: next.entry });
+    t.deepEqual(
+      (await upgraded.get<{ remark: string }[]>('/panel/api/inbounds/list')).map(({ remark }) => remark),
+      ['still works'],
+    );
+    const tooLate = await t.throwsAsync(panels.start('old', SMALL));
+    t.regex(
+      tooLate?.message ?? '',
+      /this panel has version 0\.1\.0, and panels of this database need 0\.2\.0 or newer/,
+    );
+  },
+);

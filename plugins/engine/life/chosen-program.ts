@@ -96,6 +96,23 @@ export class ChosenProgram implements CoreProgramsApi {
     return recorded?.alive === true && recorded.note.binary === resolve(binary);
   }
 
+  /** Stops a core that a previous panel left running, because another panel of the database runs one. What it counted since the last poll is lost: the baselines are those of the other core. Never rejects. */
+  async stopLeft(): Promise<void> {
+    const { processes, log } = this.#needs;
+    try {
+      const slot = coreSlot(processes, new EngineFolder(resolve(this.#folder)), log);
+      const left = (await slot.recorded())?.alive === true ? await slot.adopt() : undefined;
+      if (!left) return;
+      log.warn('stopping the core that was left running here: another panel of this database runs one', {
+        pid: left.identity.pid,
+      });
+      await left.stop();
+      await left.forget();
+    } catch (error) {
+      log.error('a core that was left running here could not be stopped', { reason: messageOf(error) });
+    }
+  }
+
   /**
    * A panel was killed while it tried another core. If that core runs and answers, it becomes the chosen one, and is adopted
    * then; otherwise it is stopped, and the previous one is used.
