@@ -55,18 +55,8 @@ export { inspect, type Issue, issuesAt, sentenceOf } from '../schema/inspect.js'
 export { checkedList, jsonRecord, whyNotJson } from '../schema/plain.js';
 export { type Setting, type SettingGroup, type SettingValues, setting } from '../schema/setting.js';
 export { anything, bool, custom, describedAs, describedWith, int, jsonObject } from '../schema/shape.js';
-export {
-  list,
-  mapOf,
-  nullable,
-  num,
-  oneOf,
-  openObject,
-  optional,
-  port,
-  type Schema,
-} from '../schema/shape.js';
-export { shape, type Static, text, type Typed, urlPath, withDefault, word } from '../schema/shape.js';
+export { mapOf, nullable, num, oneOf, openObject, optional, port, type Schema } from '../schema/shape.js';
+export { list, shape, type Static, text, type Typed, urlPath, withDefault, word } from '../schema/shape.js';
 export { NetworkList, networkOf } from '../net/network-list.js';
 export { Proxies } from '../net/proxies.js';
 export { isSameOrigin } from '../net/same-origin.js';

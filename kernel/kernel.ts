@@ -178,6 +178,7 @@ export class Kernel {
   #build(configs: ReadonlyMap<string, PluginConfig>, own: readonly Provision[]): void {
     const wiring = new Wiring(own);
     const { hooks, connections } = this.#parts;
+    const { sequelize } = connections;
     for (const instance of this.#parts.instances) {
       const { plugin, name } = instance;
       attributeErrors(plugin, 'could not be built', () => {
@@ -190,10 +191,7 @@ export class Kernel {
           configSource: frozen(configs.get(name)?.sources ?? {}),
           db: new Database(connections, this.#parts.writer, name),
           tables: Object.fromEntries(
-            Object.entries(plugin.tables).map(([key, table]) => [
-              key,
-              defineModel(connections.sequelize, table),
-            ]),
+            Object.entries(plugin.tables).map(([key, table]) => [key, defineModel(sequelize, table)]),
           ),
           hooks: hooks.of(name),
           clock: this.#parts.clock,

@@ -220,9 +220,7 @@ export class ListenerSet implements ListenersApi {
     return all.map(([name, { listener, host, port }]) => ({ name, host, port: listener.port || port }));
   }
 
-  leave(): void {
-    for (const { listener } of this.#open.values()) listener.isLeaving = true;
-  }
+  readonly leave = (): void => this.#open.forEach(({ listener }) => void (listener.isLeaving = true));
 
   allowHosts(hosts: readonly string[], wayOut: string): void {
     this.#hosts.set(hosts, wayOut);

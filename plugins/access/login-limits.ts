@@ -106,6 +106,16 @@ export class LoginLimits {
     };
   }
 
+  /** Whether one of these sources has failed lately, or is being checked. */
+  hasCounted(sources: readonly string[]): boolean {
+    return sources.some((source) => this.#counts.has(keyOf(source)));
+  }
+
+  /** Resolves when what other panels have counted is counted here. */
+  async catchUp(): Promise<void> {
+    await this.#shared?.catchUp();
+  }
+
   #hasRoom({ failures, underWay }: Count, most: number): boolean {
     const left = most - failures.length;
     return this.#shared ? this.#shared.hasRoom(left, underWay) : underWay < left;

@@ -51,6 +51,12 @@ export class SharedFailures {
     return running === 0 ? most > 0 : (running + 1) * (this.#panels?.count ?? 1) <= most;
   }
 
+  /** Resolves when memory has all that other panels have counted until now. Costs a turn of the database, so it is for sources that have failed. */
+  async catchUp(): Promise<void> {
+    if (!this.#panels?.number) return;
+    await this.#db.write(async () => undefined).catch(() => undefined);
+  }
+
   /** Resolves when other panels see it with their next look; undefined where there are none. Never rejects: while the database fails, each counts its own. */
   tell(told: ToldFailure): Promise<void> | undefined {
     if (!this.#panels?.number) return undefined;

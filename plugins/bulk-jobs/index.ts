@@ -1,6 +1,6 @@
 // Bulk work on clients by filter, as jobs of the server.
 import { contribute, definePlugin, job, kernelReady, maybe, singleton, tap } from '../../kernel/index.js';
-import { beforeLeadEnds, othersWrote } from '../cluster/contract.js';
+import { beforeLeadEnds, inTime, othersWrote } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientPortions } from '../clients/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
@@ -38,7 +38,7 @@ export default definePlugin({
     tap(kernelReady, () => runner.start()),
     // Of several panels, one does the jobs that all of them take.
     tap(othersWrote, () => runner.wake()),
-    tap(beforeLeadEnds, () => runner.stop()),
+    tap(beforeLeadEnds, () => inTime(runner.stop())),
   ],
   routes,
   jobs: ({ retention }) => [job('remove', '1h', (signal) => retention.run(signal))],

@@ -1,8 +1,10 @@
 // What the program around the panel, and other plugins, know of several panels on one database.
-import { defineErrors, event, extensionPoint, guard, token } from '../../kernel/index.js';
+import { event, extensionPoint, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
+export { errors as clusterErrors } from './errors.js';
+export { inTime } from './in-time.js';
 export { Leaving, PanelLeaving } from './leaving.js';
 export { isOlder, PANEL_VERSION } from './panel-version.js';
 export { ALIVE_MS } from './roll.js';
@@ -12,14 +14,6 @@ export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');
 
 /** The oldest version whose panels may use the database together with this one, as its migrations say; provided by the program. */
 export const OldestBeside = token<{ readonly version: string }>('panel', 'OldestBeside');
-
-export const clusterErrors = defineErrors('cluster', {
-  NOT_READY: [503, 'this panel takes no callers now'],
-  NOT_LEADING: [
-    503,
-    'another panel of this database does this; try again, perhaps your call reaches that one',
-  ],
-});
 
 /** This panel among those that use its database. */
 export interface PanelsApi {
@@ -47,7 +41,7 @@ export const SharedFigures = extensionPoint<SharedFigure>(
     if (typeof name !== 'string' || typeof read !== 'function' || typeof take !== 'function')
       return 'it needs a name and the functions read and take';
     const other = others.find(({ value }) => value.name === name);
-    return other && `the figure ${name} exists already, in plugin ${other.plugin}`;
+    return other && `the figure ${name} already exists, in plugin ${other.plugin}`;
   },
 );
 
@@ -58,5 +52,5 @@ export interface OthersWrote {
 /** Other panels of this database have changed something, and memory has it: for what must follow beside memory, such as the core. */
 export const othersWrote = event<OthersWrote>('cluster/othersWrote');
 
-/** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves. Refusals are ignored. */
+/** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves, `inTime`. Refusals are ignored. */
 export const beforeLeadEnds = guard<{ readonly reason: string }>('cluster/beforeLeadEnds');

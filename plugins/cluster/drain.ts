@@ -1,7 +1,7 @@
 // Takes this panel out of service before it stops: a balancer sends its callers elsewhere, another panel takes over the lead,
 // and those who still come are answered.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ListenersApi, Log } from '../../kernel/index.js';
+import { type ListenersApi, type Log, messageOf } from '../../kernel/index.js';
 import type { Leaving } from './leaving.js';
 import type { Member } from './member.js';
 import type { Readiness } from './readiness.js';
@@ -46,7 +46,11 @@ export class Drain implements Leaving {
     if (seconds > 0)
       this.#log.info('this panel takes no new callers, and stops soon', { seconds, others: [...others] });
     const over = sleep(seconds * 1000, undefined, { signal: hurry }).catch(() => undefined);
-    if (others.length > 0) await this.#member.handOver('this panel stops');
+    if (others.length > 0)
+      await this.#member.handOver('this panel stops').catch((error: unknown) =>
+        // The lease ends by itself.
+        this.#log.warn('the lead was not handed over', { reason: messageOf(error) }),
+      );
     await over;
   };
 }

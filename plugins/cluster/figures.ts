@@ -32,6 +32,8 @@ export class Figures {
   /** text and `performance.now()` of what was written last, by name */
   readonly #written = new Map<string, { readonly body: string; readonly at: number }>();
 
+  #isBusy = false;
+
   constructor({
     db,
     log,
@@ -46,9 +48,17 @@ export class Figures {
     return this.#contributions(SharedFigures);
   }
 
-  /** Writes those of this panel, or takes those of the leader. */
+  /** Writes those of this panel, or takes those of the leader. Never rejects: the next one comes in two seconds. */
   async exchange(leads: boolean): Promise<void> {
-    await (leads ? this.#write() : this.#read());
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      await (leads ? this.#write() : this.#read());
+    } catch (error) {
+      this.#log.debug('figures of the leader are not exchanged', { reason: messageOf(error) });
+    } finally {
+      this.#isBusy = false;
+    }
   }
 
   async #write(): Promise<void> {

@@ -32,7 +32,7 @@ export class Leadership {
   /** `performance.now()` before the last renewal that succeeded; it goes on while the process is stopped */
   #renewedAt = 0;
   #isLost = false;
-  /** another panel shall lead: this one starts nothing more that only one may run, and never takes the lease again */
+  /** another panel is to lead: this one starts nothing more that only one may run, and never takes the lease again */
   #isPassing = false;
   #begin = (): void => undefined;
   /** resolves when this panel begins to lead */
@@ -50,6 +50,11 @@ export class Leadership {
   /** False as soon as another panel may have taken over, by the clock that no admin can set. */
   get leads(): boolean {
     return this.#hasBegun && this.#isHeld && !this.#isPassing;
+  }
+
+  /** Whether this panel would take a lease that is free. */
+  get mayTake(): boolean {
+    return !this.#isPassing && !this.#isLost;
   }
 
   /** Stops beginning what only one panel runs; the lease is held until `release`. */

@@ -172,7 +172,8 @@ export class Member implements Cluster {
           behind: this.#last - last,
         });
       this.#stale = isPast;
-      if (Number(row?.is_free) === 1 && this.#timers.length > 0) void this.#renew();
+      if (Number(row?.is_free) === 1 && this.#timers.length > 0 && this.#leadership.mayTake)
+        void this.#renew();
       if (isSure || last > this.#last) await this.#db.write(async () => undefined);
       if (!isPast) this.#upToDateAt = performance.now();
     } catch {
@@ -196,7 +197,8 @@ export class Member implements Cluster {
       if (++this.#looks % COMPARE_EVERY === 0) await this.compareClock();
       await this.#leadership.take();
       this.#isUnsigned = false;
-      await this.#figures.exchange(this.#leadership.leads);
+      // Not awaited: it must not delay the next renewal.
+      void this.#figures.exchange(this.#leadership.leads);
     } catch (error) {
       this.#isUnsigned = true;
       this.#log.debug('the lease was not renewed', { problem: messageOf(error) });

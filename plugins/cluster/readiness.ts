@@ -1,6 +1,6 @@
 // Whether a load balancer should send callers to this panel, beside whether its process lives (`healthz`).
 import { type Database, message, type Route, route } from '../../kernel/index.js';
-import { clusterErrors } from './contract.js';
+import { errors } from './errors.js';
 import type { Member } from './member.js';
 
 /** A panel alone asks the database itself, and not for each of many probes at once. */
@@ -67,9 +67,9 @@ export const readyRoute = (readiness: Readiness): Route =>
     anyHost: true,
     doc: 'For load balancers: answers 200 while callers may come, and 503 while the panel starts, stops, cannot reach its database, or is behind other panels on the same one. `GET /healthz` says whether the process works.',
     reply: message(),
-    errors: [clusterErrors.NOT_READY],
+    errors: [errors.NOT_READY],
     handle: async () => {
       const problem = await readiness.problem();
-      if (problem !== undefined) throw clusterErrors.NOT_READY(`this panel takes no callers now: ${problem}`);
+      if (problem !== undefined) throw errors.NOT_READY(`this panel takes no callers now: ${problem}`);
     },
   });

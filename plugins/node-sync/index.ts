@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
-import { beforeLeadEnds, othersWrote, Panels } from '../cluster/contract.js';
+import { beforeLeadEnds, inTime, othersWrote, Panels } from '../cluster/contract.js';
 import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
@@ -164,7 +164,7 @@ export default definePlugin({
       await places.guidsLearnt();
       await senders.wakeWaiting();
     }),
-    tap(beforeLeadEnds, () => senders.pass()),
+    tap(beforeLeadEnds, () => inTime(senders.pass())),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips)
         if (to === 'online') void synchroniser.reconcile(id);

@@ -1,6 +1,6 @@
 import { afterKernelLead, definePlugin, everywhere, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
-import { beforeLeadEnds, Panels } from '../cluster/contract.js';
+import { beforeLeadEnds, inTime, Panels } from '../cluster/contract.js';
 import { afterSettingsSave, beforeSettingsSave, Settings } from '../settings/contract.js';
 import { DeliveryLog } from './deliveries/delivery-log.js';
 import { afterDeliveriesStored, DeliveryStore } from './deliveries/delivery-store.js';
@@ -35,7 +35,7 @@ export default definePlugin({
     tap(afterDeliveriesStored, ({ deliveries }) => notifier.stored(deliveries)),
     // What others have stored since this panel has started.
     tap(afterKernelLead, () => (panels?.number ? notifier.lead() : undefined)),
-    tap(beforeLeadEnds, () => notifier.stop()),
+    tap(beforeLeadEnds, () => inTime(notifier.stop())),
     tap(afterSettingsSave, () => notifier.forgetWishes()),
     tap(beforeSettingsSave, ({ changes }) => {
       const { notificationEvents: names } = changes;

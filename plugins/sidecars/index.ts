@@ -14,7 +14,7 @@ import {
   variable,
   withDefault,
 } from '../../kernel/index.js';
-import { beforeLeadEnds } from '../cluster/contract.js';
+import { beforeLeadEnds, inTime } from '../cluster/contract.js';
 import { ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { afterInboundSave, LocalInbounds } from '../inbounds/contract.js';
@@ -67,7 +67,7 @@ export default definePlugin({
     tap(kernelReady, () => runners.removeLeft()),
     tap(afterPluginStart, () => runners.open(false)),
     tap(afterInboundSave, ({ changes }) => runners.inboundsChanged(changes)),
-    tap(beforeLeadEnds, () => runners.close(false)),
+    tap(beforeLeadEnds, () => inTime(runners.close(false))),
     tap(beforeKernelStop, ({ again }) => runners.close(again === true)),
   ],
   routes,

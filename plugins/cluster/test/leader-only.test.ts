@@ -34,7 +34,7 @@ onServer('one panel talks to the Bot API and sends what happens in all of them, 
   t.like(await status(b), { state: 'off', problem: 'another panel of this database runs the bot' });
   await fail(a, 'guess-at-a');
   await fail(b, 'guess-at-b');
-  await b.until(() => messagesAbout('guess-at-a') + messagesAbout('guess-at-b') >= 2, 'both are told of');
+  await b.until(() => messagesAbout('guess-at-a') + messagesAbout('guess-at-b') >= 2, 'both are reported');
   server.say(ADMIN_ID, '/id');
   await a.until(() => messagesAbout(String(ADMIN_ID)) > 0, 'the bot answers');
 

@@ -12,9 +12,14 @@ import { Listener } from './listener.js';
 const onServer = onSqlite ? test.skip : test.serial;
 const AWAY = 'Redis does not answer: sockets get the messages of this panel only, until it does';
 
+/** Another panel may write the same at the same moment; then the call is repeated. */
+const unlessBusy = (error: unknown): void => {
+  if (!String(error).includes('KERNEL_DATABASE_BUSY')) throw error;
+};
 const job = (panel: PanelProcess) =>
-  panel.get('/panel/api/x/jobs', { body: { action: 'enable', filter: {} } });
-const resets = (panel: PanelProcess) => panel.get('/panel/api/clients/resetTraffic/ada', { method: 'POST' });
+  panel.get('/panel/api/x/jobs', { body: { action: 'enable', filter: {} } }).catch(unlessBusy);
+const resets = (panel: PanelProcess) =>
+  panel.get('/panel/api/clients/resetTraffic/ada', { method: 'POST' }).catch(unlessBusy);
 const staleClients = (listener: Listener): number =>
   listener.of<{ type: string }>('invalidate').filter(({ payload }) => payload.type === 'clients').length;
 
@@ -105,7 +110,7 @@ onServer('each panel shows the core of the leader', async (t) => {
   t.is((await core(b)).state, state);
 });
 
-test.serial('an address that is none is refused, without its password', async (t) => {
+test.serial('an invalid address is refused, without its password', async (t) => {
   const env = { WEIR_REDIS: 'http://user:secret-word@host:1/' };
   const error = await t.throwsAsync(PanelProcess.start({ env }));
   t.regex(error?.message ?? '', /WEIR_REDIS/);
