@@ -145,6 +145,12 @@ const fail2banMissing =
         name: 'fail2ban',
       })
     : undefined;
+/** A file that runs Redis says so. */
+const needsRedis = (file) => /^\/\/ Runs Redis\b/m.test(sources.get(file));
+const redisMissing =
+  files.some(needsRedis) && pathOf('redis-server') === undefined
+    ? await installPackage({ what: 'Redis', wanted: 'redis', program: 'redis-server', name: 'redis-server' })
+    : undefined;
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */
@@ -169,6 +175,7 @@ const env = {
   WEIR_TEST_MOTO_MISSING: moto.missing ?? '',
   WEIR_TEST_AGE_MISSING: ageMissing ?? '',
   WEIR_TEST_FAIL2BAN_MISSING: fail2banMissing ?? '',
+  WEIR_TEST_REDIS_MISSING: redisMissing ?? '',
   WEIR_TEST_CHROMIUM: browser.browser ?? '',
   WEIR_TEST_CHROMIUM_MISSING: browser.missing ?? '',
   ...('binary' in found && { WEIR_ENGINE_BIN: found.binary }),

@@ -4,7 +4,7 @@ import { isLoopback } from '../net/host-name.js';
 import { provide } from '../kernel/container/token.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
-import { DatabaseClock, SharedClock } from '../plugins/cluster/contract.js';
+import { DatabaseClock, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
 import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
 import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
@@ -16,7 +16,7 @@ import type { Plugin } from '../kernel/plugin/define.js';
 import type { LeftOut } from '../kernel/plugin/plugins.js';
 import { PluginError } from '../kernel/plugin/error.js';
 import { type ConfigFile, noFile } from './config-file.js';
-import { memberName } from './cluster-member.js';
+import { memberName, oldestBeside, requireNeighbours } from './cluster-member.js';
 import { configure } from './configure.js';
 import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
@@ -97,6 +97,9 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
   const sharedClock = new DatabaseClock();
   const clock = options.clock ?? (member === undefined ? undefined : sharedClock);
   const { host, port, databaseUrl, trustedProxies = [] } = panel;
+  const oldest = oldestBeside(plugins);
+  if (member !== undefined && databaseUrl !== undefined)
+    await requireNeighbours({ address: databaseUrl, member, oldest });
   let kernel: Kernel | undefined;
   const listener: PanelListenerApi = {
     host: { value: host, source: sources.host },
@@ -128,7 +131,9 @@ async function attempt(options: BootOptions & { readonly leftOut: readonly LeftO
     clock,
     provides: [
       provide(PanelListener, listener),
-      ...(member === undefined ? [] : [provide(SharedClock, sharedClock)]),
+      ...(member === undefined
+        ? []
+        : [provide(SharedClock, sharedClock), provide(OldestBeside, { version: oldest })]),
       provide(LogToken, panelLog),
       provide(DatabaseToken, new PanelDatabase(databaseUrl, dataDirectory, env)),
       ...(provides ?? []),

@@ -1,6 +1,18 @@
-// The name of this panel among several on one database, if it has one.
+// This panel among several on one database: its name, and the versions of the others.
+import { messageOf } from '../kernel/errors/errors.js';
+import type { Plugin } from '../kernel/plugin/define.js';
+import { ALIVE_MS, isOlder, PANEL_VERSION } from '../plugins/cluster/contract.js';
 import type { Configuration } from './configure.js';
+import { databaseName } from './inspect-data.js';
 import { ConfigError } from './variables.js';
+
+interface Driver {
+  readonly lookAt: (
+    url: URL,
+    statement: string,
+    values: readonly string[],
+  ) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
 
 const configured = (configs: Configuration['configs'], plugin: string, name: string): unknown =>
   (configs.get(plugin)?.values as Readonly<Record<string, unknown>> | undefined)?.[name];
@@ -13,4 +25,46 @@ export function memberName(configs: Configuration['configs']): string | undefine
       'WEIR_CLUSTER needs WEIR_SECRET_KEY, the same for all panels of the database: each must be able to read what another one encrypts',
     ]);
   return name;
+}
+
+/** The oldest version whose panels may run beside these plugins: an older one uses what their migrations take away. */
+export const oldestBeside = (plugins: readonly Pick<Plugin, 'migrations' | 'outside'>[]): string =>
+  plugins
+    // Versions of third-party plugins are not those of the panel.
+    .filter(({ outside }) => !outside)
+    .flatMap(({ migrations }) => migrations.map(({ unusedSince = '0.0.0' }) => unusedSince))
+    .reduce((oldest, version) => (isOlder(oldest, version) ? version : oldest), '0.0.0');
+
+/** Rejects before anything is migrated where this panel and another one of the database cannot run at the same time. */
+export async function requireNeighbours({
+  address,
+  member,
+  oldest,
+}: {
+  readonly address: string;
+  readonly member: string;
+  readonly oldest: string;
+}): Promise<void> {
+  const { lookAt } = (await import('../drivers/mysql/look.js' as string)) as Driver;
+  const look = (statement: string, values: readonly string[] = []) =>
+    lookAt(new URL(address), statement, values).catch((cause: unknown) => {
+      throw new Error(`the database ${databaseName(address, '')} cannot be opened: ${messageOf(cause)}`, {
+        cause,
+      });
+    });
+  const [state] = await look('SELECT oldest FROM cluster_state WHERE id = 1');
+  const floor = String(state?.['oldest'] ?? '0.0.0');
+  if (isOlder(PANEL_VERSION, floor))
+    throw new ConfigError([
+      `this panel has version ${PANEL_VERSION}, and panels of this database need ${floor} or newer, because a newer one has changed its tables; upgrade this one`,
+    ]);
+  const others = await look(
+    `SELECT name, version FROM cluster_panels WHERE name <> ? AND seen_at > UNIX_TIMESTAMP(NOW(3)) * 1000 - ${ALIVE_MS} ORDER BY name`,
+    [member],
+  );
+  for (const { name, version } of others)
+    if (isOlder(String(version), oldest))
+      throw new ConfigError([
+        `the panel ${String(name)} has version ${String(version)}, and ${PANEL_VERSION} runs beside ${oldest} or newer only; upgrade that one to ${oldest} first, or stop it`,
+      ]);
 }

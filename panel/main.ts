@@ -1,9 +1,12 @@
 // The panel's process: its log, its signals, and the errors that nobody caught.
 import './heap.js';
+import { once } from 'node:events';
 import { isatty } from 'node:tty';
+import { provide } from '../kernel/container/token.js';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { KernelOptions } from '../kernel/options.js';
 import type { Log } from '../kernel/log/log.js';
+import { Leaving, PanelLeaving } from '../plugins/cluster/contract.js';
 import { createLog } from './log.js';
 import { LogBuffer } from './log-buffer.js';
 import { Output, redirect } from './output.js';
@@ -45,8 +48,10 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   const watchLimits = { ...WATCH_LIMITS, ...limits };
   const directory = dataDirectoryOf(process.env);
   const watch = new LoopWatch({ readable: onTerminal, limits: watchLimits, directory }, log);
+  const leaving = new Leaving();
   const program = new Program({
     env: process.env,
+    provides: [provide(PanelLeaving, leaving)],
     log,
     readable: onTerminal,
     logBuffer,
@@ -62,18 +67,29 @@ export async function main({ limits = {}, leave, selfChecks }: MainOptions = {})
   };
   guardExit(log, recordEarlyExit);
 
-  const end = (reason: string, code: number, restarting = false): void => {
-    if (ending) return;
-    ending = true;
+  const hurry = new AbortController();
+  const leaveCallers = async (): Promise<void> => {
+    const atOnce = once(hurry.signal, 'abort');
+    await Promise.race([leaving.run(hurry.signal), atOnce]).catch((error: unknown) =>
+      log.error('the panel stops without sending its callers elsewhere', { error }),
+    );
     // A hanging stop must not keep the process alive: everything acknowledged is already in the database.
     setTimeout(() => process.exit(1), PROCESS_STOP_LIMIT_MS).unref();
-    void program.stop(reason, restarting).then(
-      () => process.exit(code),
-      (error: unknown) => {
-        log.error('the stop failed', { error });
-        process.exit(1);
-      },
-    );
+  };
+  const end = (reason: string, code: number, restarting = false): void => {
+    // Who asks twice does not want to wait for callers.
+    if (ending) hurry.abort();
+    if (ending) return;
+    ending = true;
+    void leaveCallers()
+      .then(() => program.stop(reason, restarting))
+      .then(
+        () => process.exit(code),
+        (error: unknown) => {
+          log.error('the stop failed', { error });
+          process.exit(1);
+        },
+      );
   };
   leave?.addEventListener('abort', () => end('another process takes over', 0, true));
   process.on('SIGTERM', () => end('SIGTERM', 0));

@@ -39,7 +39,7 @@ const FOLDER_LOOK_MS = 200;
 
 interface Options
   extends Pick<KernelOptions, 'limits' | 'selfChecks'>,
-    Pick<BootOptions, 'write' | 'logBuffer'> {
+    Pick<BootOptions, 'write' | 'logBuffer' | 'provides'> {
   readonly env: Environment;
   readonly log: Log;
   readonly readable: boolean;
@@ -289,7 +289,7 @@ export class Program implements PanelProgramApi {
 
   /** `places`: where to listen in place of what the settings say. */
   async #boot(file: ConfigFile, places: readonly PortOf[] = []): Promise<Kernel> {
-    const { env, readable, write, logBuffer, limits = {}, selfChecks } = this.#options;
+    const { env, readable, write, logBuffer, limits = {}, selfChecks, provides = [] } = this.#options;
     for (const deadline = Date.now() + FOLDER_LIMIT_MS; ; await sleep(FOLDER_LOOK_MS)) {
       try {
         const chosen = await choosePlugins(env, file);
@@ -303,7 +303,7 @@ export class Program implements PanelProgramApi {
           limits,
           selfChecks,
           bootBeganAt: this.#bootBeganAt,
-          provides: [provide(PanelProgram, this as PanelProgramApi)],
+          provides: [provide(PanelProgram, this as PanelProgramApi), ...provides],
         });
         this.#file = file;
         this.#forgetLater(kernel);

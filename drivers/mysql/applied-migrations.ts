@@ -1,5 +1,5 @@
 // Inspects the database without changing it and without taking the lock of a running panel.
-import { createConnection } from 'mysql2/promise';
+import { openToLook } from './look.js';
 import { collationOf } from './version.js';
 
 interface AppliedMigration {
@@ -12,18 +12,7 @@ export async function appliedMigrations(
   url: URL,
   _dataDirectory: string,
 ): Promise<readonly AppliedMigration[] | undefined> {
-  const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(
-    decodeURIComponent,
-  ) as [string, string, string];
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const connection = await createConnection({
-    host,
-    port: Number(url.port || 3306),
-    user,
-    password,
-    database,
-    connectTimeout: 10_000,
-  });
+  const connection = await openToLook(url);
   try {
     const query = async (sql: string) => (await connection.query(sql))[0] as Record<string, unknown>[];
     collationOf(String((await query('SELECT VERSION() AS version'))[0]?.['version']));

@@ -10,6 +10,8 @@ export interface Migration {
   readonly name: string;
   /** Statements in order, for every dialect. Write REFERENCES as a FOREIGN KEY of the table: MySQL ignores it on columns. Never read the current table declaration, or the second release fails on new installations. */
   readonly up: (types: ColumnTypes) => readonly string[];
+  /** Where it takes away what an older panel of the same database uses: the version since which nothing uses it. No panel older than that may run then. */
+  readonly unusedSince?: string;
 }
 
 const HISTORY =

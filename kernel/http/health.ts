@@ -3,12 +3,11 @@ import { kernelErrors } from '../errors/errors.js';
 import { message } from './reply.js';
 import { type Route, route } from './route.js';
 
-export const HEALTH_PATH = '/healthz';
-
 export const health = (isWell: () => boolean): Route =>
   route({
     method: 'GET',
-    path: HEALTH_PATH,
+    path: '/healthz',
+    anyHost: true,
     name: 'system.health',
     auth: 'anyone',
     doc: 'Answers 200 while the panel works, and 503 while it cannot save; needs no login and reveals nothing else.',

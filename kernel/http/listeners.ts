@@ -1,13 +1,12 @@
 // The kernel's listeners: the panel, and those that plugins open beside it.
 import type { Socket } from 'node:net';
-import { token } from '../container/token.js';
+import { type Contributed, token } from '../container/token.js';
 import { kernelErrors, messageOf } from '../errors/errors.js';
 import type { Proxies } from '../../net/proxies.js';
 import { AllowedHosts } from '../../net/allowed-hosts.js';
 import type { Certificate } from '../../net/certificate.js';
 import { ReplyWriter } from '../../net/reply-writer.js';
 import { SessionCookieNames } from '../auth/session-cookie.js';
-import type { Contributed } from '../container/token.js';
 import { Pipeline, type PipelineParts } from './pipeline.js';
 import type { Route } from './route.js';
 import { routeProblem } from './route-problem.js';
@@ -67,6 +66,8 @@ export interface ListenersApi {
   allowHosts(hosts: readonly string[], wayOut: string): void;
   /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
   refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
+  /** From now on, the replies of all listeners close their connections: the panel stops soon. */
+  leave(): void;
   /** Every served route, with its plugin; for descriptions of the API. */
   routes(): readonly ServedRoute[];
 }
@@ -108,6 +109,7 @@ export class ListenerSet implements ListenersApi {
       cookies: this.cookies,
       basePath: () => this.panel.basePath,
       requireHost: (request) => this.#hosts.require(request),
+      requestId: (request) => parts.proxies.requestId(request),
     });
     this.panel.onUpgrade((request, socket, head) => this.upgrades.take(request, socket, head));
   }
@@ -217,6 +219,8 @@ export class ListenerSet implements ListenersApi {
     const all = [...this.#open];
     return all.map(([name, { listener, host, port }]) => ({ name, host, port: listener.port || port }));
   }
+
+  readonly leave = (): void => this.#open.forEach(({ listener }) => void (listener.isLeaving = true));
 
   allowHosts(hosts: readonly string[], wayOut: string): void {
     this.#hosts.set(hosts, wayOut);

@@ -20,7 +20,6 @@ import { replyStreamed, type Streamed } from '../../net/streamed-reply.js';
 import { findUnknownKeys, withIgnored } from '../../schema/unknown-keys.js';
 import { RequestContext } from './request-context.js';
 import { failure, success } from './envelope.js';
-import { HEALTH_PATH } from './health.js';
 import { Answer } from './reply.js';
 import { bodyOf, uploadOf } from './request-body.js';
 import type { Route } from './route.js';
@@ -87,8 +86,7 @@ export class Pipeline {
   }
 
   async #run(route: Route, request: Request, response: Response): Promise<void> {
-    // Watchdogs use any address.
-    if (route.path !== HEALTH_PATH) this.#parts.requireHost?.(request);
+    if (!route.anyHost) this.#parts.requireHost?.(request);
     const cookies = this.#parts.cookies.read(cookiesOf(request, response));
     const context = new RequestContext(request, response, cookies, this.#parts.proxies, (secure) =>
       replyTools(response, this.#parts.basePath(), secure, (name) => this.#parts.cookies.namesOf(name)),

@@ -10,6 +10,7 @@ const KEYS = Object.keys({
   path: true,
   auth: true,
   listener: true,
+  anyHost: true,
   name: true,
   doc: true,
   params: true,

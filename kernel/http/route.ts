@@ -49,6 +49,8 @@ export interface Route {
   /** admin: session or token (the default); session: cookie only; anyone: public */
   readonly auth: 'admin' | 'session' | 'anyone';
   readonly listener: string;
+  /** answers under every host: watchdogs and load balancers use any address */
+  readonly anyHost?: boolean;
   /** Name for clients, `clients.list`: unique; for a third-party plugin it begins with the plugin's name. Without it, the name is derived from method and path. */
   readonly name?: string;
   readonly doc: string;

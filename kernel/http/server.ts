@@ -39,6 +39,8 @@ export class Listener {
   #basePath = '/';
   #upgrades = false;
   intercept: Intercept | undefined;
+  /** Each reply closes its connection, so that callers open their next one elsewhere. */
+  isLeaving = false;
 
   constructor(options: ListenerOptions) {
     this.name = options.name;
@@ -62,6 +64,7 @@ export class Listener {
     };
     const answer = ((request: Request, response: Response): void => {
       request.res = response;
+      if (this.isLeaving) response.shouldKeepAlive = false;
       try {
         if (!this.intercept?.(request, response)) this.#answer(request, response);
       } catch (error) {

@@ -6,8 +6,8 @@ import { kernelErrors, type PanelError } from '../errors/errors.js';
 import { failure } from './envelope.js';
 
 /** Sends the error and closes the connection; without `envelope` only its status. */
-export function refuseOnSocket(socket: Duplex, error: PanelError, envelope = true): void {
-  const { status, headers, body } = failure(error, randomUUID());
+export function refuseOnSocket(socket: Duplex, error: PanelError, envelope = true, id?: string): void {
+  const { status, headers, body } = failure(error, id ?? randomUUID());
   const text = envelope ? JSON.stringify(body) : '';
   const lines = Object.entries({
     ...headers,

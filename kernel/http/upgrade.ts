@@ -41,6 +41,7 @@ interface Parts {
   readonly cookies: SessionCookieNames;
   readonly basePath: () => string;
   readonly requireHost: (request: IncomingMessage) => void;
+  readonly requestId: (request: IncomingMessage) => string;
 }
 interface Handler extends Upgrade {
   readonly owner: Owner;
@@ -99,7 +100,7 @@ export class UpgradeServer {
     try {
       this.#admit(request, socket, head);
     } catch (error) {
-      if (isPanelError(error)) refuseOnSocket(socket, error);
+      if (isPanelError(error)) refuseOnSocket(socket, error, true, this.#parts.requestId(request));
       else socket.destroy();
     }
   }

@@ -240,3 +240,12 @@ test('works the same over TLS', async (t) => {
     t.is(caller.status, status, caller.text);
   }
 });
+
+test('a refused connection has the id under which a trusted proxy knows it', async (t) => {
+  await using world = await World.boot([people], { env: { WEIR_TRUSTED_PROXIES: '127.0.0.1' } });
+  const caller = new Caller(world.port, '/nowhere', { 'x-request-id': 'from-the-proxy-1' });
+  t.teardown(() => caller.socket.destroy());
+  await isClosed(caller);
+  t.is(caller.status, 404);
+  t.regex(caller.text, /"requestId":"from-the-proxy-1"/);
+});

@@ -76,8 +76,10 @@ export class Attempts {
   /** Runs the check unless there were too many failures before. A PanelError of the check counts as a failure. */
   async run<T>(guesser: Guesser, check: (attempt: Attempt) => Promise<T>): Promise<T> {
     const checks = this.#checksOf(guesser);
-    const blocked = this.#limits.blockedFor(checks.limits.map(({ source }) => source));
+    const sources = checks.limits.map(({ source }) => source);
+    const blocked = this.#limits.blockedFor(sources);
     if (blocked > 0) throw tooMany(blocked);
+    if (this.#limits.hasCounted(sources)) await this.#limits.catchUp();
     const entered = checks.throttled === undefined ? undefined : this.#throttle.enter(checks.throttled);
     if (checks.throttled !== undefined && !entered)
       throw tooMany(THROTTLE_RETRY_MS, 'too many logins with this user name are being checked; try again');
@@ -110,8 +112,8 @@ export class Attempts {
         outcome = 'failed';
       throw error;
     } finally {
-      admitted(outcome);
       entered?.leave(outcome, wrongCode);
+      await admitted(outcome);
     }
   }
 

@@ -15,6 +15,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
+import { Panels } from '../cluster/contract.js';
 import {
   beforeSettingsSave,
   composeSettingsReply,
@@ -55,6 +56,7 @@ import { Login } from './login.js';
 import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
 import { admins, tokens } from './recorded.js';
+import { SharedFailures } from './shared-failures.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { Holders } from './role-holders.js';
 import { routes } from './routes.js';
@@ -73,7 +75,7 @@ export default definePlugin({
   essential: true,
   about:
     'Admins and their roles, their logins with a second factor and limits against guessing, and API tokens for programs.',
-  uses: { sessions: Sessions, allSettings: Settings, audit: maybe(AuditTrail) },
+  uses: { sessions: Sessions, allSettings: Settings, audit: maybe(AuditTrail), panels: maybe(Panels) },
   settings: twoFactorSettings,
   contributes: () => [
     contribute(UpdateKeys, confirmations),
@@ -112,6 +114,7 @@ export default definePlugin({
     accounts: singleton(AdminAccounts),
     kinds: singleton(LimitedKinds),
     blocks: singleton(BlockStore),
+    shared: singleton(SharedFailures),
     limits: singleton(LoginLimits),
     throttle: singleton(NameThrottle),
     addresses: singleton(KnownAddresses),

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/index.js';
 import type { BlockStore } from './block-store.js';
+import type { SharedFailures, ToldFailure } from './shared-failures.js';
 
 const WINDOW_MS = 5 * 60_000;
 export const BLOCK_MS = 15 * 60_000;
@@ -21,8 +22,8 @@ interface Count {
   underWay: number;
 }
 export type Outcome = 'succeeded' | 'failed' | 'undecided';
-/** Reports the outcome of an admitted check; call it once. */
-export type Finish = (outcome: Outcome) => void;
+/** Reports the outcome of an admitted check; call it once. Of several panels, it resolves when the others can know a failure; until then the check counts as running. */
+export type Finish = (outcome: Outcome) => Promise<void> | undefined;
 
 /** A digest: its size is fixed, and no user name is stored, because people also type passwords into that field. */
 const keyOf = (source: string): string => hash('sha256', source);
@@ -30,14 +31,21 @@ const keyOf = (source: string): string => hash('sha256', source);
 export class LoginLimits {
   readonly #clock: Clock;
   readonly #store: BlockStore;
+  readonly #shared: SharedFailures | undefined;
   /** by key, in the order of last use */
   readonly #counts = new Map<string, Count>();
   /** Until when (Unix ms), by key. All blocks last equally long, so the first one ends first. */
   readonly #blocks = new Map<string, number>();
 
-  constructor({ clock, blocks }: { clock: Clock; blocks: BlockStore }) {
+  constructor({
+    clock,
+    blocks,
+    shared,
+  }: { clock: Clock; blocks: BlockStore; shared?: SharedFailures | undefined }) {
     this.#clock = clock;
     this.#store = blocks;
+    this.#shared = shared;
+    shared?.onTold((told) => this.#follow(told));
     blocks.onWritten = (written) => {
       for (const [key, until] of written) {
         if ((this.#blocks.get(key) ?? 0) >= until) continue;
@@ -80,31 +88,76 @@ export class LoginLimits {
       const key = keyOf(source);
       return { key, most, count: this.#count(key) };
     });
-    if (counted.some(({ count, most }) => count.failures.length + count.underWay >= most)) {
+    if (counted.some(({ count, most }) => !this.#hasRoom(count, most))) {
       this.#dropEmpty(counted);
       return { waitMs: SOON_MS };
     }
     for (const { count } of counted) count.underWay++;
     return (outcome) => {
-      for (const { count } of counted) count.underWay--;
-      if (outcome === 'failed') {
-        for (const { key, most, count } of counted) this.#fail(key, most, count);
-        for (const { source, most } of also) this.#fail(keyOf(source), most, this.#count(keyOf(source)));
-      }
-      // One success says nothing about the other names and addresses that the wider sources count.
-      const narrowest = counted.at(-1);
-      if (outcome === 'succeeded' && narrowest) narrowest.count.failures = [];
-      const alsoNarrowest = also.at(-1);
-      if (outcome === 'succeeded' && alsoNarrowest) this.#forgive(keyOf(alsoNarrowest.source));
-      this.#dropEmpty(counted);
+      const told = outcome === 'failed' ? this.#failed(counted, also) : undefined;
+      const forgiven = outcome === 'succeeded' ? this.#forgiveNarrowest(counted, also) : [];
+      const over = (): void => {
+        for (const { count } of counted) count.underWay--;
+        this.#dropEmpty(counted);
+      };
+      const telling = told || forgiven.length > 0 ? this.#shared?.tell(told ?? { forgiven }) : undefined;
+      if (!telling) return void over();
+      return telling.then(over);
     };
   }
 
-  #forgive(key: string): void {
+  /** Whether one of these sources has failed lately, or is being checked. */
+  hasCounted(sources: readonly string[]): boolean {
+    return sources.some((source) => this.#counts.has(keyOf(source)));
+  }
+
+  /** Resolves when what other panels have counted is counted here. */
+  async catchUp(): Promise<void> {
+    await this.#shared?.catchUp();
+  }
+
+  #hasRoom({ failures, underWay }: Count, most: number): boolean {
+    const left = most - failures.length;
+    return this.#shared ? this.#shared.hasRoom(left, underWay) : underWay < left;
+  }
+
+  #failed(
+    counted: readonly { readonly key: string; readonly most: number; readonly count: Count }[],
+    also: readonly Limit[],
+  ): ToldFailure {
+    const others = also.map(({ source, most }) => {
+      const key = keyOf(source);
+      return { key, most, count: this.#count(key) };
+    });
+    const all = [...counted, ...others];
+    for (const { key, most, count } of all) this.#fail(key, most, count);
+    return { failed: all.map(({ key, most }) => [key, most] as const) };
+  }
+
+  /** One success says nothing about the other names and addresses that the wider sources count. Returns the keys that had failures. */
+  #forgiveNarrowest(counted: readonly { readonly key: string }[], also: readonly Limit[]): string[] {
+    const narrowest = counted.at(-1);
+    const alsoNarrowest = also.at(-1);
+    const keys = [
+      ...(narrowest ? [narrowest.key] : []),
+      ...(alsoNarrowest ? [keyOf(alsoNarrowest.source)] : []),
+    ];
+    return keys.filter((key) => this.#forgive(key));
+  }
+
+  /** Takes what another panel has counted. */
+  #follow({ failed = [], forgiven = [] }: ToldFailure): void {
+    for (const [key, most] of failed) this.#fail(key, most, this.#count(key));
+    for (const key of forgiven) this.#forgive(key);
+  }
+
+  /** Returns whether there was something to forget. */
+  #forgive(key: string): boolean {
     const count = this.#counts.get(key);
-    if (!count) return;
+    if (!count || count.failures.length === 0) return false;
     count.failures = [];
     this.#dropEmpty([{ key, count }]);
+    return true;
   }
 
   /** Refused attempts cost a flood nothing, so they must not displace counted failures. */

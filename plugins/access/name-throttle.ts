@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/index.js';
 import type { Outcome } from './login-limits.js';
+import type { SharedFailures } from './shared-failures.js';
 
 const MOST_AT_ONCE = 4;
 const MOST_NAMES = 10_000;
@@ -40,8 +41,25 @@ export class NameThrottle {
   readonly #clock: Clock;
   readonly #counts = new Map<string, Counted>();
 
-  constructor({ clock }: { clock: Clock }) {
+  readonly #shared: SharedFailures | undefined;
+
+  constructor({ clock, shared }: { clock: Clock; shared?: SharedFailures | undefined }) {
     this.#clock = clock;
+    this.#shared = shared;
+    shared?.onTold(({ name, wrongCode }) => {
+      if (name !== undefined) this.#follow(name, wrongCode === true);
+    });
+  }
+
+  /** Takes a failure of another panel. */
+  #follow(key: string, wrongCode: boolean): void {
+    const counted = this.#counts.get(key) ?? { underWay: 0, wrong: [], wrongCode: [] };
+    const at = this.#clock.now();
+    counted.wrong = newest([...counted.wrong, at], WRONG, at);
+    if (wrongCode) counted.wrongCode = newest([...counted.wrongCode, at], WRONG_CODE, at);
+    this.#counts.delete(key);
+    this.#counts.set(key, counted);
+    this.#forgetOldest();
   }
 
   /** Returns undefined while four checks for this name are running. */
@@ -49,7 +67,8 @@ export class NameThrottle {
     const now = this.#clock.now();
     const key = hash('sha256', name);
     const counted = this.#counts.get(key) ?? { underWay: 0, wrong: [], wrongCode: [] };
-    if (counted.underWay >= MOST_AT_ONCE) return undefined;
+    const hasRoom = this.#shared?.hasRoom(MOST_AT_ONCE, counted.underWay) ?? counted.underWay < MOST_AT_ONCE;
+    if (!hasRoom) return undefined;
     counted.wrong = newest(counted.wrong, WRONG, now);
     counted.wrongCode = newest(counted.wrongCode, WRONG_CODE, now);
     const delay = Math.max(
@@ -67,6 +86,8 @@ export class NameThrottle {
         const at = this.#clock.now();
         if (outcome === 'succeeded') counted.wrong = [];
         if (outcome === 'failed') counted.wrong.push(at);
+        // The check itself is told with its sources, in the same write.
+        if (outcome === 'failed') void this.#shared?.tell({ name: key, wrongCode });
         if (wrongCode) counted.wrongCode.push(at);
         // Refused names cost a flood nothing, so they must not displace names with failures.
         const isEmpty = counted.underWay + counted.wrong.length + counted.wrongCode.length === 0;

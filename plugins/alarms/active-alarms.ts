@@ -48,8 +48,9 @@ export class ActiveAlarms implements AlarmsApi {
     this.#log = needs.log;
   }
 
-  /** Reads the alarms that were active when the panel stopped. */
+  /** Reads the alarms that were active when this panel stopped, or when another one stopped measuring. */
   async start(): Promise<void> {
+    this.#states.clear();
     for (const row of await this.#tables.active.findAll()) {
       const { name, since } = row.get();
       this.#states.set(name, { hysteresis: new Hysteresis(1, true), since, reading: undefined });

@@ -1,4 +1,5 @@
 import {
+  afterKernelLead,
   bool,
   contribute,
   definePlugin,
@@ -17,6 +18,7 @@ import {
   tap,
   text,
 } from '../../kernel/index.js';
+import { Panels } from '../cluster/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
 import { PanelListener } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
@@ -32,7 +34,7 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Raises alarms about processors, memory, disks and certificates.',
-  uses: { status: maybe(ServerStatus), panel: maybe(PanelListener) },
+  uses: { status: maybe(ServerStatus), panel: maybe(PanelListener), panels: maybe(Panels) },
   settings: alarmSettings,
   hooks: [alarmChanged],
   tables,
@@ -45,7 +47,8 @@ export default definePlugin({
     contribute(NotifiedEvents, cpuAlarm),
     contribute(NotifiedEvents, memoryAlarm),
   ],
-  taps: ({ settings, readings }) => [
+  taps: ({ settings, readings, alarms, panels }) => [
+    tap(afterKernelLead, () => (panels?.number ? alarms.start() : undefined)),
     tap(kernelReady, () => readings.certificates()),
     settings.changed(() => readings.readCertificatesSoon()),
   ],

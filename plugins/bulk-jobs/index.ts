@@ -1,5 +1,6 @@
 // Bulk work on clients by filter, as jobs of the server.
 import { contribute, definePlugin, job, kernelReady, maybe, singleton, tap } from '../../kernel/index.js';
+import { beforeLeadEnds, inTime, othersWrote } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { ClientPortions } from '../clients/contract.js';
 import { LiveTypes } from '../realtime/contract.js';
@@ -33,7 +34,12 @@ export default definePlugin({
     retention: singleton(Retention),
   },
   contributes: ({ live }) => [contribute(LiveTypes, live.type)],
-  taps: ({ runner }) => [tap(kernelReady, () => runner.start())],
+  taps: ({ runner }) => [
+    tap(kernelReady, () => runner.start()),
+    // Of several panels, one does the jobs that all of them take.
+    tap(othersWrote, () => runner.wake()),
+    tap(beforeLeadEnds, () => inTime(runner.stop())),
+  ],
   routes,
   jobs: ({ retention }) => [job('remove', '1h', (signal) => retention.run(signal))],
   stop: ({ runner }) => runner.stop(),

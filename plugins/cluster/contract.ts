@@ -1,21 +1,53 @@
-// What the program around the panel knows of several panels on one database.
-import { event, token } from '../../kernel/index.js';
+// What the program around the panel, and other plugins, know of several panels on one database.
+import { event, extensionPoint, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
 export { DatabaseClock } from './database-clock.js';
+export { errors as clusterErrors } from './errors.js';
+export { inTime } from './in-time.js';
+export { Leaving, PanelLeaving } from './leaving.js';
+export { isOlder, PANEL_VERSION } from './panel-version.js';
+export { ALIVE_MS } from './roll.js';
 
 /** The clock of this process; provided by the program where the panel is one of several. */
 export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');
 
-/** The part of one panel among several, for those who count and run what its machine has. */
-export interface MembershipApi {
-  /** of the panel: stays over restarts, and no other one has it */
+/** The oldest version whose panels may use the database together with this one, as its migrations say; provided by the program. */
+export const OldestBeside = token<{ readonly version: string }>('panel', 'OldestBeside');
+
+/** This panel among those that use its database. */
+export interface PanelsApi {
+  /** Whether it runs what only one panel may run, now; always without WEIR_CLUSTER. */
+  readonly leads: boolean;
+  /** how many panels live, this one included */
+  readonly count: number;
+  /** value of WEIR_CLUSTER: stays over restarts, and no other panel has it; blank without it */
   readonly name: string;
-  /** Whether the panel runs a core from its start to its end, whoever leads. */
+  /** Whether this panel runs a core from its start to its end, whoever leads. */
   readonly hasOwnCore: boolean;
+  /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
+  readonly number: number;
 }
-/** Provided where the panel is one of several. */
-export const Membership = token<MembershipApi>('cluster', 'Membership');
+export const Panels = token<PanelsApi>('cluster', 'Panels');
+
+/** A figure that only the leader has, as plain JSON of at most 8 MiB. Every two seconds the leader is asked for it and the other panels get it; what has not changed costs nothing. */
+export interface SharedFigure<T = unknown> {
+  readonly name: string;
+  /** Called in the leader. */
+  read(): T;
+  /** Called in the others; undefined while nobody leads. */
+  take(value: T | undefined): void;
+}
+export const SharedFigures = extensionPoint<SharedFigure>(
+  'cluster',
+  'SharedFigures',
+  ({ name, read, take }, _, others) => {
+    if (typeof name !== 'string' || typeof read !== 'function' || typeof take !== 'function')
+      return 'it needs a name and the functions read and take';
+    const other = others.find(({ value }) => value.name === name);
+    return other && `the figure ${name} already exists, in plugin ${other.plugin}`;
+  },
+);
 
 /** What `after` hooks were called with in another panel, by the id of the hook. */
 export interface OthersWrote {
@@ -23,3 +55,6 @@ export interface OthersWrote {
 }
 /** Other panels of this database have changed something, and memory has it: for what must follow beside memory, such as the core. */
 export const othersWrote = event<OthersWrote>('cluster/othersWrote');
+
+/** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves, `inTime`. Refusals are ignored. */
+export const beforeLeadEnds = guard<{ readonly reason: string }>('cluster/beforeLeadEnds');

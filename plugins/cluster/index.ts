@@ -4,11 +4,13 @@ import {
   composeStartupSummary,
   contribute,
   definePlugin,
+  int,
+  Jobs,
   job,
+  Listeners,
   maybe,
   oneOf,
   optional,
-  Plugins,
   Projections,
   provide,
   RouteAdapters,
@@ -21,15 +23,18 @@ import {
 } from '../../kernel/index.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
+import { AmongOthers } from './among-others.js';
 import { ChangeLog } from './change-log.js';
-import { Membership, othersWrote, SharedClock } from './contract.js';
+import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, Panels, SharedClock } from './contract.js';
+import { Drain } from './drain.js';
+import { Figures } from './figures.js';
 import { Leadership } from './leadership.js';
 import { lookingFirst } from './looking-first.js';
 import { Member } from './member.js';
+import { Readiness, readyRoute } from './readiness.js';
+import { Roll } from './roll.js';
+import { RunningJobs } from './running-jobs.js';
 import { migrations, sealedChange, tables } from './tables.js';
-
-/** What these do may be done twice, or only where the leader is: docs/cluster.md. */
-const NOT_YET = ['node-sync', 'older-nodes', 'msg-bot', 'notifications'];
 
 export default definePlugin({
   name: 'cluster',
@@ -49,57 +54,67 @@ export default definePlugin({
       withDefault(oneOf('leader', 'own'), 'leader'),
       'own: this panel runs a core on its machine, whoever leads; leader: only while it leads',
     ),
+    drain: variable(
+      'WEIR_DRAIN',
+      optional(int().min(0).max(600)),
+      'for how many seconds a panel that stops still answers, while `readyz` sends load balancers elsewhere; by default 5 beside other panels, and 0 without',
+    ),
   },
   tables,
   migrations,
   uses: {
     secrets: Secrets,
-    plugins: Plugins,
     projections: Projections,
+    jobs: Jobs,
+    listeners: Listeners,
     sharedClock: maybe(SharedClock),
+    leaving: maybe(PanelLeaving),
+    oldest: maybe(OldestBeside),
     program: maybe(PanelProgram),
   },
   services: {
+    roll: singleton(Roll),
+    runningJobs: singleton(RunningJobs),
     leadership: singleton(Leadership),
     changes: singleton(ChangeLog),
+    figures: singleton(Figures),
     member: singleton(Member),
+    readiness: singleton(Readiness),
+    drain: singleton(Drain),
   },
-  hooks: [othersWrote],
+  hooks: [othersWrote, beforeLeadEnds],
   contributes: ({ config, member }) => [
     contribute(SealedColumns, sealedChange),
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
-  provides: ({ config: { name, core }, member }) =>
+  provides: ({ config: { name, core }, member, roll }) =>
     name === undefined
-      ? []
-      : [provide(Cluster, member), provide(Membership, { name, hasOwnCore: core === 'own' })],
-  taps: ({ config, member, plugins, log }) =>
-    config.name === undefined
+      ? [provide(Panels, { leads: true, count: 1, number: 0, name: '', hasOwnCore: false })]
+      : [
+          provide(Cluster, member),
+          provide(Panels, new AmongOthers({ name, hasOwnCore: core === 'own' }, member, roll)),
+        ],
+  routes: ({ readiness }) => [readyRoute(readiness)],
+  taps: ({ config, member, readiness }) => [
+    tap(afterKernelOpen, () => readiness.open(), { stage: stage.LAST }),
+    ...(config.name === undefined
       ? []
       : [
           tap(afterKernelOpen, () => member.open(), { stage: stage.FIRST }),
-          tap(afterKernelOpen, () => {
-            const running = plugins
-              .list()
-              .filter(({ state, name }) => state === 'running' && NOT_YET.includes(name));
-            if (running.length > 0)
-              log.warn(
-                'these plugins do not work with several panels yet; do not use them, or disable them',
-                {
-                  plugins: running.map(({ name }) => name),
-                },
-              );
-          }),
           tap(composeStartupSummary, (add) => add({ cluster: config.name, leads: member.leads })),
-        ],
+        ]),
+  ],
   jobs: ({ config, changes }) => (config.name === undefined ? [] : [job('trim', '1m', () => changes.trim())]),
-  start: async ({ config, member, program, log }) => {
+  start: async ({ config, member, program, log, leaving, drain, roll, oldest }) => {
+    if (leaving) leaving.run = drain.run;
     if (config.name === undefined) return;
     member.onEnd = (reason) => {
       if (program) program.startAnew(reason);
       else log.error('restart this panel: no program around it can', { reason });
     };
     await member.compareClock();
+    await roll.count();
+    if (oldest) await roll.refuseOlder(oldest.version);
   },
   stop: ({ config, member }) => (config.name === undefined ? undefined : member.close()),
 });

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Log, Tx } from '../../kernel/index.js';
 import { NOW } from './database-clock.js';
+import type { Roll } from './roll.js';
 
 /** A leader that has not renewed its lease for so long has lost it. */
 export const LEASE_MS = 10_000;
@@ -31,31 +32,48 @@ export class Leadership {
   /** `performance.now()` before the last renewal that succeeded; it goes on while the process is stopped */
   #renewedAt = 0;
   #isLost = false;
+  /** another panel is to lead: this one starts nothing more that only one may run, and never takes the lease again */
+  #isPassing = false;
   #begin = (): void => undefined;
   /** resolves when this panel begins to lead */
   readonly begun = new Promise<void>((resolve) => (this.#begin = resolve));
   #hasBegun = false;
 
-  constructor({ db, log }: { db: Database; log: Log }) {
+  readonly #roll: Roll;
+
+  constructor({ db, log, roll }: { db: Database; log: Log; roll: Roll }) {
     this.#db = db;
     this.#log = log;
+    this.#roll = roll;
   }
 
   /** False as soon as another panel may have taken over, by the clock that no admin can set. */
   get leads(): boolean {
-    return this.#hasBegun && this.#isHeld;
+    return this.#hasBegun && this.#isHeld && !this.#isPassing;
+  }
+
+  /** Whether this panel would take a lease that is free. */
+  get mayTake(): boolean {
+    return !this.#isPassing && !this.#isLost;
+  }
+
+  /** Stops beginning what only one panel runs; the lease is held until `release`. */
+  pass(): void {
+    this.#isPassing = true;
   }
 
   get #isHeld(): boolean {
     return this.#token !== undefined && !this.#isLost && performance.now() - this.#renewedAt < LEASE_MS;
   }
 
-  /** Takes the lease if it is free, and renews it if this panel holds it. */
+  /** Says that this panel lives. Takes the lease if it is free, and renews it if this panel holds it. */
   async take(): Promise<void> {
     if (this.#isLost) return;
     const asked = performance.now();
     const { name, holder } = this;
     const [row] = await this.#db.write(async (tx) => {
+      await this.#roll.sign(tx, holder);
+      if (this.#isPassing && this.#token === undefined) return [];
       await tx.run(TAKE, { name, holder });
       return tx.query<Held>('SELECT holder, token FROM cluster_leases WHERE name = :name', { name });
     });

@@ -12,17 +12,26 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import { type ChangeLog, CannotFollow } from './change-log.js';
-import { type OthersWrote, othersWrote } from './contract.js';
-import type { DatabaseClock } from './database-clock.js';
+import { beforeLeadEnds, type OthersWrote, othersWrote } from './contract.js';
+import { type DatabaseClock, NOW } from './database-clock.js';
 import { type Leadership, RENEW_MS } from './leadership.js';
+import type { Figures } from './figures.js';
+import type { Roll } from './roll.js';
+import type { RunningJobs } from './running-jobs.js';
 
 /** How often a panel asks whether others have written; the promise is a second. */
 const LOOK_MS = 250;
 const COMPARE_EVERY = 30;
+/** A panel that has not been up to date for so long takes no callers. */
+const BEHIND_MS = 3_000;
 
 /** The row of numbers, with the lease; others wait until the transaction ends. */
 const TURN = `SELECT s.last, l.holder, l.token FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
   WHERE s.id = 1 FOR UPDATE`;
+
+/** Locks nothing. A lease that nobody holds is worth more than waiting for the next renewal. */
+const LOOK = `SELECT s.last, COALESCE(l.expires_at, 0) < ${NOW} AS is_free FROM cluster_state AS s
+  LEFT JOIN cluster_leases AS l ON l.name = :lease WHERE s.id = 1`;
 
 interface Turn {
   readonly last: number;
@@ -38,6 +47,10 @@ export class Member implements Cluster {
   readonly #news: Projection<object, unknown>;
   readonly #leadership: Leadership;
   readonly #clock: DatabaseClock | undefined;
+  readonly #hooks: Hooks;
+  readonly #roll: Roll;
+  readonly #jobs: RunningJobs;
+  readonly #figures: Figures;
   /** number of the last write, as of the last turn */
   #last = 0;
   /** number of the last change of another panel, by the plugin that keeps it in memory */
@@ -46,7 +59,11 @@ export class Member implements Cluster {
   #looks = 0;
   #looking: Promise<void> | undefined;
   #isRenewing = false;
+  /** the last sign of life failed, so nothing can be written */
+  #isUnsigned = false;
   #stale = false;
+  /** `performance.now()` when memory last had all that others had written */
+  #upToDateAt = Number.NEGATIVE_INFINITY;
   /** called once, when memory cannot follow, or when this panel led and another one does now */
   onEnd: (reason: string) => void = () => undefined;
   #hasEnded = false;
@@ -58,6 +75,9 @@ export class Member implements Cluster {
     leadership,
     sharedClock,
     hooks,
+    roll,
+    runningJobs,
+    figures,
   }: {
     db: Database;
     hooks: Hooks;
@@ -65,9 +85,16 @@ export class Member implements Cluster {
     changes: ChangeLog;
     leadership: Leadership;
     sharedClock: DatabaseClock | undefined;
+    roll: Roll;
+    runningJobs: RunningJobs;
+    figures: Figures;
   }) {
     this.#db = db;
     this.#log = log;
+    this.#hooks = hooks;
+    this.#roll = roll;
+    this.#jobs = runningJobs;
+    this.#figures = figures;
     this.#changes = changes;
     this.#leadership = leadership;
     this.#clock = sharedClock;
@@ -135,7 +162,9 @@ export class Member implements Cluster {
   async #look(isSure: boolean): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      const [row] = await this.#db.query<{ last: number }>('SELECT last FROM cluster_state WHERE id = 1');
+      const [row] = await this.#db.query<{ last: number; is_free: number }>(LOOK, {
+        lease: this.#leadership.name,
+      });
       const last = Number(row?.last);
       const isPast = last < this.#last;
       if (isPast && !this.#stale)
@@ -143,7 +172,10 @@ export class Member implements Cluster {
           behind: this.#last - last,
         });
       this.#stale = isPast;
+      if (Number(row?.is_free) === 1 && this.#timers.length > 0 && this.#leadership.mayTake)
+        void this.#renew();
       if (isSure || last > this.#last) await this.#db.write(async () => undefined);
+      if (!isPast) this.#upToDateAt = performance.now();
     } catch {
       // The kernel reports failures of the database, and the next look tries again.
     }
@@ -164,7 +196,11 @@ export class Member implements Cluster {
     try {
       if (++this.#looks % COMPARE_EVERY === 0) await this.compareClock();
       await this.#leadership.take();
+      this.#isUnsigned = false;
+      // Not awaited: it must not delay the next renewal.
+      void this.#figures.exchange(this.#leadership.leads);
     } catch (error) {
+      this.#isUnsigned = true;
       this.#log.debug('the lease was not renewed', { problem: messageOf(error) });
     } finally {
       this.#isRenewing = false;
@@ -173,6 +209,31 @@ export class Member implements Cluster {
 
   async compareClock(): Promise<void> {
     await this.#clock?.compare(this.#db, this.#log);
+  }
+
+  /** Names of the other panels that live. One may have come since this one has signed. */
+  async others(): Promise<readonly string[]> {
+    return (await this.#roll.look()).map(({ name }) => name);
+  }
+
+  /** Why callers should go to another panel. */
+  problem(): string | undefined {
+    if (this.#hasEnded) return 'it starts again';
+    if (this.#isUnsigned) return 'it cannot write to the database';
+    const isBehind = performance.now() - this.#upToDateAt > BEHIND_MS;
+    return isBehind ? 'it is behind the other panels, or the database does not answer' : undefined;
+  }
+
+  /** Lets another panel lead, and goes on answering. Resolves when it may, or after a while when something of the leader does not end: then the lease goes with the stop. */
+  async handOver(reason: string): Promise<void> {
+    const { leads } = this.#leadership;
+    this.#leadership.pass();
+    if (!leads) return;
+    await this.#hooks.notify(beforeLeadEnds, { reason });
+    if (!(await this.#jobs.ended()))
+      return this.#log.warn('a job goes on, so this panel keeps the lead until it stops');
+    await this.#leadership.release();
+    this.#log.info('another panel may lead now', { reason });
   }
 
   #end(reason: string): void {
@@ -184,6 +245,8 @@ export class Member implements Cluster {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
     await this.#leadership.release().catch(() => undefined);
+    await this.#roll.strike(this.#leadership.holder).catch(() => undefined);
   }
 }

@@ -2,8 +2,13 @@ import { type Migration, column, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 
 export const tables = {
-  /** one row: the number of the last write that changed memory; who writes holds it */
-  state: table('cluster_state', { id: column.key<number>(), last: column.integer() }),
+  /** one row: the number of the last write that changed memory; who writes holds it. `oldest` is the oldest version whose panels may use the database, `starts` the number of the last start of a panel. */
+  state: table('cluster_state', {
+    id: column.key<number>(),
+    last: column.integer(),
+    oldest: column.text(),
+    starts: column.integer(),
+  }),
   /** `token` grows with each takeover; `expiresAt` is the time of the database */
   leases: table('cluster_leases', {
     name: column.key<string>(),
@@ -16,6 +21,19 @@ export const tables = {
     id: column.key<string>(),
     seq: column.integer(),
     part: column.integer(),
+    at: column.integer(),
+    body: column.text(),
+  }),
+  /** The panels that live, each as of its last sign. `holder` is of one start of it; `seenAt` is the time of the database. */
+  panels: table('cluster_panels', {
+    name: column.key<string>(),
+    holder: column.text(),
+    version: column.text(),
+    seenAt: column.integer(),
+  }),
+  /** what only the leader knows, as JSON; `at` is the time of the database */
+  figures: table('cluster_figures', {
+    name: column.key<string>(),
     at: column.integer(),
     body: column.text(),
   }),
@@ -33,6 +51,15 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE cluster_leases (name VARCHAR(64) PRIMARY KEY, holder VARCHAR(64) NOT NULL, token ${integer} NOT NULL, expires_at ${integer} NOT NULL)`,
       `CREATE TABLE cluster_changes (id VARCHAR(40) PRIMARY KEY, seq ${integer} NOT NULL, part ${integer} NOT NULL, at ${integer} NOT NULL, body ${text} NOT NULL)`,
       'CREATE INDEX cluster_changes_seq ON cluster_changes (seq, part)',
+    ],
+  },
+  {
+    name: '0002-panels',
+    up: ({ integer, text }) => [
+      `ALTER TABLE cluster_state ADD COLUMN oldest VARCHAR(64) NOT NULL DEFAULT '0.0.0'`,
+      `ALTER TABLE cluster_state ADD COLUMN starts ${integer} NOT NULL DEFAULT 0`,
+      `CREATE TABLE cluster_panels (name VARCHAR(32) PRIMARY KEY, holder VARCHAR(64) NOT NULL, version VARCHAR(64) NOT NULL, seen_at ${integer} NOT NULL)`,
+      `CREATE TABLE cluster_figures (name VARCHAR(64) PRIMARY KEY, at ${integer} NOT NULL, body ${text} NOT NULL)`,
     ],
   },
 ];

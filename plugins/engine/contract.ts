@@ -100,6 +100,11 @@ export interface EngineApi {
   /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
   counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
 }
+/** The core for who shows it: where several panels share a database, that of the panel which runs one. */
+export interface CoreShownApi {
+  status(): ReturnType<EngineApi['status']>;
+}
+export const CoreShown = token<CoreShownApi>('engine', 'CoreShown');
 export const Engine = token<EngineApi>('engine', 'Engine');
 
 /** A connection of a user that the core accepted, or a stream inside one. */

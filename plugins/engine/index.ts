@@ -22,7 +22,7 @@ import {
   withDefault,
   word,
 } from '../../kernel/index.js';
-import { Membership, othersWrote } from '../cluster/contract.js';
+import { beforeLeadEnds, othersWrote, Panels, SharedFigures } from '../cluster/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { Processes } from '../processes/contract.js';
@@ -45,6 +45,7 @@ import {
   coreDrifted,
   coreMemoryHigh,
   CoreRoutes,
+  CoreShown,
   beforeRulesInForce,
   CoreMonitor,
   CorePrograms,
@@ -66,9 +67,12 @@ import { routes } from './routes.js';
 import { RunningRoutes } from './apply/running-routes.js';
 import { ChosenProgram } from './life/chosen-program.js';
 import { RELEASES } from './install/release.js';
+import { ShownStatus } from './shown-status.js';
 import { engineSettings } from './settings.js';
 import { Supervisor } from './life/supervisor.js';
 import { coreStates, coreCrash, coreMemory, coreDrift } from './notified.js';
+
+const ELSEWHERE = 'another panel of this database runs the core';
 
 export default definePlugin({
   name: 'engine',
@@ -117,7 +121,7 @@ export default definePlugin({
     processes: Processes,
     audit: maybe(AuditTrail),
     cluster: maybe(Cluster),
-    membership: maybe(Membership),
+    panels: maybe(Panels),
   },
   hooks: [
     composeCoreConfig,
@@ -145,6 +149,7 @@ export default definePlugin({
     programs: singleton(ChosenProgram),
     outbounds: singleton(ConfiguredOutbounds),
     runningRoutes: singleton(RunningRoutes),
+    shown: singleton(ShownStatus),
   },
   provides: ({
     supervisor,
@@ -156,11 +161,13 @@ export default definePlugin({
     programs,
     outbounds,
     runningRoutes,
+    shown,
     config,
   }) => [
     provide(UserReach, { private: config.private }),
     provide(CoreRoutes, runningRoutes),
     provide(Engine, supervisor),
+    provide(CoreShown, shown),
     provide(CoreAccess, accesses),
     provide(CoreOnline, online),
     provide(CoreLog, connectionLog),
@@ -169,7 +176,8 @@ export default definePlugin({
     provide(CorePrograms, programs),
     provide(CoreOutbounds, outbounds),
   ],
-  contributes: ({ supervisor, accounts }) => [
+  contributes: ({ supervisor, accounts, shown }) => [
+    contribute(SharedFigures, shown),
     contribute(NotifiedEvents, coreStates),
     contribute(NotifiedEvents, coreCrash),
     contribute(NotifiedEvents, coreMemory),
@@ -191,13 +199,18 @@ export default definePlugin({
       return !refused;
     });
   },
-  taps: ({ supervisor, programs, cluster, membership }) => [
+  taps: ({ supervisor, programs, cluster, panels }) => [
     // All plugins that add to the core's config have started by now.
-    tap(afterKernelLead, () => (membership?.hasOwnCore ? undefined : programs.open())),
+    tap(afterKernelLead, () => (panels?.hasOwnCore ? undefined : programs.open())),
     tap(afterKernelOpen, async () => {
-      if (membership?.hasOwnCore) await programs.open();
-      else if (cluster && !cluster.leads)
-        await programs.stopLeft('another panel of this database runs the core');
+      if (panels?.hasOwnCore) return programs.open();
+      if (!cluster || cluster.leads) return;
+      supervisor.absent(ELSEWHERE);
+      // Alone, this panel leads as soon as the lease of its last start is over, and adopts the core.
+      if (panels && panels.count > 1) await programs.stopLeft(ELSEWHERE);
+    }),
+    tap(beforeLeadEnds, () => (panels?.hasOwnCore ? undefined : supervisor.stop(ELSEWHERE)), {
+      stage: stage.LATE,
     }),
     tap(othersWrote, async () => {
       await supervisor.reconcileConfig();

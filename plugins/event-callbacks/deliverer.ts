@@ -54,9 +54,11 @@ export class Deliverer {
     });
   }
 
+  /** Ends for good: another panel may deliver from here on. */
   async stop(): Promise<void> {
     this.#stopLooking();
-    await Promise.all([...this.#workers.values()].map((worker) => worker.settled()));
+    this.#needs.store.onChange = this.#needs.outbox.onNew = () => undefined;
+    await Promise.all([...this.#workers.values()].map((worker) => worker.end()));
     await this.#needs.progress.close();
   }
 

@@ -45,6 +45,7 @@ export class EndpointWorker {
   #attempt = new AbortController();
   #running: Promise<void> | undefined;
   #isWoken = false;
+  #isOver = false;
   /** The database could not be read: what waits is looked for again. */
   #isStuck = false;
 
@@ -74,6 +75,12 @@ export class EndpointWorker {
     await this.#running;
   }
 
+  /** Begins no further attempt; resolves when the one under way is over. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+  }
+
   /** Whether a retry is due; called every second. */
   isDue(now: number): boolean {
     if (this.#isStuck) return true;
@@ -86,7 +93,7 @@ export class EndpointWorker {
   }
 
   async #run(): Promise<void> {
-    while (this.#isWoken && !this.#stop.aborted) {
+    while (this.#isWoken && !this.#isOver && !this.#stop.aborted) {
       this.#isWoken = false;
       try {
         const isMore = await this.#portion();
@@ -120,7 +127,7 @@ export class EndpointWorker {
     const due = await this.#due(position);
     for (const message of due) {
       const endpoint = store.get(this.#id);
-      if (!endpoint?.enable || this.#stop.aborted) return false;
+      if (!endpoint?.enable || this.#isOver || this.#stop.aborted) return false;
       const went = await this.#send(endpoint, message, position);
       if (went !== 'delivered') return went === 'interrupted';
     }

@@ -3,6 +3,7 @@ import { afterKernelLead, contribute, definePlugin, job, maybe, singleton, tap }
 import { WatchedStates } from '../alarms/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
+import { beforeLeadEnds, inTime } from '../cluster/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
@@ -65,6 +66,7 @@ export default definePlugin({
     ...outbox.taps(),
     tap(trafficCounted, ({ usage }) => inform.counted(usage)),
     tap(afterKernelLead, () => deliverer.start()),
+    tap(beforeLeadEnds, () => inTime(deliverer.stop())),
   ],
   routes,
   jobs: ({ retention }) => [job('remove', '1m', (signal) => retention.run(signal))],

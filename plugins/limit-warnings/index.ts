@@ -1,6 +1,7 @@
 // Warnings before the end of a quota or of a time: once each, to the admins and to the client.
 import { contribute, definePlugin, job, singleton, tap } from '../../kernel/index.js';
-import { Clients, duringClientSave } from '../clients/contract.js';
+import { afterClientSave, type ClientChange, Clients, duringClientSave } from '../clients/contract.js';
+import { othersWrote } from '../cluster/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { trafficCounted } from '../traffic/contract.js';
 import { duringLimitWarning } from './contract.js';
@@ -24,6 +25,13 @@ export default definePlugin({
   taps: ({ warnings, settings }) => [
     tap(trafficCounted, ({ usage }) => warnings.counted(usage), { missed: () => warnings.lookAtAll() }),
     tap(duringClientSave, ({ changes }, tx) => warnings.changed(tx, changes)),
+    tap(othersWrote, async ({ told }) => {
+      const ids = told
+        .filter(({ hook }) => hook === afterClientSave.id)
+        .flatMap(({ payload }) => (payload as { readonly changes: readonly ClientChange[] }).changes)
+        .flatMap(({ before, after }) => after?.id ?? before?.id ?? []);
+      if (ids.length > 0) await warnings.changedElsewhere(ids);
+    }),
     settings.changed(() => warnings.lookAtAll()),
   ],
   jobs: ({ warnings }) => [job('warn', '5s', (signal) => warnings.run(signal))],

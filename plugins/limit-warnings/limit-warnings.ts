@@ -57,7 +57,14 @@ export class LimitWarnings {
     const rows = await this.#db.query<{ clientId: number; kind: WarningKind }>(
       'SELECT client_id AS "clientId", kind FROM limit_warnings',
     );
+    this.#given.clear();
     for (const { clientId, kind } of rows) this.#given.add(keyOf(Number(clientId), kind));
+  }
+
+  /** Another panel of the database has changed these clients. */
+  async changedElsewhere(ids: readonly number[]): Promise<void> {
+    await this.#queue.run(() => this.start());
+    for (const id of ids) this.#due.add(id);
   }
 
   /** Looks at all clients once: at the start, after other settings, and where events were missed. */

@@ -17,6 +17,7 @@ import { BLOCKED, loginAttempted } from '../access/contract.js';
 import { Alarms } from '../alarms/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
+import { Panels } from '../cluster/contract.js';
 import { coreStateChanged, Engine } from '../engine/contract.js';
 import { Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
@@ -46,6 +47,7 @@ export default definePlugin({
     status: maybe(ServerStatus),
     alarms: maybe(Alarms),
     audit: maybe(AuditTrail),
+    panels: maybe(Panels),
   },
   settings: metricSettings,
   tables,

@@ -2,6 +2,7 @@
 import { type Clock, type Database, type LiveSettings, TimeSlice } from '../../kernel/index.js';
 import type { AlarmsApi } from '../alarms/contract.js';
 import type { ClientRow, ClientsApi } from '../clients/contract.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { InboundsApi, LocalInboundsApi } from '../inbounds/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
@@ -18,6 +19,7 @@ interface Needs {
   readonly localInbounds: LocalInboundsApi;
   readonly presence: PresenceApi;
   readonly alarms: AlarmsApi | undefined;
+  readonly panels?: PanelsApi | undefined;
 }
 const bytesOf = (
   label: string,
@@ -36,7 +38,26 @@ export class PanelMetrics {
   }
 
   list(): Metric[] {
-    return [...this.#core(), ...this.#sums(), ...this.#details()];
+    return [...this.#panels(), ...this.#core(), ...this.#sums(), ...this.#details()];
+  }
+
+  /** Each panel is scraped for itself: Prometheus tells them apart by `instance`. */
+  #panels(): Metric[] {
+    const { panels } = this.#needs;
+    return [
+      {
+        name: 'weir_panels',
+        help: 'Panels that live on this database, as this one sees it.',
+        type: 'gauge',
+        collect: () => [{ value: panels?.count ?? 1 }],
+      },
+      {
+        name: 'weir_panel_leads',
+        help: 'Whether this panel runs the jobs and the core.',
+        type: 'gauge',
+        collect: () => [{ value: Number(panels?.leads ?? true) }],
+      },
+    ];
   }
 
   #core(): Metric[] {

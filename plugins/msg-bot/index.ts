@@ -1,9 +1,10 @@
 // A bot in the messenger of the Bot API: admins manage clients, clients see what they used.
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { afterKernelLead, contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { WatchedStates } from '../alarms/contract.js';
 import { AuditTrail } from '../audit/contract.js';
 import { Backups } from '../backup/contract.js';
 import { afterClientSave, ClientEdits, Clients } from '../clients/contract.js';
+import { beforeLeadEnds, Panels } from '../cluster/contract.js';
 import { Devices } from '../devices/contract.js';
 import { Engine } from '../engine/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
@@ -43,6 +44,7 @@ export default definePlugin({
     backups: maybe(Backups),
     status: maybe(ServerStatus),
     audit: maybe(AuditTrail),
+    panels: maybe(Panels),
   },
   settings: botSettings,
   tables,
@@ -64,6 +66,8 @@ export default definePlugin({
   ],
   taps: ({ bot, owners, settings }) => [
     settings.changed(() => bot.apply()),
+    tap(afterKernelLead, () => bot.apply()),
+    tap(beforeLeadEnds, () => bot.stop()),
     tap(afterClientSave, ({ changes }) => owners.follow(changes)),
   ],
   routes: botRoutes,

@@ -1,6 +1,7 @@
 // The senders of all nodes, and what an edit says of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Log } from '../../kernel/index.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { NodesApi } from '../nodes/contract.js';
@@ -25,6 +26,7 @@ interface Needs {
   readonly log: Log;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly panels?: PanelsApi | undefined;
 }
 
 export class AllSenders implements UserServer {
@@ -32,8 +34,22 @@ export class AllSenders implements UserServer {
   readonly #byNode = new Map<number, NodeSender>();
   readonly #held = new Set<number>();
 
-  constructor({ nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal }: Needs) {
-    this.#needs = { nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal };
+  constructor(needs: Needs) {
+    const { nodes, inbounds, identity, records, values, protocols, meeting, log, clock, signal } = needs;
+    const { panels } = needs;
+    this.#needs = {
+      nodes,
+      inbounds,
+      identity,
+      records,
+      values,
+      protocols,
+      meeting,
+      log,
+      clock,
+      signal,
+      panels,
+    };
   }
 
   /** Nothing is sent to the node while `work` runs. */
@@ -76,11 +92,37 @@ export class AllSenders implements UserServer {
     return this.#of(nodeId).wake();
   }
 
+  /** Wakes the senders of nodes for which other panels have marked something. */
+  async wakeWaiting(): Promise<void> {
+    if (this.#sends && this.#needs.nodes.list().length > 0)
+      this.wake(await this.#needs.records.waitingNodes());
+  }
+
   stop(): void {
     for (const sender of this.#byNode.values()) sender.stop();
   }
 
+  /** Lets another panel send; resolves when no call is under way. */
+  async pass(): Promise<void> {
+    this.stop();
+    await Promise.all([...this.#byNode.values()].map((sender) => sender.settled()));
+  }
+
+  get #sends(): boolean {
+    return this.#needs.panels?.leads ?? true;
+  }
+
+  /** What is said of an edit that the panel which leads sends. */
+  #left(nodeIds: readonly number[]): Applied {
+    this.#needs.records.leave();
+    const [id] = nodeIds;
+    if (id === undefined) return DONE;
+    const node = this.#needs.nodes.get(id)?.name ?? `#${id}`;
+    return { pending: true, node, reason: 'another panel of this database sends it' };
+  }
+
   async #send(nodeIds: readonly number[]): Promise<Applied> {
+    if (!this.#sends) return this.#left(nodeIds);
     const late = new AbortController();
     const answers = await Promise.all(
       nodeIds.map(async (id): Promise<Applied> => {
@@ -113,6 +155,7 @@ export class AllSenders implements UserServer {
       isHeld: (id) => this.#held.has(id),
       protocols,
       meet: (id) => meeting.with(id),
+      sends: () => this.#sends,
       log,
       now: () => clock.now(),
       signal,

@@ -144,6 +144,20 @@ export class DesiredRecords {
     return rows.map(read);
   }
 
+  /** Nodes for which something waits, whichever panel has marked it. */
+  async waitingNodes(): Promise<readonly number[]> {
+    const rows = await this.#db.query<{ nodeId: number }>(
+      'SELECT DISTINCT node_id AS "nodeId" FROM node_sync_records WHERE is_pending = 1',
+    );
+    return rows.map(({ nodeId }) => Number(nodeId));
+  }
+
+  /** Another panel of the database sends what waits. */
+  leave(): void {
+    this.#dirty.clear();
+    this.#since.clear();
+  }
+
   /** Nodes for which something may wait. */
   get dirty(): readonly number[] {
     return [...this.#dirty.keys()];

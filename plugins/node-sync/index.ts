@@ -1,6 +1,16 @@
-import { contribute, definePlugin, job, maybe, provide, singleton, tap } from '../../kernel/index.js';
+import {
+  afterKernelLead,
+  contribute,
+  definePlugin,
+  job,
+  maybe,
+  provide,
+  singleton,
+  tap,
+} from '../../kernel/index.js';
 import { AddressReporters, ClientAddresses } from '../addresses/contract.js';
 import { ClientEdits, Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { beforeLeadEnds, inTime, othersWrote, Panels } from '../cluster/contract.js';
 import { Devices } from '../devices/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { duringFallbackSave, Fallbacks } from '../fallbacks/contract.js';
@@ -60,6 +70,7 @@ export default definePlugin({
     clientEdits: ClientEdits,
     fallbacks: maybe(Fallbacks),
     devices: maybe(Devices),
+    panels: maybe(Panels),
   },
   hooks: [desiredStateChanged],
   tables,
@@ -112,6 +123,7 @@ export default definePlugin({
     news,
     adoptions,
     selectedTags,
+    panels,
   }) => [
     tap(afterNodeSave, async ({ changes: saved }) => {
       for (const { before, after } of saved)
@@ -146,6 +158,13 @@ export default definePlugin({
     tap(desiredStateChanged, ({ nodeIds }) => senders.wake(nodeIds)),
     tap(desiredStateChanged, ({ nodeIds }) => selectedTags.follow(nodeIds)),
     tap(nodesFlipped, () => places.guidsLearnt()),
+    // Of several panels, one sends to nodes and asks them; the others learn of it what it has learnt.
+    tap(afterKernelLead, () => (panels?.number ? senders.wakeAll() : undefined)),
+    tap(othersWrote, async () => {
+      await places.guidsLearnt();
+      await senders.wakeWaiting();
+    }),
+    tap(beforeLeadEnds, () => inTime(senders.pass())),
     tap(nodesFlipped, ({ flips }) => {
       for (const { id, to } of flips)
         if (to === 'online') void synchroniser.reconcile(id);

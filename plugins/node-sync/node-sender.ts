@@ -47,6 +47,8 @@ interface Needs {
   readonly protocols: OtherProtocols;
   /** comes before the first call */
   readonly meet: (nodeId: number) => Promise<void>;
+  /** whether this panel sends: of several on one database, one does */
+  readonly sends?: () => boolean;
   readonly log: Log;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -75,21 +77,31 @@ export class NodeSender {
 
   /** Sends what waits, soon. Never rejects; resolves when nothing waits any more, or nothing can be sent. */
   wake(): Promise<void> {
-    this.#isDue = true;
     clearTimeout(this.#retry);
+    if (!this.#sends) return Promise.resolve();
+    this.#isDue = true;
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     return this.#running;
+  }
+
+  get #sends(): boolean {
+    return this.#needs.sends?.() ?? true;
   }
 
   stop(): void {
     clearTimeout(this.#retry);
   }
 
+  /** Resolves when no call is under way. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
   async #run(): Promise<void> {
-    while (this.#isDue && !this.#needs.signal.aborted) {
+    while (this.#isDue && this.#sends && !this.#needs.signal.aborted) {
       this.#isDue = false;
       try {
-        while (!this.#needs.signal.aborted && (await this.#portion()));
+        while (!this.#needs.signal.aborted && this.#sends && (await this.#portion()));
         this.#worked();
       } catch (error) {
         if (!this.#needs.signal.aborted) this.#failed(error);

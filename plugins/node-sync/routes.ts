@@ -1,4 +1,5 @@
 import { int, list, message, payload, type Route, route, shape, text } from '../../kernel/index.js';
+import { clusterErrors } from '../cluster/contract.js';
 import type { NodesApi } from '../nodes/contract.js';
 import type { DesiredRecords } from './desired-records.js';
 import { errors } from './errors.js';
@@ -64,8 +65,9 @@ export const routes = ({
       doc: 'Compares the node with what it should be, now, and sends what differs again.',
       params: OfNode,
       reply: message(),
-      errors: [errors.NO_NODE],
+      errors: [errors.NO_NODE, clusterErrors.NOT_LEADING],
       handle: async ({ params }) => {
+        synchroniser.requireLead();
         const differing = await synchroniser.reconcile(required(params.id));
         return differing === 0 ? 'nothing differs' : `${differing} records were sent again`;
       },

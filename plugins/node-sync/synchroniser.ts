@@ -7,6 +7,7 @@ import type { Adopter } from './adoption/adopter.js';
 import type { Meeting } from './adoption/meeting.js';
 import type { AdoptionStore } from './adoption/adoption-store.js';
 import type { AllSenders } from './all-senders.js';
+import { clusterErrors, type PanelsApi } from '../cluster/contract.js';
 import { Comparison } from './comparison.js';
 import type { NodeRecordsApi, RecordKey } from './contract.js';
 import type { DesiredRecords } from './desired-records.js';
@@ -49,6 +50,7 @@ export class Synchroniser implements NodeRecordsApi {
     number,
     { readonly at: number; readonly guid: string; readonly problem: string }
   >();
+  readonly #panels: PanelsApi | undefined;
   /** one comparison of a node at a time */
   readonly #queue = new KeyedQueue<number>();
   /** nodes that are compared now */
@@ -66,7 +68,9 @@ export class Synchroniser implements NodeRecordsApi {
     adopter: Adopter;
     meeting: Meeting;
     adoptions: AdoptionStore;
+    panels?: PanelsApi | undefined;
   }) {
+    this.#panels = needs.panels;
     this.#adopter = needs.adopter;
     this.#meeting = needs.meeting;
     this.#nodes = needs.nodes;
@@ -83,6 +87,11 @@ export class Synchroniser implements NodeRecordsApi {
       needs.adoptions,
       needs.protocols,
     );
+  }
+
+  /** Throws NOT_LEADING where another panel of the database keeps the nodes. */
+  requireLead(): void {
+    if (this.#panels?.leads === false) throw clusterErrors.NOT_LEADING();
   }
 
   /** Sends what waits, compares, and sends what differs. Never rejects; returns how many records differed. */
@@ -134,6 +143,7 @@ export class Synchroniser implements NodeRecordsApi {
 
   /** Other inbounds of a node are selected: they are adopted, or given back. */
   selectionChanged(changes: readonly NodeChange[]): void {
+    if (this.#panels?.leads === false) return;
     for (const { before, after } of changes) {
       const isSame =
         before?.inboundSyncMode === after?.inboundSyncMode &&

@@ -14,6 +14,7 @@ import { TokenKinds } from '../access/contract.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
+import { Panels } from '../cluster/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { Outgoing, OutgoingHosts } from '../outgoing/contract.js';
@@ -71,6 +72,7 @@ export default definePlugin({
     inbounds: maybe(Inbounds),
     clients: maybe(Clients),
     audit: maybe(AuditTrail),
+    panels: maybe(Panels),
   },
   hooks: [beforeNodeDelete, duringNodeSave, afterNodeSave, nodesFlipped],
   settings: nodeSettings,
@@ -146,5 +148,8 @@ export default definePlugin({
     await states.load();
     await centrals.start();
   },
-  stop: ({ states, store }) => states.flush((id) => store.find(id) !== undefined),
+  // Another panel knows better what it has asked.
+  stop: async ({ states, store, panels }) => {
+    if (panels?.leads !== false) await states.flush((id) => store.find(id) !== undefined);
+  },
 });

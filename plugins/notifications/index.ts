@@ -1,12 +1,13 @@
-import { definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { afterKernelLead, definePlugin, everywhere, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
+import { beforeLeadEnds, inTime, Panels } from '../cluster/contract.js';
 import { afterSettingsSave, beforeSettingsSave, Settings } from '../settings/contract.js';
 import { DeliveryLog } from './deliveries/delivery-log.js';
-import { DeliveryStore } from './deliveries/delivery-store.js';
+import { afterDeliveriesStored, DeliveryStore } from './deliveries/delivery-store.js';
 import { errors } from './errors.js';
 import { DeclaredEvents } from './events/declared-events.js';
 import { eventTaps } from './events/event-taps.js';
-import { afterDeliveriesStored, Notifier } from './notifier.js';
+import { Notifier } from './notifier.js';
 import { routes } from './routes.js';
 import { notificationSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
@@ -17,7 +18,7 @@ export default definePlugin({
   version: '0.2.0',
   api: 1,
   about: 'Sends notifications of the events of other plugins over the channels that other plugins add.',
-  uses: { panel: Settings, audit: maybe(AuditTrail) },
+  uses: { panel: Settings, audit: maybe(AuditTrail), panels: maybe(Panels) },
   settings: notificationSettings,
   hooks: [afterDeliveriesStored],
   tables,
@@ -29,9 +30,12 @@ export default definePlugin({
     notifier: singleton(Notifier),
     deliveryLog: singleton(DeliveryLog),
   },
-  taps: ({ notifier, events }) => [
+  taps: ({ notifier, events, panels }) => [
     ...eventTaps(events.entries, notifier),
     tap(afterDeliveriesStored, ({ deliveries }) => notifier.stored(deliveries)),
+    // What others have stored since this panel has started.
+    tap(afterKernelLead, () => (panels?.number ? notifier.lead() : undefined)),
+    tap(beforeLeadEnds, () => inTime(notifier.stop())),
     tap(afterSettingsSave, () => notifier.forgetWishes()),
     tap(beforeSettingsSave, ({ changes }) => {
       const { notificationEvents: names } = changes;
@@ -44,7 +48,7 @@ export default definePlugin({
   ],
   routes,
   jobs: ({ notifier, deliveryLog }) => [
-    job('deliver', '1s', () => notifier.tick()),
+    everywhere(job('deliver', '1s', () => notifier.tick())),
     job('prune', '1h', (signal) => deliveryLog.prune(signal)),
   ],
   start: ({ notifier }) => notifier.start(),

@@ -2,7 +2,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
-  after,
   type Clock,
   type Contributed,
   type LiveSettings,
@@ -21,17 +20,12 @@ import {
   type Severity,
 } from './contract.js';
 import { type Delivery, problemOf } from './deliveries/delivery.js';
-import type { DeliveryStore } from './deliveries/delivery-store.js';
+import { afterDeliveriesStored, type DeliveryStore } from './deliveries/delivery-store.js';
 import { boundedData, type DeclaredEvent, type DeclaredEvents } from './events/declared-events.js';
 import { FloodGuard, type Summary } from './flood/flood-guard.js';
 import { QuietKeys } from './flood/quiet-keys.js';
 import type { notificationSettings } from './settings.js';
 import type { Rendered, TextRenderer } from './texts/text-renderer.js';
-
-/** Deliveries were stored within a write of another plugin. */
-export const afterDeliveriesStored = after<{ readonly deliveries: readonly Delivery[] }>(
-  'notifications/afterDeliveriesStored',
-);
 
 export interface Outcome {
   readonly channel: string;
@@ -99,6 +93,12 @@ export class Notifier {
         inLog: waiting.get(caller.name) ?? 0,
       });
     });
+  }
+
+  /** This panel sends from now on; before, another one did. */
+  async lead(): Promise<void> {
+    const waiting = await this.#store.countWaiting();
+    for (const queue of this.queues) queue.begin(waiting.get(queue.caller.name) ?? 0);
   }
 
   /** Does what is due; called every second. */

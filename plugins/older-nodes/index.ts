@@ -1,5 +1,6 @@
-import { contribute, definePlugin, singleton, tap } from '../../kernel/index.js';
+import { afterKernelLead, contribute, definePlugin, maybe, singleton, tap } from '../../kernel/index.js';
 import { Clients, duringClientSave, ProgramUsers } from '../clients/contract.js';
+import { Panels } from '../cluster/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NodeProtocols, NodeRecords } from '../node-sync/contract.js';
 import { afterNodeSave, duringNodeSave, Nodes, StatusForms } from '../nodes/contract.js';
@@ -28,6 +29,7 @@ export default definePlugin({
     clients: Clients,
     users: ProgramUsers,
     identity: PanelIdentity,
+    panels: maybe(Panels),
   },
   tables,
   migrations,
@@ -50,7 +52,9 @@ export default definePlugin({
       'engine' in status || !('xray' in status) ? status : { ...status, engine: status['xray'] },
     ),
   ],
-  taps: ({ names, ledger, states, usage }) => [
+  taps: ({ names, ledger, states, usage, panels }) => [
+    // The panel that led before has given names since this one has started.
+    tap(afterKernelLead, () => (panels?.number ? names.load() : undefined)),
     tap(duringTrafficCount, (_, tx) => ledger.counted(tx)),
     tap(duringClientSave, ({ changes }, tx) =>
       ledger.clientsDeleted(

@@ -5,18 +5,21 @@ import {
   job,
   maybe,
   message,
+  optional,
   route,
   singleton,
   tap,
   Upgrades,
+  variable,
 } from '../../kernel/index.js';
 import { CallerRights } from '../access/contract.js';
 import { alarmChanged } from '../alarms/contract.js';
 import { afterClientSave, ClientTraffic, Clients } from '../clients/contract.js';
-import { coreStateChanged, Engine } from '../engine/contract.js';
+import { Panels } from '../cluster/contract.js';
+import { CoreShown, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, Inbounds } from '../inbounds/contract.js';
 import { ServerStatus } from '../server-status/contract.js';
-import { afterSettingsSave } from '../settings/contract.js';
+import { afterSettingsSave, PanelIdentity } from '../settings/contract.js';
 import {
   clientDepleted,
   clientRenewed,
@@ -35,6 +38,8 @@ import { addLiveTypes } from './live-types.js';
 import { OutboundBytesTaken } from './outbound-bytes.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { SocketIoEndpoint } from './socket-io-endpoint.js';
+import { redisUrl } from './redis-url.js';
+import { Relay } from './relay.js';
 import { Rights } from './rights.js';
 import { Stream } from './stream.js';
 import { trafficMessage } from './traffic-message.js';
@@ -44,7 +49,17 @@ export default definePlugin({
   version: '0.1.0',
   api: 1,
   about: 'Sends live updates to browsers over a WebSocket or socket.io.',
+  config: {
+    redis: variable(
+      'WEIR_REDIS',
+      optional(redisUrl),
+      'Redis or Valkey that panels on one database share, as redis://user:password@host:port: live messages reach the sockets of all of them',
+    ),
+  },
   uses: {
+    identity: PanelIdentity,
+    panels: maybe(Panels),
+    shownCore: maybe(CoreShown),
     engine: Engine,
     clients: Clients,
     inbounds: Inbounds,
@@ -55,6 +70,7 @@ export default definePlugin({
   },
   services: {
     stream: singleton(Stream),
+    relay: singleton(Relay),
     core: singleton(CoreWatch),
     invalidations: singleton(Invalidations),
     outboundBytes: singleton(OutboundBytesTaken),
@@ -75,9 +91,9 @@ export default definePlugin({
     }),
     tap(coreStateChanged, ({ to, reason }) => core.changed(to, reason)),
     tap(alarmChanged, ({ alarm }) => stream.sendEvent('notification', alarmNotice(alarm))),
-    tap(clientDepleted, () => invalidations.add('clients')),
-    tap(clientRenewed, () => invalidations.add('clients')),
-    tap(clientTrafficReset, () => invalidations.add('clients')),
+    tap(clientDepleted, () => invalidations.addOurs('clients')),
+    tap(clientRenewed, () => invalidations.addOurs('clients')),
+    tap(clientTrafficReset, () => invalidations.addOurs('clients')),
     tap(afterClientSave, () => invalidations.add('clients')),
     tap(afterInboundSave, () => invalidations.add('inbounds')),
     tap(afterSettingsSave, () => invalidations.add('settings')),
@@ -98,7 +114,7 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, core, invalidations, plain, connections }) => [
+  jobs: ({ stream, core, invalidations, plain, connections, relay }) => [
     everywhere(
       job('status', '2s', () => {
         core.look();
@@ -111,8 +127,13 @@ export default definePlugin({
       job('idle connections', '5s', () => {
         connections.cutIdle();
         stream.cutStuck();
+        relay.want();
       }),
     ),
   ],
-  start: (scope) => addLiveTypes(scope, scope.contributions(LiveTypes)),
+  start: (scope) => {
+    addLiveTypes(scope, scope.contributions(LiveTypes));
+    scope.relay.start();
+  },
+  stop: ({ relay }) => relay.stop(),
 });

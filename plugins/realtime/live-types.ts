@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contributed } from '../../kernel/index.js';
 import type { ClientsApi, ClientTrafficApi } from '../clients/contract.js';
-import type { EngineApi } from '../engine/contract.js';
+import type { CoreShownApi, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { ServerStatusApi } from '../server-status/contract.js';
 import type { PresenceApi } from '../traffic/contract.js';
@@ -16,6 +16,7 @@ interface Scope {
   readonly stream: Stream;
   readonly invalidations: Invalidations;
   readonly engine: EngineApi;
+  readonly shownCore?: CoreShownApi | undefined;
   readonly clients: ClientsApi;
   readonly inbounds: InboundsApi;
   readonly presence: PresenceApi;
@@ -51,12 +52,12 @@ async function inTime(
 }
 
 export function addLiveTypes(
-  { stream, invalidations, engine, status, ...needs }: Scope,
+  { stream, invalidations, engine, shownCore = engine, status, ...needs }: Scope,
   added: readonly Contributed<LiveType>[],
 ): void {
   if (status) stream.addSnapshot('status', () => status.status());
   stream.addSnapshot('engine_state', () => {
-    const { state, errorMsg } = engine.status();
+    const { state, errorMsg } = shownCore.status();
     return { state, errorMsg };
   });
   stream.addSnapshot('traffic', () => onlineNow(needs));
@@ -70,7 +71,7 @@ export function addLiveTypes(
       send: (payload) => (isEvent ? stream.sendEvent(type, payload) : stream.send(type, payload)),
       invalidate: (resource: unknown) => {
         if (typeof resource !== 'string') throw new TypeError('the name of a resource is text');
-        invalidations.add(resource);
+        invalidations.addOurs(resource);
       },
     };
     try {

@@ -10,6 +10,13 @@ const LARGEST_FRAME = 4 * MIB;
 /** Readers that come within this time get the same snapshot, as long as nothing was sent meanwhile: after a restart of the panel all come at once. */
 const SHARED_MS = 500;
 
+/** Brings messages to the readers of other panels. */
+export interface StreamRelay {
+  readonly isWanted: boolean;
+  want(): void;
+  publish(kind: 'state' | 'event' | 'invalidate', type: string, body: string): void;
+}
+
 interface Snapshot {
   readonly seq: number;
   /** monotonic ms */
@@ -25,6 +32,8 @@ export class Stream {
   /** the last snapshots, by the types that are in them */
   readonly #shared = new Map<string, Snapshot>();
   #seq = 0;
+  /** where several panels share a database, and a Redis */
+  relay: StreamRelay | undefined;
 
   constructor({ log, clock }: { log: Log; clock: Clock }) {
     this.#log = log;
@@ -41,10 +50,12 @@ export class Stream {
   }
 
   async join(reader: Reader): Promise<void> {
+    const isFirst = this.#readers.size === 0;
     // Without readers nothing was sent, so an unchanged number says nothing.
-    if (this.#readers.size === 0) this.#shared.clear();
+    if (isFirst) this.#shared.clear();
     const queue = new ReaderQueue(reader);
     this.#readers.set(reader, queue);
+    if (isFirst) this.relay?.want();
     const types = [...this.#snapshots.keys()].filter((type) => reader.mayRead(type));
     const snapshot = await this.#current(types);
     if (this.#readers.get(reader) === queue) queue.open(snapshot);
@@ -92,17 +103,38 @@ export class Stream {
 
   /** Sends a state to all readers: a newer message replaces this one at a reader that is slow. A function is called for the payload only if there are readers. */
   send(type: string, payload: unknown): void {
-    if (this.#readers.size > 0) this.#tell(type, json(payload), type);
+    this.#send('state', type, payload);
   }
 
   /** As `send`, for what no newer message repeats. */
   sendEvent(type: string, payload: unknown): void {
-    if (this.#readers.size > 0) this.#tell(type, json(payload), undefined);
+    this.#send('event', type, payload);
   }
 
-  /** Tells all readers that their copy of this resource is out of date. */
-  invalidate(resource: string): void {
+  #send(kind: 'state' | 'event', type: string, payload: unknown): void {
+    const isRelayed = this.relay?.isWanted ?? false;
+    if (this.#readers.size === 0 && !isRelayed) return;
+    const body = json(payload);
+    if (this.#readers.size > 0) this.#tell(type, body, kind === 'state' ? type : undefined);
+    if (isRelayed) this.relay?.publish(kind, type, body);
+  }
+
+  /** Whether somebody waits for messages, here or at another panel. */
+  get isRead(): boolean {
+    return this.#readers.size > 0 || (this.relay?.isWanted ?? false);
+  }
+
+  /** Tells all readers that their copy of this resource is out of date; `isOurs`: also those of other panels, which do not know. */
+  invalidate(resource: string, isOurs = false): void {
+    if (isOurs && this.relay?.isWanted) this.relay.publish('invalidate', resource, 'null');
     if (this.#readers.size > 0) this.#tell('invalidate', json({ type: resource }), `invalidate ${resource}`);
+  }
+
+  /** A message of another panel, whose payload is JSON. */
+  relayed(kind: 'state' | 'event' | 'invalidate', type: string, body: string): void {
+    if (this.#readers.size === 0) return;
+    if (kind === 'invalidate') this.invalidate(type);
+    else this.#tell(type, body, kind === 'state' ? type : undefined);
   }
 
   /** Sends the current snapshot to all readers. */

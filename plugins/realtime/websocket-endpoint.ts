@@ -9,9 +9,10 @@ import type { Stream } from './stream.js';
 
 /** Messages from readers are ignored, so they may be small only. */
 export const LONGEST_INCOMING = 4096;
-const GOING_AWAY = 1001;
+/** the code of a service that restarts: come back, perhaps to another panel */
+const SERVICE_RESTART = 1012;
 /** Close codes of applications begin at 4000; the HTTP status is added. */
-const closeCode = (status: number): number => (status < 500 ? 4000 + status : GOING_AWAY);
+const closeCode = (status: number): number => (status < 500 ? 4000 + status : SERVICE_RESTART);
 
 export class WebSocketEndpoint {
   readonly #stream: Stream;

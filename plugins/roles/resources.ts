@@ -35,7 +35,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   nodes: { about: 'Other panels that this one manages.', plugins: ['nodes', 'node-sync'] },
   server: {
     about: 'The machine and the panel: load, alarms, jobs, plugins, versions.',
-    plugins: ['server-status', 'system', 'alarms', 'updates'],
+    plugins: ['server-status', 'system', 'alarms', 'updates', 'cluster'],
   },
   logs: {
     about: 'The logs of the panel and of the core, with the connections of clients.',

@@ -10,7 +10,7 @@ import {
   singleton,
   text,
 } from '../../kernel/index.js';
-import { Engine } from '../engine/contract.js';
+import { CoreShown, Engine } from '../engine/contract.js';
 import { LocalInbounds } from '../inbounds/contract.js';
 import { PanelIdentity, PanelListener } from '../settings/contract.js';
 import { RunningSidecars } from '../sidecars/contract.js';
@@ -35,6 +35,7 @@ export default definePlugin({
   about: 'Shows the status of the machine and the core.',
   uses: {
     engine: Engine,
+    core: maybe(CoreShown),
     inbounds: maybe(LocalInbounds),
     identity: PanelIdentity,
     series: maybe(TimeSeries),

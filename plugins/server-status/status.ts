@@ -1,6 +1,6 @@
 // Status of machine, core and panel in one reply.
 import { bool, type Clock, int, list, num, oneOf, shape, type Static, text } from '../../kernel/index.js';
-import type { EngineApi } from '../engine/contract.js';
+import type { CoreShownApi, EngineApi } from '../engine/contract.js';
 import type { LocalInboundsApi } from '../inbounds/contract.js';
 import type { PanelIdentityApi } from '../settings/contract.js';
 import type { RunningSidecarsApi } from '../sidecars/contract.js';
@@ -61,7 +61,7 @@ const threads = async (): Promise<number> =>
 
 export class StatusReport implements ServerStatusApi {
   readonly #machine: Machine;
-  readonly #engine: EngineApi;
+  readonly #engine: CoreShownApi;
   readonly #inbounds: LocalInboundsApi | undefined;
   readonly #sidecars: RunningSidecarsApi | undefined;
   readonly #identity: PanelIdentityApi;
@@ -70,13 +70,14 @@ export class StatusReport implements ServerStatusApi {
   constructor(parts: {
     machine: Machine;
     engine: EngineApi;
+    core?: CoreShownApi | undefined;
     inbounds: LocalInboundsApi | undefined;
     sidecars: RunningSidecarsApi | undefined;
     identity: PanelIdentityApi;
     clock: Clock;
   }) {
     this.#machine = parts.machine;
-    this.#engine = parts.engine;
+    this.#engine = parts.core ?? parts.engine;
     this.#inbounds = parts.inbounds;
     this.#sidecars = parts.sidecars;
     this.#identity = parts.identity;

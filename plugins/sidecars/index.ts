@@ -14,6 +14,7 @@ import {
   variable,
   withDefault,
 } from '../../kernel/index.js';
+import { beforeLeadEnds, inTime } from '../cluster/contract.js';
 import { ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { afterInboundSave, LocalInbounds } from '../inbounds/contract.js';
@@ -66,6 +67,7 @@ export default definePlugin({
     tap(kernelReady, () => runners.removeLeft()),
     tap(afterPluginStart, () => runners.open(false)),
     tap(afterInboundSave, ({ changes }) => runners.inboundsChanged(changes)),
+    tap(beforeLeadEnds, () => inTime(runners.close(false))),
     tap(beforeKernelStop, ({ again }) => runners.close(again === true)),
   ],
   routes,

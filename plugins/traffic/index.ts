@@ -1,5 +1,4 @@
 import {
-  Cluster,
   contribute,
   definePlugin,
   everywhere,
@@ -19,7 +18,7 @@ import {
   PresenceSources,
   WithheldUsers,
 } from '../clients/contract.js';
-import { Membership } from '../cluster/contract.js';
+import { Panels, SharedFigures } from '../cluster/contract.js';
 import { beforeCoreStop, beforeCountersGo, coreStateChanged, Engine } from '../engine/contract.js';
 import { afterInboundSave, InboundLimits, Inbounds, LocalInbounds } from '../inbounds/contract.js';
 import { Invariants } from '../invariants/contract.js';
@@ -53,6 +52,7 @@ import { Preview } from './preview.js';
 import { ReadingJournal } from './reading-journal.js';
 import { ReportedPresence } from './reported-presence.js';
 import { routes } from './routes.js';
+import { ShownPresence } from './shown-presence.js';
 import { SourceReader } from './source-reader.js';
 import { StreamBaselines } from './stream-baselines.js';
 import { migrations, tables } from './tables.js';
@@ -76,8 +76,7 @@ export default definePlugin({
     limits: InboundLimits,
     settings: Settings,
     identity: PanelIdentity,
-    membership: maybe(Membership),
-    cluster: maybe(Cluster),
+    panels: maybe(Panels),
   },
   hooks: [
     trafficDeltas,
@@ -100,6 +99,7 @@ export default definePlugin({
     sources: singleton(SourceReader),
     reported: singleton(ReportedPresence),
     online: singleton(OnlineClients),
+    presence: singleton(ShownPresence),
     watch: singleton(InboundWatch),
     clientLimits: singleton(ClientLimits),
     clientWatch: singleton(ClientWatch),
@@ -109,15 +109,16 @@ export default definePlugin({
     poll: singleton(Poll),
     preview: singleton(Preview),
   },
-  provides: ({ online, poll }) => [
-    provide(Presence, online),
+  provides: ({ presence, poll }) => [
+    provide(Presence, presence),
     provide(Counting, {
       count: () => poll.run(),
       last: (source, readings) => poll.lastOf(source, readings),
     }),
   ],
-  contributes: ({ online, baselines, streamBaselines, ownCore, engine }) => [
-    contribute(PresenceSources, online),
+  contributes: ({ presence, baselines, streamBaselines, ownCore, engine }) => [
+    contribute(PresenceSources, presence),
+    contribute(SharedFigures, presence),
     contribute(Invariants, readingsFollow({ baselines, streams: streamBaselines, ownCore, engine })),
     contribute(NotifiedEvents, depletedClients),
     contribute(NotifiedEvents, depletedInbounds),

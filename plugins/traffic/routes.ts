@@ -3,18 +3,18 @@ import type { ClientsApi } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { errors } from './errors.js';
 import { namesByGuid } from './names-by-guid.js';
-import type { OnlineClients } from './online.js';
+import type { PresenceApi } from './contract.js';
 import { MOST_DAYS_AHEAD, type Preview, PreviewReply } from './preview.js';
 
 interface Needs {
-  readonly online: OnlineClients;
+  readonly presence: PresenceApi;
   readonly clients: ClientsApi;
   readonly inbounds: InboundsApi;
   readonly preview: Preview;
 }
 
-const onlineEmails = ({ online, clients }: Needs): string[] =>
-  online.online().flatMap((id) => clients.byId(id)?.email ?? []);
+const onlineEmails = ({ presence, clients }: Needs): string[] =>
+  presence.online().flatMap((id) => clients.byId(id)?.email ?? []);
 
 async function lastOnline({ clients }: Needs): Promise<Record<string, number>> {
   // Without a prototype: an email may be called like one of its keys.
@@ -43,7 +43,7 @@ export const routes = (needs: Needs): Route[] => [
     name: 'clients.onlineByGuid',
     doc: 'The emails of `onlines`, by the guid of the panel that serves the clients.',
     reply: payload(mapOf(list(text()))),
-    handle: () => namesByGuid(needs.online.onlineByGuid(), (id) => needs.clients.byId(id)?.email),
+    handle: () => namesByGuid(needs.presence.onlineByGuid(), (id) => needs.clients.byId(id)?.email),
   }),
   route({
     method: 'POST',
@@ -51,7 +51,7 @@ export const routes = (needs: Needs): Route[] => [
     name: 'clients.activeInbounds',
     doc: 'Tags of the inbounds that moved bytes within the last 20 seconds, by the guid of the panel that runs them.',
     reply: payload(mapOf(list(text()))),
-    handle: () => namesByGuid(needs.online.activeInboundsByGuid(), (id) => needs.inbounds.get(id)?.tag),
+    handle: () => namesByGuid(needs.presence.activeInboundsByGuid(), (id) => needs.inbounds.get(id)?.tag),
   }),
   route({
     method: 'POST',

@@ -22,6 +22,8 @@ const PROGRAM = [
   'panel/PanelListener',
   'panel/PanelLog',
   'panel/SharedClock',
+  'panel/PanelLeaving',
+  'panel/OldestBeside',
 ];
 const FOUNDATIONS = ['settings/SettingsSource', 'idempotency/Replays', 'access/Permits', 'cluster/Cluster'];
 

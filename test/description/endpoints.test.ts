@@ -20,7 +20,7 @@ const COUNT = 186;
 
 /** Of ours alone, beside everything below /panel/api/x/ and /panel/x/, the web page, and what plugins call by their own name. */
 const OWN =
-  /^\/panel\/api\/(?:(?:x|access|system|notifications)\/|engine\/plan$|backuptotgbot$|setting\/(?:remoteTexts|subscriptionPreview)$)|^\/panel\/x\/|^\/(?:healthz|metrics|panel|panel\/\{\}|panel\/plugin-pages\/\{\})?$/;
+  /^\/panel\/api\/(?:(?:x|access|system|notifications)\/|engine\/plan$|backuptotgbot$|setting\/(?:remoteTexts|subscriptionPreview)$)|^\/panel\/x\/|^\/(?:healthz|readyz|metrics|panel|panel\/\{\}|panel\/plugin-pages\/\{\})?$/;
 const AT = '/panel/api/server';
 const FORMS = [
   ...['updatePanel', 'setUpdateChannel', 'logs/{count}', 'enginelogs/{count}', 'amneziawglogs/{count}'],

@@ -44,10 +44,20 @@ onServer(
     await b.get('/panel/api/clients/del/ada', { body: {} });
     await a.until(async () => !(await inCore(a.dataDirectory)), 'and not after its deletion');
     const eve = await b.addClient('eve', [inbound]);
-    await a.kill('SIGTERM');
+    const before = await a.corePid();
+    await a.kill('SIGKILL');
     await b.until(
       async () => (await clientsOfCore(b.dataDirectory, tag)).includes(eve.id),
       'the core of the new leader has the clients',
+      60_000,
+    );
+    t.is(await a.corePid(), before, 'the core outlives its panel');
+    const back = await panels.start('a', core, { dataDirectory: a.dataDirectory });
+    await back.until(async () => (await back.corePid()) === undefined, 'but not beside the one of another');
+    await b.kill('SIGTERM');
+    await back.until(
+      async () => (await clientsOfCore(back.dataDirectory, tag)).includes(eve.id),
+      'and its panel has a core again when it leads',
       60_000,
     );
   },

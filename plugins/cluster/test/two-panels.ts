@@ -28,10 +28,14 @@ export class Panels {
   }
 
   /** Starts one more panel. */
-  async start(name: string, env: Record<string, string> = {}, dataDirectory?: string): Promise<PanelProcess> {
+  async start(
+    name: string,
+    env: Record<string, string> = {},
+    { dataDirectory, entry = ENTRY }: { readonly dataDirectory?: string; readonly entry?: string } = {},
+  ): Promise<PanelProcess> {
     const panel = await PanelProcess.start({
       ...(dataDirectory !== undefined && { dataDirectory }),
-      entry: ENTRY,
+      entry,
       env: {
         WEIR_DATABASE_URL: this.url,
         WEIR_CLUSTER: name,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LiveSettings, Log } from '../../../kernel/index.js';
+import type { PanelsApi } from '../../cluster/contract.js';
 import type { OutgoingAccess, OutgoingApi, OutgoingFetch } from '../../outgoing/contract.js';
 import { BotApi, PUBLIC_SERVER } from '../api/bot-api.js';
 import { type BotFailure, failureAround } from '../api/failure.js';
@@ -18,6 +19,7 @@ import { PATH, secretsOf } from './webhook.js';
 /** A token that was not accepted may be accepted later: by a server that had lost it. */
 const REFUSED_MS = 10 * 60_000;
 const STOP_MS = 2_000;
+const ELSEWHERE = 'another panel of this database runs the bot';
 const COMMANDS = {
   start: 'cmdStart',
   usage: 'cmdUsage',
@@ -48,6 +50,7 @@ interface Needs {
   readonly log: Log;
   /** aborts when the panel begins to stop */
   readonly signal: AbortSignal;
+  readonly panels?: PanelsApi | undefined;
 }
 
 export class Bot {
@@ -64,8 +67,8 @@ export class Bot {
   #state: BotState = 'off';
   #failure: BotFailure | undefined;
 
-  constructor({ settings, outgoing, updates, inbox, log, signal }: Needs) {
-    this.#needs = { settings, outgoing, updates, inbox, log, signal };
+  constructor({ settings, outgoing, updates, inbox, log, signal, panels }: Needs) {
+    this.#needs = { settings, outgoing, updates, inbox, log, signal, panels };
     this.#fetch = outgoing.for(this.access);
   }
 
@@ -80,7 +83,7 @@ export class Bot {
     return {
       state: this.#state,
       username: this.#session?.username ?? '',
-      problem: this.#failure?.message ?? '',
+      problem: this.#isElsewhere ? ELSEWHERE : (this.#failure?.message ?? ''),
       byWebhook: this.#needs.settings.read().msgBotWebhook !== '',
     };
   }
@@ -97,11 +100,16 @@ export class Bot {
     return this.#session && msgBotWebhook !== '' ? secretsOf(msgBotToken) : undefined;
   }
 
-  /** Connects with the current settings, if they are others than before. Returns at once. */
+  /** The Bot API gives updates to one caller only. */
+  get #isElsewhere(): boolean {
+    return this.#needs.panels?.leads === false;
+  }
+
+  /** Connects with the current settings, if they are others than before, unless another panel does. Returns at once. */
   apply(): void {
     const { msgBotEnable, msgBotToken, msgBotProxy, msgBotApiServer, msgBotWebhook, msgBotLang } =
       this.#needs.settings.read();
-    const isOn = msgBotEnable && msgBotToken !== '';
+    const isOn = msgBotEnable && msgBotToken !== '' && !this.#isElsewhere;
     const parts = [msgBotToken, msgBotProxy, msgBotApiServer, msgBotWebhook, msgBotLang];
     const key = isOn ? JSON.stringify(parts) : '';
     if (key === this.#key) return;

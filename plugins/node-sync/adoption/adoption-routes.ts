@@ -10,6 +10,7 @@ import {
   shape,
   text,
 } from '../../../kernel/index.js';
+import { clusterErrors } from '../../cluster/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
 import { NodeCallError, type NodesApi } from '../../nodes/contract.js';
 import { errors } from '../errors.js';
@@ -96,8 +97,9 @@ export const adoptionRoutes = ({
       doc: 'Looks at all that the node has now, also at clients that were left, and adopts what is selected.',
       params: OfNode,
       reply: message(),
-      errors: [errors.NO_NODE, errors.NO_ANSWER, errors.OTHER_KIND],
+      errors: [errors.NO_NODE, errors.NO_ANSWER, errors.OTHER_KIND, clusterErrors.NOT_LEADING],
       handle: async ({ params }) => {
+        synchroniser.requireLead();
         const { id } = required(params.id);
         await synchroniser.adopt(id).catch((error: unknown) => {
           const isOfNode = error instanceof NodeCallError || error instanceof UnreadableReply;
@@ -119,8 +121,9 @@ export const adoptionRoutes = ({
       params: OfNode,
       body: shape({ inboundIds: list(int().min(1)).max(1_000) }).example({ inboundIds: [1] }),
       reply: message(),
-      errors: [errors.NO_NODE, errors.NOT_THERE, errors.ALL_MODE],
+      errors: [errors.NO_NODE, errors.NOT_THERE, errors.ALL_MODE, clusterErrors.NOT_LEADING],
       handle: async ({ params, body, who }) => {
+        synchroniser.requireLead();
         const { id, inboundSyncMode } = required(params.id);
         if (inboundSyncMode === 'all') throw errors.ALL_MODE(undefined, { path: 'id' });
         for (const [i, inboundId] of body.inboundIds.entries())

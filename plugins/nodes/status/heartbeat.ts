@@ -1,5 +1,6 @@
 // Asks every enabled node for its status, every 4.5 seconds, 32 at once.
 import { type Clock, type Hooks, type LiveSettings, TimeSlice } from '../../../kernel/index.js';
+import type { PanelsApi } from '../../cluster/contract.js';
 import { type NodeFlip, nodesFlipped } from '../contract.js';
 import type { NodeRow, NodeTarget } from '../model.js';
 import type { NodeLive } from '../node-live.js';
@@ -27,14 +28,16 @@ interface Needs {
   readonly hooks: Hooks;
   readonly clock: Clock;
   readonly settings: LiveSettings<typeof nodeSettings>;
+  readonly panels?: PanelsApi | undefined;
 }
 
 export class Heartbeat {
   readonly #needs: Needs;
   #round = 0;
 
-  constructor({ store, states, prober, descendants, history, live, hooks, clock, settings }: Needs) {
-    this.#needs = { store, states, prober, descendants, history, live, hooks, clock, settings };
+  constructor(needs: Needs) {
+    const { store, states, prober, descendants, history, live, hooks, clock, settings, panels } = needs;
+    this.#needs = { store, states, prober, descendants, history, live, hooks, clock, settings, panels };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -109,7 +112,9 @@ export class Heartbeat {
   }
 
   async #tell(flips: readonly NodeFlip[], turns: boolean): Promise<void> {
-    const { store, states, hooks, clock } = this.#needs;
+    const { store, states, hooks, clock, panels } = this.#needs;
+    // The panel that leads finds it with its next heartbeat, and tells what follows from it once.
+    if (panels?.leads === false) return;
     if (turns) await states.flush((id) => store.find(id) !== undefined);
     if (flips.length > 0) hooks.emit(nodesFlipped, { at: clock.now(), flips });
   }

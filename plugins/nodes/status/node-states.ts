@@ -1,5 +1,5 @@
 // The states of all nodes: in memory, written when a status changes and once a minute.
-import type { Database, Log, Tx } from '../../../kernel/index.js';
+import type { Database, Log, Projection, Tx } from '../../../kernel/index.js';
 import type { NodeFlip } from '../contract.js';
 import type { NodeRow } from '../model.js';
 import type { NodeTables } from '../tables.js';
@@ -7,14 +7,23 @@ import { afterBeat, type Beat, isTurn, NO_STATE, type NodeState, type StoredStat
 
 const storedOf = ({ failures: _, ...state }: NodeState): StoredState => state;
 
+type Written = readonly (readonly [id: number, state: StoredState])[];
+
 export class NodeStates {
   readonly #db: Database;
   readonly #rows: NodeTables['states'];
   readonly #log: Log;
   readonly #states = new Map<number, NodeState>();
   readonly #unwritten = new Set<number>();
+  /** Follows what the panel that asks the nodes has written, where there are several. */
+  readonly #written: Projection<object, Written>;
+  readonly #own = new WeakSet<Written>();
 
   constructor({ db, tables, log }: { db: Database; tables: NodeTables; log: Log }) {
+    this.#written = db.projection<object, Written>({
+      load: async () => ({}),
+      apply: (_, written) => this.#follow(written),
+    });
     this.#db = db;
     this.#rows = tables.states;
     this.#log = log;
@@ -56,21 +65,29 @@ export class NodeStates {
     this.#unwritten.add(id);
   }
 
+  #follow(written: Written): void {
+    if (this.#own.has(written)) return;
+    for (const [id, state] of written) this.#states.set(id, { ...NO_STATE, ...state });
+  }
+
   /** Writes what has changed. What fails is written by the next call. */
   async flush(exists: (id: number) => boolean): Promise<void> {
     const ids = [...this.#unwritten].filter(exists);
     this.#unwritten.clear();
     if (ids.length === 0) return;
-    const rows = JSON.stringify(ids.map((id) => [id, JSON.stringify(storedOf(this.of(id)))]));
+    const written: Written = ids.map((id) => [id, storedOf(this.of(id))] as const);
+    this.#own.add(written);
+    const rows = JSON.stringify(written.map(([id, state]) => [id, JSON.stringify(state)]));
     try {
-      await this.#db.write((tx) =>
-        tx.run(
+      await this.#db.write(async (tx) => {
+        await tx.run(
           `INSERT INTO node_states (node_id, state)
            SELECT j.id, j.state FROM ${tx.sql.rows({ id: 'integer', state: 'text' })} AS j WHERE 1 = 1
            ${tx.sql.onConflict('node_id', `state = ${tx.sql.incoming('state')}`)}`,
           { rows },
-        ),
-      );
+        );
+        tx.apply(this.#written, written);
+      });
     } catch (error) {
       for (const id of ids) this.#unwritten.add(id);
       this.#log.warn('the states of nodes are not written; trying again within a minute', { error });

@@ -66,6 +66,10 @@ export class ChannelQueue {
 
   /** Queues a delivery and returns at once. `isStored`: it is in the log already. */
   push(delivery: Delivery, isStored = false): void {
+    if (!this.#store.sends) {
+      if (!isStored) this.#store.hand(delivery);
+      return;
+    }
     // It may have been read from the log since its write ended.
     if (this.get(delivery.id)) return;
     if (this.isFullFor(delivery)) this.#drop(delivery);
@@ -113,7 +117,7 @@ export class ChannelQueue {
 
   /** Lets the queue go on, if it is not at work: called for what is new, and every second for what is due. */
   kick(): void {
-    if (this.#stop.aborted || (this.#waiting.length === 0 && !this.#hasMore)) return;
+    if (this.#stop.aborted || !this.#store.sends || (this.#waiting.length === 0 && !this.#hasMore)) return;
     this.#draining ??= this.#drain()
       .catch((error: unknown) =>
         this.#log.error('the queue of a channel failed; it goes on with the next second', {
@@ -126,13 +130,20 @@ export class ChannelQueue {
       });
   }
 
+  /** This panel sends from now on: `inLog` wait in the log, where other panels have left them. */
+  begin(inLog: number): void {
+    this.#inLog = inLog;
+    this.#hasMore = inLog > 0;
+    this.kick();
+  }
+
   /** Resolves when no attempt is under way. */
   async settled(): Promise<void> {
     await this.#draining;
   }
 
   async #drain(): Promise<void> {
-    while (!this.#stop.aborted) {
+    while (!this.#stop.aborted && this.#store.sends) {
       await this.#refill();
       const now = this.#clock.now();
       this.#giveUpOld(now);

@@ -13,7 +13,7 @@ import { errors } from '../errors.js';
 import type { Notifier } from '../notifier.js';
 import type { notificationSettings } from '../settings.js';
 import type { DeliveryState } from './delivery.js';
-import type { DeliveryStore } from './delivery-store.js';
+import { afterDeliveriesStored, type DeliveryStore } from './delivery-store.js';
 
 const DAY_MS = 86_400_000;
 /** Entries that one write removes: MariaDB reads the whole table for a list of 1,000 or more. */
@@ -133,6 +133,8 @@ export class DeliveryLog {
           after: { state: 'waiting', attempts: 0 },
         },
       ]);
+      // Of several panels, one sends.
+      if (!this.#store.sends) tx.after(afterDeliveriesStored, { deliveries: [delivery] });
     });
     its.push(delivery, true);
   }

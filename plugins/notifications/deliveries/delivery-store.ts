@@ -1,7 +1,13 @@
 // The delivery log: what is on its way is read again at the start, what is over stays for a while.
-import { type Database, type Log, messageOf, storageFailure, type Tx } from '../../../kernel/index.js';
+import { after, type Database, type Log, messageOf, storageFailure, type Tx } from '../../../kernel/index.js';
+import type { PanelsApi } from '../../cluster/contract.js';
 import type { Notification } from '../contract.js';
 import type { Delivery, DeliveryState } from './delivery.js';
+
+/** Deliveries were stored within a write: of another plugin, or of a panel that leaves them to another one. */
+export const afterDeliveriesStored = after<{ readonly deliveries: readonly Delivery[] }>(
+  'notifications/afterDeliveriesStored',
+);
 
 const COLUMNS = {
   id: 'integer',
@@ -27,6 +33,8 @@ const NAMES = Object.keys(COLUMNS).join(', ');
 /** They change after the row was written. */
 const CHANGING = ['state', 'attempts', 'queued_at', 'attempted_at', 'problem'] as const;
 const ROWS = 250;
+/** One id of each panel in a millisecond. */
+const PANELS = 1_024;
 /** While the database fails, further ones are in the queue only, and come into the log with their next attempt. */
 const MOST_UNWRITTEN = 5_000;
 
@@ -55,14 +63,23 @@ export class DeliveryStore {
   readonly #db: Database;
   readonly #log: Log;
   readonly #unwritten = new Map<number, Delivery>();
+  /** ids of those that the panel which leads sends */
+  readonly #handed = new Set<number>();
+  readonly #panels: PanelsApi | undefined;
   #writing: Promise<void> | undefined;
   #nextId = 1;
   /** Whether the last write failed: then what is not in memory is lost. */
   isFailing = false;
 
-  constructor({ db, log }: { db: Database; log: Log }) {
+  constructor({ db, log, panels }: { db: Database; log: Log; panels?: PanelsApi | undefined }) {
     this.#db = db;
     this.#log = log;
+    this.#panels = panels;
+  }
+
+  /** Whether this panel sends what is stored. */
+  get sends(): boolean {
+    return this.#panels?.leads ?? true;
   }
 
   async start(): Promise<void> {
@@ -72,8 +89,21 @@ export class DeliveryStore {
     this.#nextId = Number(row?.last ?? 0) + 1;
   }
 
+  /** Greater than those of before; no other panel gives the same. */
   newId(): number {
+    const { number = 0 } = this.#panels ?? {};
+    // By the time: what others have given meanwhile is not known here.
+    if (number > 0) {
+      const moment = Math.max(Math.ceil(this.#nextId / PANELS), Date.now());
+      this.#nextId = moment * PANELS + number;
+    }
     return this.#nextId++;
+  }
+
+  /** Writes it for the panel that sends it. */
+  hand(delivery: Delivery): void {
+    if (delivery.state === 'waiting') this.#handed.add(delivery.id);
+    this.save(delivery);
   }
 
   /** Writes its present state soon, together with others. */
@@ -100,7 +130,12 @@ export class DeliveryStore {
       const batch = [...this.#unwritten.values()].slice(0, ROWS);
       for (const { id } of batch) this.#unwritten.delete(id);
       try {
-        await this.#db.write((tx) => this.insert(tx, batch));
+        await this.#db.write(async (tx) => {
+          await this.insert(tx, batch);
+          const handed = batch.filter(({ id }) => this.#handed.has(id));
+          if (handed.length > 0) tx.after(afterDeliveriesStored, { deliveries: handed });
+        });
+        for (const { id } of batch) this.#handed.delete(id);
         this.isFailing = false;
       } catch (error) {
         // What changed meanwhile is newer.

@@ -34,6 +34,7 @@ function queueOf(inLog = 0, fails: (id: number) => boolean = () => false) {
   const log = new Map<number, Delivery>();
   const store = {
     isFailing: false,
+    sends: true,
     save: (delivery: Delivery) => void log.set(delivery.id, { ...delivery }),
     flush: async () => undefined,
     waiting: async (_: string, limit: number) =>

@@ -9,7 +9,7 @@ import { MOST_CONNECTIONS } from '../connections.js';
 import { Listener } from './listener.js';
 
 const ENDPOINTS = [
-  { endpoint: 'plain', listen: Listener.plain, ended: 4401, stopped: 1001 },
+  { endpoint: 'plain', listen: Listener.plain, ended: 4401, stopped: 1012 },
   { endpoint: 'socket.io', listen: Listener.io, ended: 'io server disconnect', stopped: 'transport close' },
 ] as const;
 
