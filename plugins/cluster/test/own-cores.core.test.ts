@@ -87,7 +87,7 @@ onServer('a panel is killed, another leads, and the core that it left goes on wi
   await a.kill('SIGKILL');
   came += await downloads(user, 12, MIB);
   await b.until(() => leads(b), 'the other panel leads', 60_000);
-  const again = await panels.start('a', own('standard'), a.dataDirectory);
+  const again = await panels.start('a', own('standard'), { dataDirectory: a.dataDirectory });
   t.is(await again.corePid(), core, 'the panel has adopted its core');
   came += await downloads(user, 12, MIB);
   const down = await countedBy(again, 'ann', came);
@@ -110,7 +110,7 @@ onServer('the core that a killed leader has left stops when another panel leads,
   await a.kill('SIGKILL');
   const came = await downloads(user, 4, MIB);
   await b.until(() => leads(b), 'the other panel leads', 60_000);
-  const again = await panels.start('a', ofLeader, a.dataDirectory);
+  const again = await panels.start('a', ofLeader, { dataDirectory: a.dataDirectory });
   t.is(await again.corePid(), undefined);
   const down = await countedBy(b, 'ann', came);
   t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
