@@ -23,7 +23,7 @@ export interface Section {
 }
 const EMPTY: Section = { values: {}, at: (key) => key };
 
-const SECRET = /(PASSWORD|SECRET|TOKEN|KEY|PROXY|DATABASE_?URL)$/i;
+const SECRET = /(PASSWORD|SECRET|TOKEN|KEY|PROXY|REDIS|DATABASE_?URL)$/i;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An empty variable counts as not set. */

@@ -8235,6 +8235,12 @@ export class Weir extends Transport {
       this.call({ method: 'GET', path: '/panel/api/x/web-ui/pages', gives: 'obj' }, {}, options),
   } as const;
 
+  readonly cluster = {
+    /** For load balancers: answers 200 while callers may come, and 503 while the panel starts, stops, cannot reach its database, or is behind other panels on the same one. `GET /healthz` says whether the process works. — GET /readyz */
+    ready: (options?: CallOptions): Promise<string> =>
+      this.call({ method: 'GET', path: '/readyz', gives: 'msg' }, {}, options),
+  } as const;
+
   readonly realtime = {
     /** The live stream, a WebSocket: JSON messages with `type`. It accepts the session cookie only. — GET /ws */
     stream: (options?: CallOptions): Promise<string> =>

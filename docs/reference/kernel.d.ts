@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 60 names
-//   @weir-panel/weir/plugins/cluster: 4 names
+//   @weir-panel/weir/plugins/cluster: 14 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -355,6 +355,8 @@ declare module '@weir-panel/weir/kernel' {
     readonly name: string;
     /** Statements in order, for every dialect. Write REFERENCES as a FOREIGN KEY of the table: MySQL ignores it on columns. Never read the current table declaration, or the second release fails on new installations. */
     readonly up: (types: ColumnTypes) => readonly string[];
+    /** Where it takes away what an older panel of the same database uses: the version since which nothing uses it. No panel older than that may run then. */
+    readonly unusedSince?: string;
   }
 
   // A projection: state in memory that follows the tables of a plugin, so that a request needs no statement.
@@ -657,6 +659,8 @@ declare module '@weir-panel/weir/kernel' {
     allowHosts(hosts: readonly string[], wayOut: string): void;
     /** The first of the hosts `asked` that the panel would refuse if only `hosts` were allowed. */
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
+    /** From now on, the replies of all listeners close their connections: the panel stops soon. */
+    leave(): void;
     /** Every served route, with its plugin; for descriptions of the API. */
     routes(): readonly ServedRoute[];
   }
@@ -823,6 +827,8 @@ declare module '@weir-panel/weir/kernel' {
     /** admin: session or token (the default); session: cookie only; anyone: public */
     readonly auth: 'admin' | 'session' | 'anyone';
     readonly listener: string;
+    /** answers under every host: watchdogs and load balancers use any address */
+    readonly anyHost?: boolean;
     /** Name for clients, `clients.list`: unique; for a third-party plugin it begins with the plugin's name. Without it, the name is derived from method and path. */
     readonly name?: string;
     readonly doc: string;
@@ -3440,7 +3446,7 @@ declare module '@weir-panel/weir/plugins/clients' {
 }
 
 declare module '@weir-panel/weir/plugins/cluster' {
-  import type { Clock, Database, Event, Log, Token } from '@weir-panel/weir/kernel';
+  import type { Clock, Database, ErrorFactory, Event, Guard, Log, Token } from '@weir-panel/weir/kernel';
 
   // The clock of a panel among several: the time of the database, so that a machine whose clock is wrong ends no sessions and
   // runs no job at a wrong hour.
@@ -3451,9 +3457,42 @@ declare module '@weir-panel/weir/plugins/cluster' {
     compare(db: Pick<Database, 'query'>, log: Log): Promise<void>;
   }
 
-  // What the program around the panel knows of several panels on one database.
+  // What happens before a panel stops for good: callers go elsewhere first, so that none of them is refused.
+  /** Filled by this plugin, called by the program around the panel. */
+  export class Leaving {
+    /** Resolves when callers have had the time to go elsewhere; at once when `hurry` aborts. */
+    run: (hurry: AbortSignal) => Promise<void>;
+  }
+  /** Provided by the program around the panel. */
+  export const PanelLeaving: Token<Leaving>;
+
+  // The version of this panel, and which versions can share a database.
+  export const PANEL_VERSION: string;
+  /** Whether the release `a` is older than the release `b`. */
+  export function isOlder(a: string, b: string): boolean;
+
+  // The panels that live: each signs every two seconds, with its version.
+  /** A panel that has not signed for so long is taken for dead. */
+  export const ALIVE_MS = 10000;
+
+  // What the program around the panel, and other plugins, know of several panels on one database.
   /** The clock of this process; provided by the program where the panel is one of several. */
   export const SharedClock: Token<DatabaseClock>;
+  /** The oldest version whose panels may use the database together with this one, as its migrations say; provided by the program. */
+  export const OldestBeside: Token<{
+    readonly version: string;
+  }>;
+  export const clusterErrors: Readonly<Record<"NOT_LEADING" | "NOT_READY", ErrorFactory>>;
+  /** This panel among those that use its database. */
+  export interface PanelsApi {
+    /** Whether it runs what only one panel may run, now; always without WEIR_CLUSTER. */
+    readonly leads: boolean;
+    /** how many panels live, this one included */
+    readonly count: number;
+    /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
+    readonly number: number;
+  }
+  export const Panels: Token<PanelsApi>;
   /** What `after` hooks were called with in another panel, by the id of the hook. */
   export interface OthersWrote {
     readonly told: readonly {
@@ -3463,6 +3502,10 @@ declare module '@weir-panel/weir/plugins/cluster' {
   }
   /** Other panels of this database have changed something, and memory has it: for what must follow beside memory, such as the core. */
   export const othersWrote: Event<OthersWrote>;
+  /** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves. Refusals are ignored. */
+  export const beforeLeadEnds: Guard<{
+    readonly reason: string;
+  }>;
 
   export {};
 }
@@ -8926,6 +8969,7 @@ declare module '@weir-panel/weir/testing' {
       host: string;
       port: number;
     }[];
+    leave(): void;
     allowHosts(hosts: readonly string[], wayOut: string): void;
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
     routes(): ServedRoute[];
@@ -8961,6 +9005,8 @@ declare module '@weir-panel/weir/testing' {
   interface Listener {
     readonly name: string;
     intercept: Intercept | undefined;
+    /** Each reply closes its connection, so that callers open their next one elsewhere. */
+    isLeaving: boolean;
     /** Replaces the route table; requests under way finish with the old one. */
     mount(routes: readonly Mounted[]): void;
     /** Serves everything below this path, which begins and ends with a slash. */
