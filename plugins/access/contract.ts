@@ -62,6 +62,7 @@ export {
   OtherLogins,
   type OtherLoginsApi,
   type OwnProof,
+  ownProof,
 } from './other-logins.js';
 export {
   type CalledRoute,

@@ -135,4 +135,9 @@ export class ProvenLogins implements OtherLoginsApi {
     const admin = this.#admins.projection.state.get(id);
     return admin && identityOf(admin);
   }
+
+  adminNamed(username: string): AdminIdentity | undefined {
+    const admin = this.#admins.named(username);
+    return admin && identityOf(admin);
+  }
 }
