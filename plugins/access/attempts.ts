@@ -129,13 +129,7 @@ export class Attempts {
     return sleep(ms, undefined, { signal });
   }
 
-  #checksOf({
-    ip,
-    username,
-    cookies = {},
-    isAuthenticated = false,
-    isUnguessable = false,
-  }: Guesser): Checks {
+  #checksOf({ ip, username, cookies = {}, isAuthenticated = false, isUnguessable = false }: Guesser): Checks {
     const user = username.trim().toLowerCase();
     const { own, around } = networksOf(ip);
     const limits = (source: string): Limit[] => [

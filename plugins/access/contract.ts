@@ -62,7 +62,6 @@ export {
   OtherLogins,
   type OtherLoginsApi,
   type OwnProof,
-  ownProof,
 } from './other-logins.js';
 export {
   type CalledRoute,

@@ -65,10 +65,7 @@ export class Login {
   }
 
   /** Logs in and sets the session cookie. Any page can send a form, so a form must come from our origin or carry the CSRF token; no other page can send JSON. */
-  async in(
-    { username, password, twoFactorCode, _csrf }: LoginBody,
-    request: RequestInfo,
-  ): Promise<string> {
+  async in({ username, password, twoFactorCode, _csrf }: LoginBody, request: RequestInfo): Promise<string> {
     const { ip, headers, cookies, signal } = request;
     // Media types are not case-sensitive, and another page can write them in any case.
     if (

@@ -1,13 +1,5 @@
 // Logins by another proof than a password: what plugins that check such proofs use. Part of contract.ts.
-import {
-  extensionPoint,
-  optional,
-  type Principal,
-  type RequestInfo,
-  text,
-  token,
-  word,
-} from '../../kernel/index.js';
+import { extensionPoint, type Principal, type RequestInfo, token } from '../../kernel/index.js';
 
 /** An admin, as plugins know it that keep something for it. An id is never used again. */
 export interface AdminIdentity {
@@ -35,11 +27,6 @@ export interface OwnProof {
   readonly password: string;
   readonly twoFactorCode?: string | undefined;
 }
-/** Fields of a body with it. */
-export const ownProof = {
-  password: word().max(1024),
-  twoFactorCode: optional(text().max(16)).description('of the authenticator, or a recovery code'),
-} as const;
 
 /**
  * Opens sessions for proofs that cannot be guessed. A code of the second factor is not asked for: whoever calls this

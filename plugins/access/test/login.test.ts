@@ -28,7 +28,9 @@ test('reports every login and its failure to other plugins, without secrets', as
     clock: new FakeClock(),
   });
   await panel.kernel.settled();
-  t.deepEqual(heard.splice(0), [{ username: ADMIN.username, ip: '127.0.0.1', ok: true, reason: '', method: 'password' }]);
+  t.deepEqual(heard.splice(0), [
+    { username: ADMIN.username, ip: '127.0.0.1', ok: true, reason: '', method: 'password' },
+  ]);
   for (let i = 0; i < 6; i++)
     await panel.call('/login', { body: { ...ADMIN, password: 'wrong' }, anonymous: true });
   await panel.kernel.settled();
