@@ -68,18 +68,15 @@ export class Provider {
       issuer: settings.openidIssuer,
       clientId: settings.openidClientId,
     };
-    const url = client.buildAuthorizationUrl(configuration, {
+    const parameters = {
       redirect_uri: callbackUrl(settings).href,
       scope: settings.openidScopes,
       state: pending.state,
       nonce: pending.nonce,
       code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
-    });
-    // The page goes there, so it must be no script either.
-    if (isReadable(url))
-      throw this.#down(new Error('its authorization_endpoint does not begin with https://'));
-    return { url, pending };
+    };
+    return { url: client.buildAuthorizationUrl(configuration, parameters), pending };
   }
 
   /** Redeems the code in the query of the callback. Rejects with STALE, CANCELLED, NOT_PROVEN or PROVIDER_DOWN. */
@@ -149,8 +146,13 @@ export class Provider {
         ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
       ],
     });
-    const { token_endpoint, jwks_uri, userinfo_endpoint } = configuration.serverMetadata();
+    const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } =
+      configuration.serverMetadata();
     const named = [token_endpoint, jwks_uri, userinfo_endpoint].flatMap((url) => (url ? [new URL(url)] : []));
+    // The page goes to the first one, so it must be no script either.
+    for (const url of [new URL(authorization_endpoint ?? ''), ...named])
+      if (isReadable(url))
+        throw new Error(`it names an address at ${url.protocol}//${url.host}, without https`);
     calls.allow(named);
     return configuration;
   }

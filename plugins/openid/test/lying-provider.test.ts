@@ -94,13 +94,15 @@ test('a document that names another issuer, or a readable place, is not used', a
     { issuer: 'https://elsewhere.example' },
     { authorization_endpoint: 'http://elsewhere.example/authorize' },
     { authorization_endpoint: 'javascript:alert(1)' },
+    { authorization_endpoint: undefined },
+    { token_endpoint: 'http://elsewhere.example/token' },
+    { jwks_uri: 'file:///etc/passwd' },
   ]) {
     await using world = await boot();
     world.provider.document = document;
     t.is(await world.logIn(), 'OPENID_PROVIDER_DOWN', JSON.stringify(document));
   }
   for (const document of [
-    { token_endpoint: 'http://elsewhere.example/token' },
     { token_endpoint: 'https://169.254.169.254/token' },
     { jwks_uri: 'https://10.1.2.3/keys' },
   ]) {

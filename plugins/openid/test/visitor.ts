@@ -24,6 +24,11 @@ export class Visitor {
     return jar;
   }
 
+  /** Loses the cookies of another host: nobody is logged in there any more. */
+  forget(url: string): void {
+    this.#jar(url).clear();
+  }
+
   /** One request, whose cookies are taken in. */
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const jar = this.#jar(url);
