@@ -73,6 +73,8 @@ export class Flow {
       const query = new URL(request.url, 'http://panel').searchParams;
       // Asked before anything is counted: another page can lead the browser here.
       if (!sameSecret(query.get('state') ?? '', pending.state)) throw errors.STALE();
+      // Nobody has proved anything, and nobody has tried to.
+      if (query.has('error')) throw errors.CANCELLED();
       place = pending.link
         ? await this.#link(pending, pending.link, query, request)
         : await this.#logIn(pending, query, request);

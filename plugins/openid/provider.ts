@@ -24,6 +24,12 @@ const LONGEST_REASON = 300;
 /** A subject has at most 255 characters (Core, 2). */
 const LONGEST_SUBJECT = 255;
 
+/** Errors of the token endpoint (RFC 6749, 5.2) that no caller can cause: settings are wrong here, or the provider fails. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'],
+  ...['server_error', 'temporarily_unavailable'],
+]);
+
 type Claims = Readonly<Record<string, unknown>>;
 /** Who has logged in at the provider, and how to learn more about the account. */
 export interface Account {
@@ -79,7 +85,7 @@ export class Provider {
     return { url: client.buildAuthorizationUrl(configuration, parameters), pending };
   }
 
-  /** Redeems the code in the query of the callback. Rejects with STALE, CANCELLED, NOT_PROVEN or PROVIDER_DOWN. */
+  /** Redeems the code in the query of the callback. Rejects with STALE, NOT_PROVEN or PROVIDER_DOWN. */
   async finish(pending: PendingLogin, query: URLSearchParams): Promise<Account> {
     const settings = this.#ready();
     // The code would be sent to another provider than the one that made it.
@@ -151,7 +157,7 @@ export class Provider {
     const named = [token_endpoint, jwks_uri, userinfo_endpoint].flatMap((url) => (url ? [new URL(url)] : []));
     // The page goes to the first one, so it must be no script either.
     for (const url of [new URL(authorization_endpoint ?? ''), ...named])
-      if (isReadable(url))
+      if (isReadable(url) || (url.protocol === 'http:' && issuer.protocol === 'https:'))
         throw new Error(`it names an address at ${url.protocol}//${url.host}, without https`);
     calls.allow(named);
     return configuration;
@@ -169,11 +175,7 @@ export class Provider {
   /** What the caller may know; the log has the rest, but no tokens. */
   #refusal(error: unknown): PanelError {
     if (error instanceof PanelError) return error;
-    if (error instanceof client.AuthorizationResponseError) {
-      this.#log.info('the provider has refused a login', { reason: reasonOf(error.error) });
-      return errors.CANCELLED();
-    }
-    const isOurs = error instanceof client.ResponseBodyError && error.error !== 'invalid_grant';
+    const isOurs = error instanceof client.ResponseBodyError && OURS.has(error.error);
     if (isOurs || causesOf(error).some((cause) => cause instanceof OutgoingError)) return this.#down(error);
     this.#log.warn('the reply of the provider proves nobody', { reason: whyOf(error) });
     return errors.NOT_PROVEN();

@@ -170,6 +170,23 @@ test('a provider that does not answer holds nobody for long, and is not asked by
   t.true(panel instanceof TestPanel);
 });
 
+test('what the provider blames on this panel is no failed login, what it blames on the code is one', async (t) => {
+  await using world = await boot();
+  const { provider } = world;
+  const answer = (error: string): void =>
+    void provider.instead.set('/token', (_, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+    });
+  answer('invalid_client');
+  for (let i = 0; i < 6; i++) t.is(await world.logIn(), 'OPENID_PROVIDER_DOWN');
+  for (const error of ['invalid_grant', 'invalid_request', 'of its own', 'invalid_grant', 'invalid_grant']) {
+    answer(error);
+    t.is(await world.logIn(), 'OPENID_NOT_PROVEN', error);
+  }
+  t.is(await world.logIn(), 'ACCESS_TOO_MANY_LOGINS');
+});
+
 test('a provider that hangs is left', async (t) => {
   await using world = await boot();
   const { provider } = world;

@@ -34,11 +34,13 @@ function Accounts({ provider }: { provider: string }) {
     onSettled: () => void queries.invalidateQueries({ queryKey: ['access'] }),
   });
   const all = Array.isArray(links.data) ? links.data : [];
+  const isLinked = all.some(({ username }) => username === own);
   return (
     <section className="card" aria-labelledby="linked-accounts">
       <h2 id="linked-accounts">{say('logins.accounts')}</h2>
       <p className="muted">{say('logins.about', { name: isolated(provider) })}</p>
-      {result === LINKED ? <p role="status">{say('logins.linkedNow')}</p> : <Refusal code={result} />}
+      {result === LINKED && isLinked && <p role="status">{say('logins.linkedNow')}</p>}
+      <Refusal code={result} />
       {links.error && <Problem error={links.error} retry={() => void links.refetch()} />}
       <ul className="system-list">
         {all.map(({ id, username, issuer, account, linkedAt }) => (
@@ -63,7 +65,7 @@ function Accounts({ provider }: { provider: string }) {
           </li>
         ))}
       </ul>
-      {links.data && !all.some(({ username }) => username === own) && <LinkForm provider={provider} />}
+      {links.data && !isLinked && <LinkForm provider={provider} />}
     </section>
   );
 }
