@@ -41,6 +41,7 @@ import {
   duringAdminSave,
   duringTokenSave,
   loginAttempted,
+  OtherLogins,
   RoleHolders,
   sessionToken,
 } from './contract.js';
@@ -53,14 +54,17 @@ import { KnownRoles } from './known-roles.js';
 import { LimitedKinds } from './limited-kinds.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
+import { LoginReports } from './login-reports.js';
 import { NameThrottle } from './name-throttle.js';
 import { PasswordQueue } from './password-queue.js';
+import { ProvenLogins } from './proven-logins.js';
 import { admins, tokens } from './recorded.js';
 import { SharedFailures } from './shared-failures.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { Holders } from './role-holders.js';
 import { routes } from './routes.js';
 import { securityRoutes } from './security-routes.js';
+import { SessionOpener } from './session-opener.js';
 import { SignIns } from './sign-ins.js';
 import { migrations, tables } from './tables.js';
 import { Tokens } from './tokens.js';
@@ -123,13 +127,17 @@ export default definePlugin({
     attempts: singleton(Attempts),
     twoFactor: singleton(TwoFactor),
     rules: singleton(TwoFactorRules),
+    reports: singleton(LoginReports),
+    opener: singleton(SessionOpener),
     login: singleton(Login),
+    otherLogins: singleton(ProvenLogins),
     credentials: singleton(Credentials),
     signIns: singleton(SignIns),
     arrivals: singleton(Arrivals),
   },
-  provides: ({ arrivals, callers, holders }) => [
+  provides: ({ arrivals, callers, holders, otherLogins }) => [
     provide(AccessArrivals, arrivals),
+    provide(OtherLogins, otherLogins),
     provide(CallerRights, callers),
     provide(Permits, callers),
     provide(RoleHolders, holders),
