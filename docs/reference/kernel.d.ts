@@ -12,13 +12,13 @@
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 60 names
-//   @weir-panel/weir/plugins/cluster: 14 names
+//   @weir-panel/weir/plugins/cluster: 17 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 10 names
-//   @weir-panel/weir/plugins/engine: 92 names
+//   @weir-panel/weir/plugins/engine: 94 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 6 names
@@ -3521,7 +3521,7 @@ declare module '@weir-panel/weir/plugins/clients' {
 }
 
 declare module '@weir-panel/weir/plugins/cluster' {
-  import type { Clock, Database, ErrorFactory, Event, Guard, Log, Token } from '@weir-panel/weir/kernel';
+  import type { Clock, Database, ErrorFactory, Event, ExtensionPoint, Guard, Log, Token } from '@weir-panel/weir/kernel';
 
   // The clock of a panel among several: the time of the database, so that a machine whose clock is wrong ends no sessions and
   // runs no job at a wrong hour.
@@ -3531,6 +3531,12 @@ declare module '@weir-panel/weir/plugins/cluster' {
     /** Compares this machine's clock with the database's. */
     compare(db: Pick<Database, 'query'>, log: Log): Promise<void>;
   }
+
+  export const clusterErrors: Readonly<Record<"NOT_LEADING" | "NOT_READY", ErrorFactory>>;
+
+  // What ends with the lead gets a few seconds: then the next leader begins, and what was under way may be done twice.
+  /** Resolves with the work, or after four seconds without it. Rejects where the work does before. */
+  export function inTime(work: Promise<unknown>): Promise<void>;
 
   // What happens before a panel stops for good: callers go elsewhere first, so that none of them is refused.
   /** Filled by this plugin, called by the program around the panel. */
@@ -3557,7 +3563,6 @@ declare module '@weir-panel/weir/plugins/cluster' {
   export const OldestBeside: Token<{
     readonly version: string;
   }>;
-  export const clusterErrors: Readonly<Record<"NOT_LEADING" | "NOT_READY", ErrorFactory>>;
   /** This panel among those that use its database. */
   export interface PanelsApi {
     /** Whether it runs what only one panel may run, now; always without WEIR_CLUSTER. */
@@ -3568,6 +3573,15 @@ declare module '@weir-panel/weir/plugins/cluster' {
     readonly number: number;
   }
   export const Panels: Token<PanelsApi>;
+  /** A figure that only the leader has, as plain JSON of at most 8 MiB. Every two seconds the leader is asked for it and the other panels get it; what has not changed costs nothing. */
+  export interface SharedFigure<T = unknown> {
+    readonly name: string;
+    /** Called in the leader. */
+    read(): T;
+    /** Called in the others; undefined while nobody leads. */
+    take(value: T | undefined): void;
+  }
+  export const SharedFigures: ExtensionPoint<SharedFigure<unknown>>;
   /** What `after` hooks were called with in another panel, by the id of the hook. */
   export interface OthersWrote {
     readonly told: readonly {
@@ -3577,7 +3591,7 @@ declare module '@weir-panel/weir/plugins/cluster' {
   }
   /** Other panels of this database have changed something, and memory has it: for what must follow beside memory, such as the core. */
   export const othersWrote: Event<OthersWrote>;
-  /** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves. Refusals are ignored. */
+  /** This panel leads, and is about to let another one lead while it goes on answering: what began in `afterKernelLead` ends here, and has ended when the tap resolves, `inTime`. Refusals are ignored. */
   export const beforeLeadEnds: Guard<{
     readonly reason: string;
   }>;
@@ -4243,6 +4257,11 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** Reads all counters; undefined when no core runs. Rejects when it does not answer. With `only`, `users` is empty: of 100,000 clients they are 10 MiB. */
     counters(only?: 'outbounds'): Promise<CoreCounters | undefined>;
   }
+  /** The core for who shows it: where several panels share a database, that of the panel which runs one. */
+  export interface CoreShownApi {
+    status(): ReturnType<EngineApi['status']>;
+  }
+  export const CoreShown: Token<CoreShownApi>;
   export const Engine: Token<EngineApi>;
   /** A connection of a user that the core accepted, or a stream inside one. */
   export interface AcceptedPeer extends UserRef {
@@ -9044,7 +9063,7 @@ declare module '@weir-panel/weir/testing' {
       host: string;
       port: number;
     }[];
-    leave(): void;
+    readonly leave: () => void;
     allowHosts(hosts: readonly string[], wayOut: string): void;
     refusedHost(hosts: readonly string[], asked: readonly string[]): string | undefined;
     routes(): ServedRoute[];

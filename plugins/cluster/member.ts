@@ -58,6 +58,9 @@ export class Member implements Cluster {
   #timers: NodeJS.Timeout[] = [];
   #looks = 0;
   #looking: Promise<void> | undefined;
+  /** of those who came while one was under way */
+  #nextLook: Promise<void> | undefined;
+  #isSureNext = false;
   #isRenewing = false;
   /** the last sign of life failed, so nothing can be written */
   #isUnsigned = false;
@@ -153,9 +156,20 @@ export class Member implements Cluster {
     return seq;
   }
 
-  /** Brings memory up to date if others have written. */
+  /** Brings memory up to date with what others have written before this call. */
   look(isSure = false): Promise<void> {
-    this.#looking ??= this.#look(isSure).finally(() => (this.#looking = undefined));
+    this.#isSureNext ||= isSure;
+    // One that is under way may have asked too early for this caller.
+    if (this.#looking) return (this.#nextLook ??= this.#looking.then(() => this.#startLook()));
+    return this.#startLook();
+  }
+
+  #startLook(): Promise<void> {
+    this.#nextLook = undefined;
+    if (this.#looking) return this.look();
+    const isSure = this.#isSureNext;
+    this.#isSureNext = false;
+    this.#looking = this.#look(isSure).finally(() => (this.#looking = undefined));
     return this.#looking;
   }
 
@@ -185,7 +199,7 @@ export class Member implements Cluster {
   async open(): Promise<void> {
     await this.#renew();
     this.#timers = [
-      setInterval(() => void this.look(), LOOK_MS),
+      setInterval(() => void (this.#looking ?? this.look()), LOOK_MS),
       setInterval(() => void this.#renew(), RENEW_MS),
     ];
   }
