@@ -48,7 +48,7 @@ export class PendingLogins {
     });
   }
 
-  /** Makes the first key. Opens it now: a change of the keys of the panel seals it anew, and memory has the former text. */
+  /** Makes the first key. Opens it now: when the keys of the panel change it is sealed again, and memory has the previous text. */
   async start(): Promise<void> {
     if (this.#sealed.state.value === '')
       await this.#db.write(async (tx) => {

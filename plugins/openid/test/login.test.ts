@@ -11,7 +11,7 @@ import { boot } from './world.js';
 const ADMINS = '/panel/api/x/admins';
 const PASSWORD = 'a password of another one';
 
-/** Collects what other plugins hear of logins. */
+/** Collects what is reported of logins. */
 function listening() {
   const heard: { username: string; ok: boolean; reason: string; method: string }[] = [];
   const plugin = definePlugin({
