@@ -3517,9 +3517,9 @@ export type SettingsAllReply = {
   auditUndoHours: number;
   /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
   auditMostChanges: number;
-  /** a login needs a code of an authenticator as well */
+  /** a login of the admin who asks needs a code of an authenticator as well */
   twoFactorEnable: boolean;
-  /** secret that the authenticator shares, in base32; never shown */
+  /** secret that the authenticator of the admin who asks shares, in base32; never shown */
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
@@ -4123,9 +4123,9 @@ export type SettingsUpdateInput = {
     auditUndoHours?: number;
     /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
     auditMostChanges?: number;
-    /** a login needs a code of an authenticator as well */
+    /** a login of the admin who asks needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
-    /** secret that the authenticator shares, in base32 */
+    /** secret that the authenticator of the admin who asks shares, in base32 */
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
@@ -4751,6 +4751,41 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type AccountSecondFactorGetReply = {
+  enabled: boolean;
+  /** Unix ms since when this secret is in force; 0 without one */
+  since: number;
+  /** whether other admins have the same secret, from when it was one for all; set another one */
+  shared: boolean;
+  /** how many recovery codes are left */
+  recoveryCodes: number;
+};
+
+export type AccountSecondFactorSetInput = {
+  body: {
+    /** base32 of at least 16 bytes: 26 or more letters, and digits from 2 to 7, in groups or not */
+    twoFactorToken: string;
+    /** of the admin; before two-factor login is turned on or its secret changes */
+    password?: string | null;
+    /** code of the secret that is in force afterwards */
+    twoFactorCode?: string | null;
+    /** code of the secret that is replaced */
+    currentTwoFactorCode?: string | null;
+  };
+};
+
+export type AccountSecondFactorSetReply = {
+  /** shown here and never again */
+  recoveryCodes: string[];
+};
+
+export type AccountSecondFactorDeleteInput = {
+  body: {
+    /** of the authenticator, or a recovery code */
+    twoFactorCode: string;
+  };
+};
+
 export type AdminsListReply = {
   id: number;
   username: string;
@@ -4760,6 +4795,8 @@ export type AdminsListReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 }[];
 
 export type AdminsAddInput = {
@@ -4781,6 +4818,8 @@ export type AdminsAddReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 };
 
 export type AdminsUpdateInput = {
@@ -4802,9 +4841,15 @@ export type AdminsUpdateReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 };
 
 export type AdminsDeleteInput = {
+  id: number;
+};
+
+export type AdminsResetSecondFactorInput = {
   id: number;
 };
 
@@ -7131,7 +7176,7 @@ export class Weir extends Transport {
     /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
     csrfToken: (options?: CallOptions): Promise<string> =>
       this.call({ method: 'GET', path: '/csrf-token', gives: 'obj' }, {}, options),
-    /** Whether a login needs a second factor. — POST /getTwoFactorEnable */
+    /** Whether a login may need a code of a second factor: true if any admin has one. It does not tell whose. — POST /getTwoFactorEnable */
     twoFactorEnabled: (options?: CallOptions): Promise<boolean> =>
       this.call({ method: 'POST', path: '/getTwoFactorEnable', gives: 'obj' }, {}, options),
     /** Logs in and sets the session cookie. — POST /login */
@@ -7141,12 +7186,12 @@ export class Weir extends Transport {
     logout: (input?: AccessLogoutInput, options?: CallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/logout', gives: 'msg' }, input, options),
     recoveryCodes: {
-      /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
+      /** How many recovery codes the admin who asks has left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
       count: (options?: CallOptions): Promise<{
         left: number;
       }> =>
         this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' }, {}, options),
-      /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
+      /** Makes new recovery codes of the admin who asks, in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
       renew: (input: AccessRecoveryCodesRenewInput, options?: KeyedCallOptions): Promise<AccessRecoveryCodesRenewReply> =>
         this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj', keyed: true }, input, options),
     },
@@ -7765,7 +7810,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly settings = {
-    /** All settings in force; secrets are blank and have a flag. — POST /panel/api/setting/all */
+    /** All settings in force; secrets are blank and have a flag. Of a setting that each admin has of his own, it is the value of the caller. — POST /panel/api/setting/all */
     all: (options?: KeyedCallOptions): Promise<SettingsAllReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj', keyed: true }, {}, options),
     apiTokens: {
@@ -7850,6 +7895,20 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj', keyed: true }, input, options),
   } as const;
 
+  readonly account = {
+    secondFactor: {
+      /** The second factor of the admin who asks; never its secret. — GET /panel/api/x/account/secondFactor */
+      get: (options?: CallOptions): Promise<AccountSecondFactorGetReply> =>
+        this.call({ method: 'GET', path: '/panel/api/x/account/secondFactor', gives: 'obj' }, {}, options),
+      /** Turns the second factor of the admin who asks on, or changes its secret, which also needs the password and a code of the secret in force. Closes the other sessions of that admin. — POST /panel/api/x/account/secondFactor */
+      set: (input: AccountSecondFactorSetInput, options?: KeyedCallOptions): Promise<AccountSecondFactorSetReply> =>
+        this.call({ method: 'POST', path: '/panel/api/x/account/secondFactor', gives: 'obj', keyed: true }, input, options),
+      /** Turns the second factor of the admin who asks off, and deletes its secret and recovery codes. — POST /panel/api/x/account/secondFactor/del */
+      delete: (input: AccountSecondFactorDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/x/account/secondFactor/del', gives: 'msg', keyed: true }, input, options),
+    },
+  } as const;
+
   readonly admins = {
     /** All admins, by id. — GET /panel/api/x/admins */
     list: (options?: CallOptions): Promise<AdminsListReply> =>
@@ -7863,6 +7922,9 @@ export class Weir extends Transport {
     /** Deletes an admin with its API tokens, and closes its sessions. The last full admin stays. — POST /panel/api/x/admins/{id}/del */
     delete: (input: AdminsDeleteInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/admins/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Deletes the second factor and the recovery codes of another admin, who has lost the phone, and closes the sessions of that admin. The own one is turned off with a code. — POST /panel/api/x/admins/{id}/secondFactor/del */
+    resetSecondFactor: (input: AdminsResetSecondFactorInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/admins/{id}/secondFactor/del', gives: 'msg', keyed: true }, input, options),
   } as const;
 
   readonly alarms = {

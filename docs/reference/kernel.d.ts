@@ -46,7 +46,7 @@
 //   @weir-panel/weir/plugins/roles: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 35 names
+//   @weir-panel/weir/plugins/settings: 37 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 5 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -7408,6 +7408,27 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** Settings that stay with this panel. */
   export const NotTransferred: ExtensionPoint<NotTransferredSetting>;
+  type Values = Readonly<Record<string, unknown>>;
+  /** Settings of which each caller has values of its own, which the contributing plugin stores. It also declares them, as settings. */
+  export interface OwnSettingsSource {
+    /** their names */
+    readonly settings: readonly string[];
+    /** The values of this caller; within a write, those that the database has by then. */
+    read(who: Principal, tx?: Tx): Promise<Values>;
+    /**
+     * Checks changes of this caller before anything is written, and returns what writes them, which runs in the transaction
+     * of all changes; what that resolves with is added to the reply. Without a result there is nothing to change. `changes`
+     * are valid values that differ, `values` all of these settings after the change, `sent` the request body.
+     */
+    prepare(save: {
+      readonly changes: Values;
+      readonly values: Values;
+      readonly sent: Values;
+      readonly who: SettingsCaller;
+    }): Promise<((tx: Tx) => Promise<Values>) | undefined>;
+  }
+  /** Settings that are those of the caller. An export leaves them out. */
+  export const OwnSettings: ExtensionPoint<OwnSettingsSource>;
   /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */

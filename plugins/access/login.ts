@@ -16,6 +16,7 @@ import type { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
 import type { KnownAddresses } from './known-addresses.js';
 import type { Admin } from './known-admin.js';
+import type { SecondFactor } from './second-factors.js';
 import type { TwoFactor } from './two-factor.js';
 
 export interface LoginBody {
@@ -75,11 +76,13 @@ export class Login {
       requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
-    let codeWasChecked = false;
+    let factor: SecondFactor | undefined;
     const check = async (attempt: Attempt): Promise<Admin> => {
       const admin = await this.#admins.withPassword(username, password, attempt);
-      codeWasChecked = this.#twoFactor.isOn;
-      if (admin && (!codeWasChecked || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
+      // Asked only for a right password: neither reply nor time tells strangers who has a second factor.
+      const passed = admin && (await this.#twoFactor.passes(admin.id, twoFactorCode));
+      factor = passed?.factor;
+      if (admin && passed) return admin;
       if (admin) attempt.wrongCode();
       reason = admin ? 'invalid two-factor code' : 'invalid credentials';
       // The same message for both: somebody who guesses passwords must not learn that one is right.
@@ -97,8 +100,8 @@ export class Login {
       ip,
       userAgent: headers['user-agent'],
     });
-    const needsCode = this.#twoFactor.isOn && !codeWasChecked;
-    if (needsCode || !(await this.#admins.isUnchanged(admin))) {
+    const holds = await this.#twoFactor.stillCounts(admin.id, factor);
+    if (!holds || !(await this.#admins.isUnchanged(admin))) {
       // Changed during this login; the change closed all sessions that were open by then.
       await this.#sessions.close(session.digest);
       throw errors.WRONG_LOGIN();

@@ -11,6 +11,8 @@ export const ANY: ReadonlySet<string> = new Set([
   ...all('GET', ['access/sessions', 'setting/apiTokens', 'x/roles/me', 'x/preferences', 'x/web-ui/pages']),
   ...all('POST', ['setting/apiTokens/create', 'setting/apiTokens/delete/{id}']),
   ...all('POST', ['setting/apiTokens/setEnabled/{id}', 'x/preferences', 'setting/defaultSettings']),
+  ...all('GET', ['x/account/secondFactor', 'access/recoveryCodes']),
+  ...all('POST', ['x/account/secondFactor', 'x/account/secondFactor/del', 'access/recoveryCodes/renew']),
   ...all('GET', ['openapi.json', 'x/schemas/protocols', 'x/schemas/transports', 'x/schemas/settings']),
   // Each message of the stream needs what its plugin serves.
   ...all('GET', ['/ws', '/socket.io']),

@@ -60,6 +60,9 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
 /** Those that this panel refuses, with the test that sees their entry. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/recoveryCodes/renew`, 'plugins/audit/test/acts.test.ts'],
+  ...['x/account/secondFactor', 'x/account/secondFactor/del', 'x/admins/{id}/secondFactor/del'].map(
+    (path) => [`POST ${API}${path}`, 'plugins/access/test/own-factors.test.ts'] as const,
+  ),
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],

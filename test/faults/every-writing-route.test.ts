@@ -73,7 +73,8 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   [SAME]: ['inbounds/{id}/delAllClients', 'x/core-template/restore/{id}'],
   'the script needs its own session and password': [
     ...['/login', '/logout', 'access/recoveryCodes/renew', 'access/sessions/revoke/{id}'],
-    ...['access/sessions/revokeOthers', 'setting/updateUser'],
+    ...['access/sessions/revokeOthers', 'setting/updateUser', 'x/account/secondFactor'],
+    ...['x/account/secondFactor/del', 'x/admins/{id}/secondFactor/del'],
   ],
   'one statement each for the authority of nodes; plugins/nodes/test/trust.test.ts': [
     ...['nodes/mtls/ca', 'nodes/mtls/trustCA', 'x/nodes/mtls/retire', 'x/nodes/mtls/rotate'],

@@ -53,7 +53,10 @@ test('rejects a login whose password changes meanwhile', async (t) => {
     attempts: attempts as unknown as Attempts,
     addresses: { remember: () => t.fail('the address became known') } as unknown as KnownAddresses,
     devices: { set: () => t.fail('the device became known') } as unknown as DeviceCookie,
-    twoFactor: { isOn: false } as TwoFactor,
+    twoFactor: {
+      passes: async () => ({ factor: undefined }),
+      stillCounts: async () => true,
+    } as unknown as TwoFactor,
     sessions: sessions as unknown as SessionsApi,
     hooks: {
       check: async () => undefined,

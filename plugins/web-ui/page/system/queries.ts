@@ -21,13 +21,10 @@ export const tokensQuery = queryOptions({
   queryKey: ['access', 'tokens'],
   queryFn: ({ signal }) => weir.settings.apiTokens.list({ signal }),
 });
-export const twoFactorQuery = queryOptions({
-  queryKey: ['access', 'twoFactor'],
-  queryFn: ({ signal }) => weir.access.twoFactorEnabled({ signal }),
-});
-export const recoveryQuery = queryOptions({
-  queryKey: ['access', 'recovery'],
-  queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
+/** Of the admin whose page it is. */
+export const secondFactorQuery = queryOptions({
+  queryKey: ['access', 'secondFactor'],
+  queryFn: ({ signal }) => weir.account.secondFactor.get({ signal }),
 });
 export const settingSchemasQuery = queryOptions({
   queryKey: ['schemas', 'settings'],
