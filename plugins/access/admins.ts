@@ -84,6 +84,11 @@ export class Admins {
     return this.#queue.run(() => this.#verify(admin, password), { isStranger: false });
   }
 
+  /** Returns the admin with this id, as the database has it now. */
+  withId(id: number): Promise<Admin | undefined> {
+    return this.#find({ id });
+  }
+
   async #find(where: { readonly username?: string; readonly id?: number }): Promise<Admin | undefined> {
     const row = await this.#rows.findOne({ where, order: ['id'], raw: true });
     return (row as unknown as Admin | null) ?? undefined;
@@ -169,6 +174,7 @@ export class Admins {
       changes: [
         {
           kind: 'updated',
+          id: before.id,
           before: factsOf(before),
           after: factsOf(after),
           setsPassword: to.passwordHash !== undefined,
@@ -186,6 +192,7 @@ export class Admins {
     const changes = gone.map(
       (admin): AdminChange => ({
         kind: 'deleted',
+        id: admin.id,
         before: factsOf(admin),
         after: undefined,
         setsPassword: false,
@@ -221,8 +228,8 @@ export class Admins {
     const row = await this.#rows.create({ ...values, passwordHash, codeStep: 0 }, { transaction: tx.t });
     const added = { ...values, id: Number(row.get('id')) };
     tx.apply(this.projection, { rows: [added] });
-    const change = { kind: 'added', before: undefined, after: factsOf(values), setsPassword: true } as const;
-    await tx.during(duringAdminSave, { changes: [change], who });
+    const facts = { before: undefined, after: factsOf(values), setsPassword: true };
+    await tx.during(duringAdminSave, { changes: [{ kind: 'added', id: added.id, ...facts }], who });
     return added;
   }
 }

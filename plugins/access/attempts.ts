@@ -23,6 +23,8 @@ export interface Guesser {
   readonly cookies?: RequestInfo['cookies'];
   /** whether the caller has a session or a token already */
   readonly isAuthenticated?: boolean;
+  /** Whether the proof cannot be guessed, and names its admin itself: failures of others do not slow it down. */
+  readonly isUnguessable?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -45,6 +47,8 @@ interface Checks {
   readonly isStranger: boolean;
 }
 
+const isWrongGuess = (error: unknown): boolean =>
+  error instanceof PanelError && error.status < 500 && error.code !== errors.TOO_MANY_LOGINS.code;
 const tooMany = (waitMs: number, message?: string) =>
   errors.TOO_MANY_LOGINS(message, { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } });
 
@@ -66,14 +70,14 @@ export class Attempts {
     this.#devices = devices;
   }
 
-  /** Throws TOO_MANY_LOGINS when this device or address is blocked, whatever the user name. Needs no body, and counts nothing. */
-  refuseBlocked(caller: Pick<Guesser, 'ip' | 'cookies'>): void {
-    const { limits } = this.#checksOf({ ...caller, username: '' });
+  /** Throws TOO_MANY_LOGINS when this device or address is blocked, whatever the user name; or, with a name, for it. Needs no body, and counts nothing. */
+  refuseBlocked(caller: Pick<Guesser, 'ip' | 'cookies'> & { readonly username?: string }): void {
+    const { limits } = this.#checksOf({ username: '', ...caller });
     const waitMs = this.#limits.blockedFor(limits.map(({ source }) => source));
     if (waitMs > 0) throw tooMany(waitMs);
   }
 
-  /** Runs the check unless there were too many failures before. A PanelError of the check counts as a failure. */
+  /** Runs the check unless there were too many failures before. A PanelError of the check below 500 counts as a failure. */
   async run<T>(guesser: Guesser, check: (attempt: Attempt) => Promise<T>): Promise<T> {
     const checks = this.#checksOf(guesser);
     const blocked = this.#limits.blockedFor(checks.limits.map(({ source }) => source));
@@ -106,8 +110,7 @@ export class Attempts {
       return result;
     } catch (error) {
       // An attempt that was not checked, or failed for another reason, is not a wrong guess.
-      if (hasBegun && error instanceof PanelError && error.code !== errors.TOO_MANY_LOGINS.code)
-        outcome = 'failed';
+      if (hasBegun && isWrongGuess(error)) outcome = 'failed';
       throw error;
     } finally {
       admitted(outcome);
@@ -126,7 +129,7 @@ export class Attempts {
     return sleep(ms, undefined, { signal });
   }
 
-  #checksOf({ ip, username, cookies = {}, isAuthenticated = false }: Guesser): Checks {
+  #checksOf({ ip, username, cookies = {}, isAuthenticated = false, isUnguessable = false }: Guesser): Checks {
     const user = username.trim().toLowerCase();
     const { own, around } = networksOf(ip);
     const limits = (source: string): Limit[] => [
@@ -154,6 +157,7 @@ export class Attempts {
       source: `address ${source}`,
       most: i === 0 ? PER_56 : PER_48,
     }));
-    return { limits: [...wider, ...address], throttled: `user ${user}`, isStranger: true };
+    const throttled = isUnguessable ? undefined : `user ${user}`;
+    return { limits: [...wider, ...address], throttled, isStranger: true };
   }
 }

@@ -11,7 +11,7 @@ import {
   word,
 } from '../../kernel/index.js';
 
-/** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
+/** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. By another proof than a password the name is known, and this called, only after the check. */
 export const beforeLogin = guard<{ readonly username: string; readonly ip: string }>('access/beforeLogin');
 /** Chooses the CSRF token of the session that a login is about to open; without an answer it is a new random one. A tap gives 32 to 64 characters and must prove that no page of another site could know or plant them. */
 export const sessionToken = choose<Pick<RequestInfo, 'ip' | 'headers' | 'cookies'>, string>(
@@ -21,13 +21,15 @@ export const sessionToken = choose<Pick<RequestInfo, 'ip' | 'headers' | 'cookies
 );
 /** The `reason` of an attempt that was not checked because too many failed before it. */
 export const BLOCKED = 'too many failed attempts';
-/** Reports every attempt to log in; `reason` is empty on success. */
+/** Reports every attempt to log in; `reason` is empty on success, `username` where no name was given. */
 export const loginAttempted = event<{
   readonly attempts: readonly {
     readonly username: string;
     readonly ip: string;
     readonly ok: boolean;
     readonly reason: string;
+    /** `password`, or a method of `LoginMethods` */
+    readonly method: string;
   }[];
 }>('access/loginAttempted');
 
@@ -40,6 +42,8 @@ export interface AdminFacts {
 /** The change holds neither passwords nor hashes. */
 export interface AdminChange {
   readonly kind: 'added' | 'updated' | 'deleted';
+  /** of the admin; never used again */
+  readonly id: number;
   readonly before: AdminFacts | undefined;
   readonly after: AdminFacts | undefined;
   readonly setsPassword: boolean;
@@ -50,6 +54,15 @@ export const duringAdminSave = during<{
   readonly who: Principal;
 }>('access/duringAdminSave');
 
+export {
+  type AdminIdentity,
+  type LoginMethod,
+  LoginMethods,
+  type OtherLogin,
+  OtherLogins,
+  type OtherLoginsApi,
+  type OwnProof,
+} from './other-logins.js';
 export {
   type CalledRoute,
   CallerRights,

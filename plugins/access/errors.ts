@@ -2,6 +2,10 @@ import { defineErrors } from '../../kernel/index.js';
 
 export const errors = defineErrors('access', {
   WRONG_LOGIN: [401, 'user name, password or two-factor code is wrong'],
+  LOGIN_REFUSED: [
+    401,
+    'the admin of this login is deleted, disabled or was changed meanwhile; try again, or ask a full admin',
+  ],
   TOO_MANY_LOGINS: [429, 'too many failed attempts from here; wait and try again'],
   WRONG_CREDENTIALS: [403, 'the current user name or password is wrong'],
   WRONG_CODE: [403, 'the two-factor code is missing, wrong or already used; send the next one'],

@@ -42,7 +42,7 @@ export class FactorChanges {
       const admin = await this.#unchanged(tx, id, checked);
       await this.#factors.set(tx, id, secret);
       await this.#record(tx, checked ? 'updated' : 'added', admin, who);
-      // Sessions that began with a password alone, or with a code of the former secret.
+      // Sessions that began with a password alone, or with a code of the previous secret.
       await this.#sessions.closeAll({ of: admin.username, except: who.session, tx });
       return this.#recoveryCodes.replace(tx, admin, who);
     };

@@ -34,6 +34,7 @@ import {
   duringAdminSave,
   duringTokenSave,
   loginAttempted,
+  OtherLogins,
   RoleHolders,
   sessionToken,
 } from './contract.js';
@@ -47,15 +48,18 @@ import { KnownRoles } from './known-roles.js';
 import { LimitedKinds } from './limited-kinds.js';
 import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
+import { LoginReports } from './login-reports.js';
 import { NameThrottle } from './name-throttle.js';
 import { OwnFactor } from './own-factor.js';
 import { PasswordQueue } from './password-queue.js';
+import { ProvenLogins } from './proven-logins.js';
 import { admins, tokens } from './recorded.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { Holders } from './role-holders.js';
 import { routes } from './routes.js';
 import { SecondFactors } from './second-factors.js';
 import { securityRoutes } from './security-routes.js';
+import { SessionOpener } from './session-opener.js';
 import { SignIns } from './sign-ins.js';
 import { migrations, sealedSecrets, tables } from './tables.js';
 import { Tokens } from './tokens.js';
@@ -122,13 +126,17 @@ export default definePlugin({
     twoFactor: singleton(TwoFactor),
     rules: singleton(TwoFactorRules),
     ownFactor: singleton(OwnFactor),
+    reports: singleton(LoginReports),
+    opener: singleton(SessionOpener),
     login: singleton(Login),
+    otherLogins: singleton(ProvenLogins),
     credentials: singleton(Credentials),
     signIns: singleton(SignIns),
     arrivals: singleton(Arrivals),
   },
-  provides: ({ arrivals, callers, holders }) => [
+  provides: ({ arrivals, callers, holders, otherLogins }) => [
     provide(AccessArrivals, arrivals),
+    provide(OtherLogins, otherLogins),
     provide(CallerRights, callers),
     provide(Permits, callers),
     provide(RoleHolders, holders),

@@ -1,9 +1,8 @@
 // Logging in and out.
 import {
-  type Hooks,
   CSRF_COOKIE,
+  type Hooks,
   isSameOrigin,
-  PanelError,
   type RequestInfo,
   requireCsrf,
   SESSION_COOKIE,
@@ -11,13 +10,16 @@ import {
 } from '../../kernel/index.js';
 import type { Admins } from './admins.js';
 import type { Attempt, Attempts } from './attempts.js';
-import { beforeLogin, BLOCKED, loginAttempted, sessionToken } from './contract.js';
-import type { DeviceCookie } from './device-cookie.js';
+import { beforeLogin, BLOCKED } from './contract.js';
 import { errors } from './errors.js';
-import type { KnownAddresses } from './known-addresses.js';
 import type { Admin } from './known-admin.js';
+import type { LoginReports } from './login-reports.js';
 import type { SecondFactor } from './second-factors.js';
+import type { SessionOpener } from './session-opener.js';
 import type { TwoFactor } from './two-factor.js';
+
+/** The method of these logins, in reports. */
+const PASSWORD = 'password';
 
 export interface LoginBody {
   readonly username: string;
@@ -32,8 +34,8 @@ export class Login {
   readonly #twoFactor: TwoFactor;
   readonly #sessions: SessionsApi;
   readonly #hooks: Hooks;
-  readonly #addresses: KnownAddresses;
-  readonly #devices: DeviceCookie;
+  readonly #opener: SessionOpener;
+  readonly #reports: LoginReports;
 
   constructor(parts: {
     admins: Admins;
@@ -41,16 +43,16 @@ export class Login {
     twoFactor: TwoFactor;
     sessions: SessionsApi;
     hooks: Hooks;
-    addresses: KnownAddresses;
-    devices: DeviceCookie;
+    opener: SessionOpener;
+    reports: LoginReports;
   }) {
     this.#admins = parts.admins;
     this.#attempts = parts.attempts;
     this.#twoFactor = parts.twoFactor;
     this.#sessions = parts.sessions;
     this.#hooks = parts.hooks;
-    this.#addresses = parts.addresses;
-    this.#devices = parts.devices;
+    this.#opener = parts.opener;
+    this.#reports = parts.reports;
   }
 
   /** Runs before the body is read, so the name is not known: a blocked address costs nothing more. */
@@ -58,16 +60,14 @@ export class Login {
     try {
       this.#attempts.refuseBlocked({ ip, cookies });
     } catch (error) {
-      this.#report('', ip, false, BLOCKED);
+      this.#reports.failed({ username: '', ip, method: PASSWORD }, BLOCKED);
       throw error;
     }
   }
 
   /** Logs in and sets the session cookie. Any page can send a form, so a form must come from our origin or carry the CSRF token; no other page can send JSON. */
-  async in(
-    { username, password, twoFactorCode, _csrf }: LoginBody,
-    { ip, headers, cookies, reply, signal }: RequestInfo,
-  ): Promise<string> {
+  async in({ username, password, twoFactorCode, _csrf }: LoginBody, request: RequestInfo): Promise<string> {
+    const { ip, headers, cookies, signal } = request;
     // Media types are not case-sensitive, and another page can write them in any case.
     if (
       headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') &&
@@ -91,26 +91,14 @@ export class Login {
     const admin = await this.#attempts
       .run({ ip, username, cookies, signal }, check)
       .catch((error: unknown) => {
-        if (error instanceof PanelError && error.code === errors.TOO_MANY_LOGINS.code) reason = BLOCKED;
-        if (reason !== '') this.#report(username, ip, false, reason);
+        const login = { username, ip, method: PASSWORD };
+        this.#reports.failed(login, this.#reports.blocked(error) ?? reason);
         throw error;
       });
-    const token = await this.#hooks.choose(sessionToken, { ip, headers, cookies });
-    const { id, session } = await this.#sessions.open(admin.username, token, {
-      ip,
-      userAgent: headers['user-agent'],
-    });
-    const holds = await this.#twoFactor.stillCounts(admin.id, factor);
-    if (!holds || !(await this.#admins.isUnchanged(admin))) {
-      // Changed during this login; the change closed all sessions that were open by then.
-      await this.#sessions.close(session.digest);
-      throw errors.WRONG_LOGIN();
-    }
-    await this.#addresses.remember(ip);
-    this.#report(username, ip, true, '');
-    reply.cookie(SESSION_COOKIE, id, { maxAge: this.#sessions.longest });
-    reply.clearCookie(CSRF_COOKIE);
-    this.#devices.set({ cookies, reply });
+    // Two-factor may have been turned on during this login.
+    const holds = () => this.#twoFactor.stillCounts(admin.id, factor);
+    const proof = { method: PASSWORD, username, holds };
+    if (!(await this.#opener.open(admin, proof, request))) throw errors.WRONG_LOGIN();
     return 'logged in';
   }
 
@@ -127,10 +115,5 @@ export class Login {
     }
     reply.clearCookie(SESSION_COOKIE);
     return 'logged out';
-  }
-
-  #report(username: string, ip: string, ok: boolean, reason: string): void {
-    if (this.#hooks.isUsed(loginAttempted))
-      this.#hooks.emit(loginAttempted, { attempts: [{ username, ip, ok, reason }] });
   }
 }

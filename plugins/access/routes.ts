@@ -25,6 +25,7 @@ import { errors } from './errors.js';
 import type { LimitedKinds } from './limited-kinds.js';
 import type { Login } from './login.js';
 import { printableWord } from './printable-word.js';
+import type { ProvenLogins } from './proven-logins.js';
 import type { Tokens } from './tokens.js';
 import type { SecondFactors } from './second-factors.js';
 
@@ -61,6 +62,7 @@ export const routes = ({
   factors,
   kinds,
   callers,
+  otherLogins,
 }: {
   login: Login;
   tokens: Tokens;
@@ -69,6 +71,7 @@ export const routes = ({
   factors: SecondFactors;
   kinds: LimitedKinds;
   callers: Callers;
+  otherLogins: ProvenLogins;
 }): Route[] => [
   route({
     method: 'POST',
@@ -123,6 +126,22 @@ export const routes = ({
     doc: 'Whether a login may need a code of a second factor: true if any admin has one. It does not tell whose.',
     reply: payload(bool()),
     handle: () => factors.isAny,
+  }),
+  route({
+    method: 'GET',
+    path: '/panel/api/x/access/login-methods',
+    name: 'access.loginMethods',
+    auth: 'anyone',
+    doc: 'The ways to log in beside the password that can be used now.',
+    reply: payload(
+      list(
+        shape({
+          method: word(),
+          label: text().description('name at its button; blank: for the words of the page'),
+        }),
+      ),
+    ),
+    handle: () => otherLogins.methods(),
   }),
   route({
     method: 'POST',

@@ -13,11 +13,12 @@ interface Attempt {
   readonly username: string;
   readonly ip: string;
   readonly ok: boolean;
+  readonly method: string;
 }
 
 export class SignIns {
   readonly #needs: Needs;
-  /** by name and address, the time of the last record */
+  /** by name, address and method, the time of the last record */
   readonly #known = new Map<string, number>();
 
   constructor({ clock, audit }: Needs) {
@@ -26,13 +27,17 @@ export class SignIns {
 
   async record(attempts: readonly Attempt[]): Promise<void> {
     const { audit } = this.#needs;
-    for (const { username, ip } of attempts.filter(({ ok, ...attempt }) => ok && this.#isNew(attempt)))
-      await audit?.act('session', { kind: 'session', name: username, ip }, { name: 'login' });
+    for (const { username, ip, method } of attempts.filter((attempt) => attempt.ok && this.#isNew(attempt)))
+      await audit?.act(
+        'session',
+        { kind: 'session', name: username, ip },
+        { name: 'login', facts: { method } },
+      );
   }
 
-  #isNew({ username, ip }: Omit<Attempt, 'ok'>): boolean {
+  #isNew({ username, ip, method }: Attempt): boolean {
     const now = this.#needs.clock.now();
-    const key = JSON.stringify([username, ip]);
+    const key = JSON.stringify([username, ip, method]);
     const last = this.#known.get(key);
     if (last !== undefined && Math.abs(now - last) < HOUR) return false;
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();

@@ -10,6 +10,8 @@ import { loginAttempted } from '../contract.js';
 import type { DeviceCookie } from '../device-cookie.js';
 import type { KnownAddresses } from '../known-addresses.js';
 import { Login } from '../login.js';
+import { LoginReports } from '../login-reports.js';
+import { SessionOpener } from '../session-opener.js';
 import type { TwoFactor } from '../two-factor.js';
 
 test('reports every login and its failure to other plugins, without secrets', async (t) => {
@@ -26,11 +28,13 @@ test('reports every login and its failure to other plugins, without secrets', as
     clock: new FakeClock(),
   });
   await panel.kernel.settled();
-  t.deepEqual(heard.splice(0), [{ username: ADMIN.username, ip: '127.0.0.1', ok: true, reason: '' }]);
+  t.deepEqual(heard.splice(0), [
+    { username: ADMIN.username, ip: '127.0.0.1', ok: true, reason: '', method: 'password' },
+  ]);
   for (let i = 0; i < 6; i++)
     await panel.call('/login', { body: { ...ADMIN, password: 'wrong' }, anonymous: true });
   await panel.kernel.settled();
-  const failed = { username: ADMIN.username, ip: '127.0.0.1', ok: false };
+  const failed = { username: ADMIN.username, ip: '127.0.0.1', ok: false, method: 'password' };
   t.deepEqual(heard, [
     ...Array.from({ length: 5 }, () => ({ ...failed, reason: 'invalid credentials' })),
     { ...failed, reason: 'too many failed attempts' },
@@ -47,22 +51,32 @@ test('rejects a login whose password changes meanwhile', async (t) => {
     close: async (digest: string) => void open.delete(digest),
   };
   const admins = { withPassword: async () => ({ id: 1 }), isUnchanged: async () => false };
+  const hooks = {
+    check: async () => undefined,
+    choose: async () => undefined,
+    isUsed: () => false,
+  } as unknown as Hooks;
+  const reports = new LoginReports({ hooks });
+  const opener = new SessionOpener({
+    admins: admins as unknown as Admins,
+    addresses: { remember: () => t.fail('the address became known') } as unknown as KnownAddresses,
+    devices: { set: () => t.fail('the device became known') } as unknown as DeviceCookie,
+    sessions: sessions as unknown as SessionsApi,
+    hooks,
+    reports,
+  });
   const attempts = { run: (_: unknown, check: (attempt: object) => unknown) => check({}) };
   const login = new Login({
     admins: admins as unknown as Admins,
     attempts: attempts as unknown as Attempts,
-    addresses: { remember: () => t.fail('the address became known') } as unknown as KnownAddresses,
-    devices: { set: () => t.fail('the device became known') } as unknown as DeviceCookie,
     twoFactor: {
       passes: async () => ({ factor: undefined }),
       stillCounts: async () => true,
     } as unknown as TwoFactor,
     sessions: sessions as unknown as SessionsApi,
-    hooks: {
-      check: async () => undefined,
-      choose: async () => undefined,
-      isUsed: () => false,
-    } as unknown as Hooks,
+    hooks,
+    opener,
+    reports,
   });
   const request = {
     ip: '192.0.2.1',

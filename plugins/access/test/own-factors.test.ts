@@ -177,11 +177,11 @@ test('a token that nobody made acts for the only admin, and for nobody where the
   });
   await db.write((tx) => tx.run('UPDATE api_tokens SET maker_id = 0'));
   await panel.stop();
-  const { clock, panel: former } = t.context;
+  const { clock, panel: before } = t.context;
   const next = await TestPanel.boot({
     plugins: [new FakeEngine().plugin],
     clock,
-    dataDirectory: former.dataDirectory,
+    dataDirectory: before.dataDirectory,
   });
   t.context.panel = next;
   const call = (body: object) =>
