@@ -4751,6 +4751,12 @@ export type SystemPluginsSetEnableReply = {
   restarting: boolean;
 };
 
+export type AccessLoginMethodsReply = {
+  method: string;
+  /** name at its button; blank: for the words of the page */
+  label: string;
+}[];
+
 export type AccountSecondFactorGetReply = {
   enabled: boolean;
   /** Unix ms since when this secret is in force; 0 without one */
@@ -6835,6 +6841,122 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type PasskeysListReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
+}[];
+
+export type PasskeysLoginInput = {
+  body: {
+    answer: {
+      /** base64url */
+      id: string;
+      /** base64url */
+      rawId: string;
+      type: 'public-key';
+      clientExtensionResults?: Record<string, unknown>;
+      authenticatorAttachment?: string | null;
+      response: {
+        /** base64url */
+        clientDataJSON: string;
+        /** base64url */
+        authenticatorData: string;
+        /** base64url */
+        signature: string;
+        /** base64url */
+        userHandle?: string | null;
+      };
+    };
+  };
+};
+
+export type PasskeysLoginReply = {
+  username: string;
+};
+
+export type PasskeysLoginOptionsReply = Record<string, unknown>;
+
+export type PasskeysDeleteAllInput = {
+  adminId: number;
+};
+
+export type PasskeysDeleteAllReply = {
+  removed: number;
+};
+
+export type PasskeysRegisterInput = {
+  body: {
+    /** text of one line */
+    name: string;
+    answer: {
+      /** base64url */
+      id: string;
+      /** base64url */
+      rawId: string;
+      type: 'public-key';
+      clientExtensionResults?: Record<string, unknown>;
+      authenticatorAttachment?: string | null;
+      response: {
+        /** base64url */
+        clientDataJSON: string;
+        /** base64url */
+        attestationObject: string;
+        transports?: string[];
+      };
+    };
+  };
+};
+
+export type PasskeysRegisterReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
+};
+
+export type PasskeysRegisterOptionsInput = {
+  body: {
+    password: string;
+    /** of the authenticator, or a recovery code */
+    twoFactorCode?: string;
+  };
+};
+
+export type PasskeysRegisterOptionsReply = Record<string, unknown>;
+
+export type PasskeysDeleteInput = {
+  id: number;
+};
+
+export type PasskeysRenameInput = {
+  id: number;
+  body: {
+    /** text of one line */
+    name: string;
+  };
+};
+
+export type PasskeysRenameReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
+};
+
 export type PreferencesGetReply = Record<string, unknown>;
 
 export type PreferencesSetInput = {
@@ -7206,6 +7328,9 @@ export class Weir extends Transport {
       revokeOthers: (options?: KeyedCallOptions): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg', keyed: true }, {}, options),
     },
+    /** The ways to log in beside the password that can be used now. — GET /panel/api/x/access/login-methods */
+    loginMethods: (options?: CallOptions): Promise<AccessLoginMethodsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/access/login-methods', gives: 'obj' }, {}, options),
   } as const;
 
   readonly system = {
@@ -8214,6 +8339,33 @@ export class Weir extends Transport {
     /** How outbounds were at their last test on the schedule; empty while `outboundTestMinutes` is 0. — GET /panel/api/x/outbounds/health */
     health: (options?: CallOptions): Promise<OutboundsHealthReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly passkeys = {
+    /** The passkeys of the admin who asks, in the order in which they were registered. — GET /panel/api/x/passkeys */
+    list: (options?: CallOptions): Promise<PasskeysListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/passkeys', gives: 'obj' }, {}, options),
+    /** Logs in with the answer of the browser, and sets the session cookie. No code of a second factor is asked for. — POST /panel/api/x/passkeys/login */
+    login: (input: PasskeysLoginInput, options?: CallOptions): Promise<PasskeysLoginReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/login', gives: 'obj' }, input, options),
+    /** Begins a login with a passkey. Returns the options for `navigator.credentials.get`, in JSON; they count for five minutes, in this browser. — POST /panel/api/x/passkeys/login/options */
+    loginOptions: (options?: CallOptions): Promise<PasskeysLoginOptionsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/login/options', gives: 'obj' }, {}, options),
+    /** Removes all passkeys of an admin, for a full admin, and closes the sessions of that admin. — POST /panel/api/x/passkeys/of/{adminId}/del */
+    deleteAll: (input: PasskeysDeleteAllInput, options?: KeyedCallOptions): Promise<PasskeysDeleteAllReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/of/{adminId}/del', gives: 'obj', keyed: true }, input, options),
+    /** Registers the passkey that the browser has made. — POST /panel/api/x/passkeys/register */
+    register: (input: PasskeysRegisterInput, options?: CallOptions): Promise<PasskeysRegisterReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register', gives: 'obj' }, input, options),
+    /** Begins to register a passkey of the admin who asks. Returns the options for `navigator.credentials.create`, in JSON; they count for five minutes, in this browser. — POST /panel/api/x/passkeys/register/options */
+    registerOptions: (input: PasskeysRegisterOptionsInput, options?: CallOptions): Promise<PasskeysRegisterOptionsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register/options', gives: 'obj' }, input, options),
+    /** Removes a passkey of the admin who asks, and closes the other sessions of that admin. — POST /panel/api/x/passkeys/{id}/del */
+    delete: (input: PasskeysDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Gives a passkey of the admin who asks another name. — POST /panel/api/x/passkeys/{id}/rename */
+    rename: (input: PasskeysRenameInput, options?: KeyedCallOptions): Promise<PasskeysRenameReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/{id}/rename', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly preferences = {
