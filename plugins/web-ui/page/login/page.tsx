@@ -5,6 +5,7 @@ import { session } from '../api/panel.js';
 import { useReader } from '../language/context.js';
 import { LanguageChoice } from '../preferences/language-choice.js';
 import { LoginForm } from './form.js';
+import { LaterPasskey } from './later-passkey.js';
 import './login.css';
 
 export function LoginPage() {
@@ -19,6 +20,7 @@ export function LoginPage() {
     <main className="login">
       <h1>{say('login.title')}</h1>
       <LoginForm session={session} done={go} />
+      <LaterPasskey session={session} done={go} />
       <LanguageChoice />
     </main>
   );

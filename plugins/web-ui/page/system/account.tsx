@@ -10,7 +10,7 @@ import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { secondFactorQuery, sessionsQuery } from './queries.js';
+import { sessionsQuery, twoFactorQuery } from './queries.js';
 
 type Values = Readonly<Record<'name' | 'old' | 'fresh' | 'code', string>>;
 
@@ -25,7 +25,7 @@ const PATHS: Readonly<Record<keyof Values, string>> = {
 export function Account() {
   const { say } = useReader();
   const sessions = useQuery(sessionsQuery);
-  const needsCode = useQuery(secondFactorQuery).data?.enabled ?? false;
+  const needsCode = useQuery(twoFactorQuery).data ?? false;
   const own = sessions.data?.find(({ current }) => current)?.username;
   const [typed, setTyped] = useState<Partial<Values>>({});
   const values: Values = { name: own ?? '', old: '', fresh: '', code: '', ...typed };

@@ -26,6 +26,12 @@ export const secondFactorQuery = queryOptions({
   queryKey: ['access', 'secondFactor'],
   queryFn: ({ signal }) => weir.account.secondFactor.get({ signal }),
 });
+/** Whether that admin must show a code. */
+export const twoFactorQuery = queryOptions({ ...secondFactorQuery, select: ({ enabled }) => enabled });
+export const passkeysQuery = queryOptions({
+  queryKey: ['access', 'passkeys'],
+  queryFn: ({ signal }) => weir.passkeys.list({ signal }),
+});
 export const settingSchemasQuery = queryOptions({
   queryKey: ['schemas', 'settings'],
   queryFn: async ({ signal }) => {
