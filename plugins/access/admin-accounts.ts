@@ -3,8 +3,10 @@ import type { Database, Principal, SessionsApi, Tx } from '../../kernel/index.js
 import { type Admins, takenAs } from './admins.js';
 import type { Callers } from './callers.js';
 import { errors } from './errors.js';
+import type { FactorChanges } from './factor-changes.js';
 import { isFull, type KnownAdmin } from './known-admin.js';
 import type { KnownRoles } from './known-roles.js';
+import type { SecondFactors } from './second-factors.js';
 import type { Tokens } from './tokens.js';
 
 const MOST_ADMINS = 100;
@@ -15,6 +17,7 @@ export interface AdminView {
   readonly role: number;
   readonly enabled: boolean;
   readonly createdAt: number;
+  readonly secondFactor: boolean;
 }
 export interface NewAdmin {
   readonly username: string;
@@ -28,14 +31,6 @@ export interface AdminEdits {
   readonly enabled?: boolean | undefined;
 }
 
-const viewOf = ({ id, username, roleId, enabled, createdAt }: KnownAdmin): AdminView => ({
-  id,
-  username,
-  role: roleId,
-  enabled,
-  createdAt,
-});
-
 export class AdminAccounts {
   readonly #db: Database;
   readonly #admins: Admins;
@@ -43,6 +38,8 @@ export class AdminAccounts {
   readonly #roles: KnownRoles;
   readonly #sessions: SessionsApi;
   readonly #callers: Callers;
+  readonly #factors: SecondFactors;
+  readonly #factorChanges: FactorChanges;
 
   constructor(parts: {
     db: Database;
@@ -51,6 +48,8 @@ export class AdminAccounts {
     roles: KnownRoles;
     sessions: SessionsApi;
     callers: Callers;
+    factors: SecondFactors;
+    factorChanges: FactorChanges;
   }) {
     this.#db = parts.db;
     this.#admins = parts.admins;
@@ -58,10 +57,12 @@ export class AdminAccounts {
     this.#roles = parts.roles;
     this.#sessions = parts.sessions;
     this.#callers = parts.callers;
+    this.#factors = parts.factors;
+    this.#factorChanges = parts.factorChanges;
   }
 
   list(): AdminView[] {
-    return [...this.#admins.projection.state.values()].map(viewOf);
+    return [...this.#admins.projection.state.values()].map((admin) => this.#viewOf(admin));
   }
 
   async add(
@@ -74,7 +75,7 @@ export class AdminAccounts {
       return await this.#db.write(async (tx) => {
         if ((await this.#admins.read(tx)).length >= MOST_ADMINS) throw errors.TOO_MANY_ADMINS();
         if (role !== 0) await this.#roles.requireKnown(tx, role, 'role');
-        const added = viewOf(await this.#admins.add(tx, { username, passwordHash, roleId: role }, who));
+        const added = this.#viewOf(await this.#admins.add(tx, { username, passwordHash, roleId: role }, who));
         note?.(added);
         return added;
       });
@@ -102,7 +103,7 @@ export class AdminAccounts {
       return Object.keys(edits).length > 0 ? this.#admins.update(tx, admin, edits, who) : admin;
     });
     this.#callers.changed();
-    return viewOf(updated);
+    return this.#viewOf(updated);
   }
 
   /** Deletes the admin with the API tokens that the admin has made, and closes its sessions. */
@@ -112,9 +113,25 @@ export class AdminAccounts {
       if (isFull(admin) && !others.some(isFull)) throw errors.LAST_ADMIN(undefined, { path: 'id' });
       await this.#sessions.closeAll({ of: admin.username, tx });
       await this.#tokens.deleteOf(tx, [id], who);
+      await this.#factors.remove(tx, [id]);
       await this.#admins.delete(tx, [admin], who);
     });
     this.#callers.changed();
+  }
+
+  /** Deletes the second factor of another admin, who has lost the phone, and closes the sessions of that admin. */
+  async resetSecondFactor(id: number, who: Principal): Promise<void> {
+    // The own one needs a code: else a session that somebody else has got would be enough.
+    if (who.kind !== 'session' || this.#callers.makerOf(who) === id)
+      throw errors.OWN_FACTOR(undefined, { path: 'id' });
+    await this.#db.write(async (tx) => {
+      const { admin } = await this.#one(tx, id);
+      await this.#factorChanges.reset(tx, admin, who);
+    });
+  }
+
+  #viewOf({ id, username, roleId, enabled, createdAt }: KnownAdmin): AdminView {
+    return { id, username, role: roleId, enabled, createdAt, secondFactor: this.#factors.has(id) };
   }
 
   /** Reads the database: what another write has just changed counts. */

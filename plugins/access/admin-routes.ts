@@ -27,6 +27,7 @@ const AdminReply = shape({
   role: role(),
   enabled: bool().description('a disabled one cannot log in, and its API tokens are refused'),
   createdAt: int().description('Unix ms'),
+  secondFactor: bool().description('whether a login of this admin needs a code as well'),
 });
 /** The first admin is the one who asks, in a panel that tests call with examples. */
 const AdminId = shape({ id: int().min(1).example(2) });
@@ -85,6 +86,19 @@ export const adminRoutes = ({ accounts }: { accounts: AdminAccounts }): Route[] 
     handle: async ({ params, who }) => {
       await accounts.delete(params.id, who);
       return 'admin deleted';
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/{id}/secondFactor/del`,
+    name: 'admins.resetSecondFactor',
+    doc: 'Deletes the second factor and the recovery codes of another admin, who has lost the phone, and closes the sessions of that admin. The own one is turned off with a code.',
+    params: AdminId,
+    reply: message(),
+    errors: [errors.ADMIN_NOT_FOUND, errors.NO_SECOND_FACTOR, errors.OWN_FACTOR],
+    handle: async ({ params, who }) => {
+      await accounts.resetSecondFactor(params.id, who);
+      return 'the second factor of this admin is off';
     },
   }),
 ];

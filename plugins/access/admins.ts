@@ -77,9 +77,9 @@ export class Admins {
     return isRight && admin?.enabled ? this.#withOwnHash(admin, password) : undefined;
   }
 
-  /** Checks the password of the admin who asks; of the first one for other callers, like programs with a token. */
-  async isPassword(password: string, { kind, name }: Principal): Promise<boolean> {
-    const admin = await this.#find(kind === 'session' ? { username: name } : {});
+  /** Checks the password of the admin with this id. */
+  async isPassword(password: string, id: number): Promise<boolean> {
+    const admin = await this.#find({ id });
     if (admin === undefined) return false;
     return this.#queue.run(() => this.#verify(admin, password), { isStranger: false });
   }
@@ -207,12 +207,12 @@ export class Admins {
     await this.add(tx, by, who);
   }
 
-  /** Marks the step of a two-factor code as used; false when it, or a later one, was used already. */
-  spendStep(step: number): Promise<boolean> {
+  /** Marks the step of a two-factor code of an admin as used; false when it, or a later one, was used already, at whichever panel. */
+  spendStep(id: number, step: number): Promise<boolean> {
     return this.#db.write(async (tx) => {
       const [changed] = await this.#rows.update(
         { codeStep: step },
-        { where: { codeStep: { [Op.lt]: step } }, transaction: tx.t },
+        { where: { id, codeStep: { [Op.lt]: step } }, transaction: tx.t },
       );
       return changed > 0;
     });

@@ -3,6 +3,7 @@ import { kernelErrors, type Permit, type Permits, type Principal, type Route } f
 import type { Admins } from './admins.js';
 import type { CallerRightsApi } from './contract.js';
 import { errors } from './errors.js';
+import type { KnownAdmin } from './known-admin.js';
 import type { KnownRoles } from './known-roles.js';
 import type { TokenRow } from './token-row.js';
 import type { Tokens } from './tokens.js';
@@ -77,6 +78,14 @@ export class Callers implements Permits, CallerRightsApi {
   makerOf({ kind, name }: Principal): number {
     if (kind === 'session') return this.#admins.named(name)?.id ?? 0;
     return kind === 'token' ? (this.#tokens.named(name)?.makerId ?? 0) : 0;
+  }
+
+  /** The admin for whom a caller acts; for a token that nobody made the only one there is. Undefined where that is nobody. */
+  adminBehind(who: Principal): KnownAdmin | undefined {
+    const known = this.#admins.projection.state;
+    const maker = known.get(this.makerOf(who));
+    if (maker || who.kind !== 'token' || known.size !== 1) return maker;
+    return [...known.values()][0];
   }
 
   #refusal(role: number, lacking: string, call: string): Error {

@@ -17,6 +17,7 @@ import { errors } from './errors.js';
 import { firstLoginFile, randomName } from './first-login.js';
 import { isFull, type KnownAdmin } from './known-admin.js';
 import type { KnownAddresses } from './known-addresses.js';
+import type { SecondFactors } from './second-factors.js';
 import type { Tokens } from './tokens.js';
 import type { TwoFactor } from './two-factor.js';
 
@@ -47,6 +48,7 @@ export class Credentials {
   readonly #devices: DeviceCookie;
   readonly #tokens: Tokens;
   readonly #sessions: SessionsApi;
+  readonly #factors: SecondFactors;
   readonly #twoFactor: TwoFactor;
   readonly #callers: Callers;
 
@@ -60,6 +62,7 @@ export class Credentials {
     devices: DeviceCookie;
     tokens: Tokens;
     sessions: SessionsApi;
+    factors: SecondFactors;
     twoFactor: TwoFactor;
     callers: Callers;
   }) {
@@ -72,6 +75,7 @@ export class Credentials {
     this.#devices = parts.devices;
     this.#tokens = parts.tokens;
     this.#sessions = parts.sessions;
+    this.#factors = parts.factors;
     this.#twoFactor = parts.twoFactor;
     this.#callers = parts.callers;
   }
@@ -92,7 +96,7 @@ export class Credentials {
     await this.#attempts.run(guesser, async (attempt) => {
       const admin = await this.#admins.withPassword(oldUsername, oldPassword, attempt);
       if (!admin) throw errors.WRONG_CREDENTIALS(undefined, { path: 'oldPassword' });
-      if (this.#twoFactor.isOn && !(await this.#twoFactor.accepts(twoFactorCode))) {
+      if (!(await this.#twoFactor.passes(admin.id, twoFactorCode))) {
         attempt.wrongCode();
         throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
       }
@@ -133,10 +137,10 @@ export class Credentials {
       const before = await this.#admins.read(tx);
       // Tokens of full admins go on, as those of one admin do; those of others had less than the new one has.
       const idsOf = (admins: readonly KnownAdmin[]) => admins.map(({ id }) => id);
+      await this.#factors.forget(tx, idsOf(before), who);
       await this.#tokens.release(tx, idsOf(before.filter(isFull)));
       await this.#tokens.deleteOf(tx, idsOf(before.filter((admin) => !isFull(admin))), who);
       await this.#admins.replaceAll(tx, { username, passwordHash }, who);
-      await this.#twoFactor.turnOff(tx, who);
       await this.#sessions.closeAll({ tx });
       await this.#addresses.forget(tx);
       await this.#devices.replaceKey(tx);

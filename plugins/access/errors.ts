@@ -13,6 +13,16 @@ export const errors = defineErrors('access', {
     422,
     'two-factor needs a secret: send twoFactorToken, at least 16 bytes in base32, and a code of it in twoFactorCode',
   ],
+  NO_OWN_FACTOR: [
+    403,
+    'a second factor belongs to an admin: call this with the session of that admin, or a token that the admin made',
+  ],
+  NO_SECOND_FACTOR: [404, 'this admin has no second factor'],
+  FACTOR_CHANGED: [409, 'the second factor was changed meanwhile; look at it again'],
+  OWN_FACTOR: [
+    403,
+    'only another full admin who is logged in may reset a second factor; turn your own one off with a code',
+  ],
   TWO_FACTOR_OFF: [422, 'recovery codes need two-factor, which is off; turn it on first'],
   SESSION_NOT_FOUND: [404, 'there is no open session with this id'],
   WRONG_TOKEN: [401, 'this API token is unknown, disabled or expired'],

@@ -17,15 +17,15 @@ import {
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { Panels } from '../cluster/contract.js';
 import {
-  beforeSettingsSave,
-  composeSettingsReply,
   NotTransferred,
+  OwnSettings,
   panelSettings,
-  settingChanges,
   Settings,
   UpdateKeys,
 } from '../settings/contract.js';
+import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
+import { accountRoutes } from './account-routes.js';
 import { AdminAccounts } from './admin-accounts.js';
 import { adminRoutes } from './admin-routes.js';
 import { Admins } from './admins.js';
@@ -48,6 +48,7 @@ import {
 import { Credentials } from './credentials.js';
 import { DeviceCookie } from './device-cookie.js';
 import { errors } from './errors.js';
+import { FactorChanges } from './factor-changes.js';
 import { createFirstAdmin } from './first-login.js';
 import { KnownAddresses } from './known-addresses.js';
 import { KnownRoles } from './known-roles.js';
@@ -56,6 +57,7 @@ import { LoginLimits } from './login-limits.js';
 import { Login } from './login.js';
 import { LoginReports } from './login-reports.js';
 import { NameThrottle } from './name-throttle.js';
+import { OwnFactor } from './own-factor.js';
 import { PasswordQueue } from './password-queue.js';
 import { ProvenLogins } from './proven-logins.js';
 import { admins, tokens } from './recorded.js';
@@ -63,10 +65,11 @@ import { SharedFailures } from './shared-failures.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import { Holders } from './role-holders.js';
 import { routes } from './routes.js';
+import { SecondFactors } from './second-factors.js';
 import { securityRoutes } from './security-routes.js';
 import { SessionOpener } from './session-opener.js';
 import { SignIns } from './sign-ins.js';
-import { migrations, tables } from './tables.js';
+import { migrations, sealedSecrets, tables } from './tables.js';
 import { Tokens } from './tokens.js';
 import { TwoFactor, twoFactorSettings } from './two-factor.js';
 import { confirmations, TwoFactorRules } from './two-factor-rules.js';
@@ -79,10 +82,18 @@ export default definePlugin({
   essential: true,
   about:
     'Admins and their roles, their logins with a second factor and limits against guessing, and API tokens for programs.',
-  uses: { sessions: Sessions, allSettings: Settings, audit: maybe(AuditTrail), panels: maybe(Panels) },
+  uses: {
+    sessions: Sessions,
+    allSettings: Settings,
+    secrets: Secrets,
+    audit: maybe(AuditTrail),
+    panels: maybe(Panels),
+  },
   settings: twoFactorSettings,
-  contributes: () => [
+  contributes: ({ ownFactor }) => [
     contribute(UpdateKeys, confirmations),
+    contribute(OwnSettings, ownFactor),
+    contribute(SealedColumns, sealedSecrets),
     contribute(NotTransferred, {
       setting: 'twoFactorEnable' satisfies keyof typeof twoFactorSettings,
       reason: 'it needs the secret of an authenticator',
@@ -123,10 +134,13 @@ export default definePlugin({
     throttle: singleton(NameThrottle),
     addresses: singleton(KnownAddresses),
     devices: singleton(DeviceCookie),
+    factors: singleton(SecondFactors),
     recoveryCodes: singleton(RecoveryCodes),
+    factorChanges: singleton(FactorChanges),
     attempts: singleton(Attempts),
     twoFactor: singleton(TwoFactor),
     rules: singleton(TwoFactorRules),
+    ownFactor: singleton(OwnFactor),
     reports: singleton(LoginReports),
     opener: singleton(SessionOpener),
     login: singleton(Login),
@@ -142,14 +156,8 @@ export default definePlugin({
     provide(Permits, callers),
     provide(RoleHolders, holders),
   ],
-  taps: ({ tokens, rules, signIns, kinds, callers }) => [
+  taps: ({ tokens, signIns, kinds, callers }) => [
     tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
-    tap(settingChanges, (changes) => rules.follow(changes)),
-    tap(beforeSettingsSave, (save) => rules.check(save), { strict: true }),
-    tap(composeSettingsReply, async (add, saved) => {
-      const recoveryCodes = await rules.afterSave(saved);
-      if (recoveryCodes) add({ recoveryCodes });
-    }),
     tap(authenticate, ({ authorization, request }) => {
       // Another kind of authorization is for a proxy in front.
       if (!/^bearer\b/i.test(authorization ?? '')) return undefined;
@@ -161,7 +169,12 @@ export default definePlugin({
       return { name: known.name, kind: known.kind };
     }),
   ],
-  routes: (scope) => [...routes(scope), ...securityRoutes(scope), ...adminRoutes(scope)],
+  routes: (scope) => [
+    ...routes(scope),
+    ...securityRoutes(scope),
+    ...adminRoutes(scope),
+    ...accountRoutes(scope),
+  ],
   commands,
   jobs: ({ limits, tokens }) => [
     everywhere(job('login-blocks', '5s', () => limits.flush())),
@@ -171,9 +184,10 @@ export default definePlugin({
     await limits.flush();
     await tokens.flush();
   },
-  start: async ({ admins, limits, devices, config, allSettings, dataDirectory, log, self }) => {
+  start: async ({ admins, factors, limits, devices, config, allSettings, dataDirectory, log, self }) => {
     await limits.load();
     await devices.start();
+    await factors.start();
     await createFirstAdmin(admins, config, {
       basePath: () => allSettings.read(panelSettings).webBasePath,
       dataDirectory,

@@ -14,6 +14,7 @@ import { beforeLogin, BLOCKED } from './contract.js';
 import { errors } from './errors.js';
 import type { Admin } from './known-admin.js';
 import type { LoginReports } from './login-reports.js';
+import type { SecondFactor } from './second-factors.js';
 import type { SessionOpener } from './session-opener.js';
 import type { TwoFactor } from './two-factor.js';
 
@@ -75,11 +76,13 @@ export class Login {
       requireCsrf(cookies[CSRF_COOKIE], _csrf ?? (headers['x-csrf-token'] as string | undefined));
     await this.#hooks.check(beforeLogin, { username, ip });
     let reason = '';
-    let codeWasChecked = false;
+    let factor: SecondFactor | undefined;
     const check = async (attempt: Attempt): Promise<Admin> => {
       const admin = await this.#admins.withPassword(username, password, attempt);
-      codeWasChecked = this.#twoFactor.isOn;
-      if (admin && (!codeWasChecked || (await this.#twoFactor.accepts(twoFactorCode)))) return admin;
+      // Asked only for a right password: neither reply nor time tells strangers who has a second factor.
+      const passed = admin && (await this.#twoFactor.passes(admin.id, twoFactorCode));
+      factor = passed?.factor;
+      if (admin && passed) return admin;
       if (admin) attempt.wrongCode();
       reason = admin ? 'invalid two-factor code' : 'invalid credentials';
       // The same message for both: somebody who guesses passwords must not learn that one is right.
@@ -93,7 +96,7 @@ export class Login {
         throw error;
       });
     // Two-factor may have been turned on during this login.
-    const holds = () => codeWasChecked || !this.#twoFactor.isOn;
+    const holds = () => this.#twoFactor.stillCounts(admin.id, factor);
     const proof = { method: PASSWORD, username, holds };
     if (!(await this.#opener.open(admin, proof, request))) throw errors.WRONG_LOGIN();
     return 'logged in';

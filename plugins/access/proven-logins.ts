@@ -118,9 +118,9 @@ export class ProvenLogins implements OtherLoginsApi {
     if (!identity) throw errors.OWN_ACCOUNT('this needs the session of an admin, not an API token');
     const guesser = { ip, username: who.name, cookies, isAuthenticated: true, signal };
     await this.#attempts.run(guesser, async (attempt) => {
-      if (!(await this.#admins.isPassword(password, who)))
+      if (!(await this.#admins.isPassword(password, identity.id)))
         throw errors.WRONG_CREDENTIALS('the password is wrong', { path: 'password' });
-      if (!this.#twoFactor.isOn || (await this.#twoFactor.accepts(twoFactorCode))) return;
+      if (await this.#twoFactor.passes(identity.id, twoFactorCode)) return;
       attempt.wrongCode();
       throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
     });

@@ -2,6 +2,7 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Database, Principal, Tx } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import type { KnownAdmin } from './known-admin.js';
 import type { AccessTables } from './tables.js';
 
 /** Crockford's base32: no letter looks like a digit. https://www.crockford.com/base32.html */
@@ -39,40 +40,35 @@ export class RecoveryCodes {
     return plain(typed).length === LENGTH;
   }
 
-  left(): Promise<number> {
-    return this.#rows.count();
+  left(adminId: number): Promise<number> {
+    return this.#rows.count({ where: { adminId } });
   }
 
-  /** Replaces all codes with new ones; they are shown here and never again. */
-  async replace(who: Principal): Promise<string[]> {
+  /** Replaces all codes of an admin with new ones; they are shown here and never again. */
+  async replace(tx: Tx, { id: adminId, username }: KnownAdmin, who: Principal): Promise<string[]> {
     const codes = Array.from({ length: CODES }, fresh);
-    await this.#db.write(async (tx) => {
-      await this.clear(tx);
-      await this.#rows.bulkCreate(
-        codes.map((code) => ({ digest: digestOf(code) })),
-        { transaction: tx.t },
-      );
-      await this.#audit?.record(tx, 'recoveryCodes', who, [
-        { kind: 'updated', name: 'all', before: { secret: 'before' }, after: { secret: 'after' } },
-      ]);
-    });
+    await this.#rows.destroy({ where: { adminId }, transaction: tx.t });
+    await this.#rows.bulkCreate(
+      codes.map((code) => ({ adminId, digest: digestOf(code) })),
+      { transaction: tx.t },
+    );
+    await this.#audit?.record(tx, 'recoveryCodes', who, [
+      {
+        kind: 'updated',
+        name: username,
+        id: adminId,
+        before: { secret: 'before' },
+        after: { secret: 'after' },
+      },
+    ]);
     return codes.map(shown);
   }
 
-  /** Uses up a code; returns false if there is no such code. */
-  spend(typed: string): Promise<boolean> {
-    return this.#db.write(
-      async (tx) =>
-        (await this.#rows.destroy({ where: { digest: digestOf(plain(typed)) }, transaction: tx.t })) === 1,
-    );
-  }
-
-  /** Deletes every code. */
-  discard(): Promise<void> {
-    return this.#db.write((tx) => this.clear(tx));
-  }
-
-  async clear(tx: Tx): Promise<void> {
-    await this.#rows.destroy({ where: {}, transaction: tx.t });
+  /** Uses up a code; returns false if this admin has no such code. */
+  spend(adminId: number, typed: string): Promise<boolean> {
+    return this.#db.write(async (tx) => {
+      const where = { adminId, digest: digestOf(plain(typed)) };
+      return (await this.#rows.destroy({ where, transaction: tx.t })) === 1;
+    });
   }
 }

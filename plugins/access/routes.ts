@@ -27,7 +27,7 @@ import type { Login } from './login.js';
 import { printableWord } from './printable-word.js';
 import type { ProvenLogins } from './proven-logins.js';
 import type { Tokens } from './tokens.js';
-import type { TwoFactor } from './two-factor.js';
+import type { SecondFactors } from './second-factors.js';
 
 const token = {
   id: int(),
@@ -59,7 +59,7 @@ export const routes = ({
   tokens,
   sessions,
   credentials,
-  twoFactor,
+  factors,
   kinds,
   callers,
   otherLogins,
@@ -68,7 +68,7 @@ export const routes = ({
   tokens: Tokens;
   sessions: SessionsApi;
   credentials: Credentials;
-  twoFactor: TwoFactor;
+  factors: SecondFactors;
   kinds: LimitedKinds;
   callers: Callers;
   otherLogins: ProvenLogins;
@@ -123,9 +123,9 @@ export const routes = ({
     path: '/getTwoFactorEnable',
     name: 'access.twoFactorEnabled',
     auth: 'anyone',
-    doc: 'Whether a login needs a second factor.',
+    doc: 'Whether a login may need a code of a second factor: true if any admin has one. It does not tell whose.',
     reply: payload(bool()),
-    handle: () => twoFactor.isOn,
+    handle: () => factors.isAny,
   }),
   route({
     method: 'GET',

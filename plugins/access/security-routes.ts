@@ -1,6 +1,7 @@
 // Open sessions, and recovery codes.
 import {
   bool,
+  type Database,
   int,
   list,
   message,
@@ -14,11 +15,11 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
-import type { Attempts } from './attempts.js';
 import { errors } from './errors.js';
 import type { Callers } from './callers.js';
+import type { KnownAdmin } from './known-admin.js';
 import type { RecoveryCodes } from './recovery-codes.js';
-import type { TwoFactor } from './two-factor.js';
+import type { TwoFactorRules } from './two-factor-rules.js';
 
 const MOST_SHOWN = 1000;
 
@@ -28,17 +29,23 @@ const sessionsFor = (callers: Callers, sessions: SessionsApi, who: Principal) =>
     .list()
     .filter(({ userName }) => !callers.isLimited(who) || (who.kind === 'session' && userName === who.name));
 
+/** The admin whose second factor a caller may use: a token with a role has none. */
+function adminFor(callers: Callers, who: Principal): KnownAdmin | undefined {
+  if (who.kind !== 'session' && callers.isLimited(who)) throw errors.OWN_ACCOUNT();
+  return callers.adminBehind(who);
+}
+
 export const securityRoutes = ({
   sessions,
-  attempts,
-  twoFactor,
+  db,
+  rules,
   recoveryCodes,
   audit,
   callers,
 }: {
   sessions: SessionsApi;
-  attempts: Attempts;
-  twoFactor: TwoFactor;
+  db: Database;
+  rules: TwoFactorRules;
   recoveryCodes: RecoveryCodes;
   audit?: AuditTrailApi | undefined;
   callers: Callers;
@@ -110,29 +117,36 @@ export const securityRoutes = ({
     method: 'GET',
     path: '/panel/api/access/recoveryCodes',
     name: 'access.recoveryCodes.count',
-    doc: 'How many recovery codes are left; never the codes themselves.',
+    doc: 'How many recovery codes the admin who asks has left; never the codes themselves.',
     reply: payload(shape({ left: int() })),
-    handle: async () => ({ left: await recoveryCodes.left() }),
+    errors: [errors.OWN_ACCOUNT],
+    handle: async ({ who }) => {
+      const admin = adminFor(callers, who);
+      return { left: admin ? await recoveryCodes.left(admin.id) : 0 };
+    },
   }),
   route({
     method: 'POST',
     path: '/panel/api/access/recoveryCodes/renew',
     name: 'access.recoveryCodes.renew',
-    doc: 'Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else.',
+    doc: 'Makes new recovery codes of the admin who asks, in place of all earlier ones; they are in this reply and nowhere else.',
     body: shape({
       twoFactorCode: text().max(16).description('of the authenticator, or a recovery code that is left'),
     }).example({ twoFactorCode: '123456' }),
     reply: payload(shape({ recoveryCodes: list(word()) })),
-    errors: [errors.TWO_FACTOR_OFF, errors.WRONG_CODE, errors.TOO_MANY_LOGINS],
-    handle: async ({ body, who, ip, cookies, signal }) => {
-      if (!twoFactor.isOn) throw errors.TWO_FACTOR_OFF(undefined, { path: 'twoFactorCode' });
-      const guesser = { ip, username: who.name, cookies, isAuthenticated: true, signal };
-      await attempts.run(guesser, async (attempt) => {
-        if (await twoFactor.accepts(body.twoFactorCode)) return;
-        attempt.wrongCode();
-        throw errors.WRONG_CODE(undefined, { path: 'twoFactorCode' });
-      });
-      return { recoveryCodes: await recoveryCodes.replace(who) };
+    errors: [
+      errors.TWO_FACTOR_OFF,
+      errors.WRONG_CODE,
+      errors.TOO_MANY_LOGINS,
+      errors.OWN_ACCOUNT,
+      errors.FACTOR_CHANGED,
+      errors.NO_OWN_FACTOR,
+    ],
+    handle: async (input) => {
+      const admin = adminFor(callers, input.who);
+      if (!admin) throw errors.NO_OWN_FACTOR();
+      const write = await rules.renew(admin, input.body.twoFactorCode, input);
+      return { recoveryCodes: [...(await db.write(write))] };
     },
   }),
 ];

@@ -1,4 +1,5 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import type { SealedColumn } from '../secrets/contract.js';
 
 export const tables = {
   /** `codeStep` is that of the last two-factor code that was accepted: none is accepted twice. `roleId` is 0 for a full admin. */
@@ -30,10 +31,24 @@ export const tables = {
   addresses: table('login_addresses', { network: column.key<string>(), seenAt: column.integer() }),
   /** Random secrets that the panel generates for itself. */
   keys: table('access_keys', { name: column.key<string>(), value: column.text() }),
+  /** Second factors. `secret` is sealed; `since` in Unix ms. `isShared`: it was that of all admins before each had one of its own. */
+  secondFactors: table('second_factors', {
+    adminId: column.key<number>('integer'),
+    secret: column.text(),
+    since: column.integer(),
+    isShared: column.bool(),
+  }),
   /** SHA-256 in hex of the recovery codes that are left. */
-  recoveryCodes: table('recovery_codes', { digest: column.key<string>() }),
+  recoveryCodes: table('second_factor_codes', {
+    adminId: column.key<number>('integer'),
+    digest: column.key<string>(),
+  }),
+  /** As `recoveryCodes`, from when all admins shared one second factor. A start copies them once. */
+  sharedCodes: table('recovery_codes', { digest: column.key<string>() }),
 } as const;
 export type AccessTables = TableModels<typeof tables>;
+
+export const sealedSecrets: SealedColumn = { table: 'second_factors', key: 'admin_id', column: 'secret' };
 
 export const migrations: readonly Migration[] = [
   {
@@ -71,6 +86,13 @@ export const migrations: readonly Migration[] = [
       `ALTER TABLE admins ADD COLUMN enabled ${bool} NOT NULL DEFAULT ${dialect === 'sqlite' ? 1 : 'TRUE'}`,
       `ALTER TABLE api_tokens ADD COLUMN role_id ${integer} NOT NULL DEFAULT 0`,
       `ALTER TABLE api_tokens ADD COLUMN maker_id ${integer} NOT NULL DEFAULT 0`,
+    ],
+  },
+  {
+    name: '0006-second-factors',
+    up: ({ integer, bool, text }) => [
+      `CREATE TABLE second_factors (admin_id ${integer} NOT NULL PRIMARY KEY, secret ${text} NOT NULL, since ${integer} NOT NULL, is_shared ${bool} NOT NULL)`,
+      `CREATE TABLE second_factor_codes (admin_id ${integer} NOT NULL, digest VARCHAR(64) NOT NULL, PRIMARY KEY (admin_id, digest))`,
     ],
   },
 ];

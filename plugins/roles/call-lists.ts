@@ -11,6 +11,11 @@ export const ANY: ReadonlySet<string> = new Set([
   ...all('GET', ['access/sessions', 'setting/apiTokens', 'x/roles/me', 'x/preferences', 'x/web-ui/pages']),
   ...all('POST', ['setting/apiTokens/create', 'setting/apiTokens/delete/{id}']),
   ...all('POST', ['setting/apiTokens/setEnabled/{id}', 'x/preferences', 'setting/defaultSettings']),
+  ...all('GET', ['x/account/secondFactor', 'access/recoveryCodes']),
+  ...all('GET', ['x/passkeys']),
+  ...all('POST', ['x/passkeys/register/options', 'x/passkeys/register']),
+  ...all('POST', ['x/passkeys/{id}/rename', 'x/passkeys/{id}/del']),
+  ...all('POST', ['x/account/secondFactor', 'x/account/secondFactor/del', 'access/recoveryCodes/renew']),
   ...all('GET', ['openapi.json', 'x/schemas/protocols', 'x/schemas/transports', 'x/schemas/settings']),
   // Links of accounts: the own ones only, as with sessions.
   ...all('GET', ['x/openid/links']),

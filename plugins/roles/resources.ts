@@ -64,6 +64,7 @@ export const FULL_ONLY: ReadonlySet<string> = new Set([
   ...['access', 'roles', 'archive', 'import-3x-ui', 'metrics', 'node-agent', 'openid'],
   // What they serve to every admin is named in call-lists.ts.
   ...['api-docs', 'web-ui', 'schemas', 'preferences', 'realtime', 'quickstart', 'kernel'],
+  'passkeys',
 ]);
 
 const OF_PLUGIN = new Map(

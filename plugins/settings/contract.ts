@@ -118,6 +118,37 @@ export const NotTransferred = extensionPoint<NotTransferredSetting>(
       : 'it needs the name of a setting and a reason',
 );
 
+type Values = Readonly<Record<string, unknown>>;
+/** Settings of which each caller has values of its own, which the contributing plugin stores. It also declares them, as settings. */
+export interface OwnSettingsSource {
+  /** their names */
+  readonly settings: readonly string[];
+  /** The values of this caller; within a write, those that the database has by then. */
+  read(who: Principal, tx?: Tx): Promise<Values>;
+  /**
+   * Checks changes of this caller before anything is written, and returns what writes them, which runs in the transaction
+   * of all changes; what that resolves with is added to the reply. Without a result there is nothing to change. `changes`
+   * are valid values that differ, `values` all of these settings after the change, `sent` the request body.
+   */
+  prepare(save: {
+    readonly changes: Values;
+    readonly values: Values;
+    readonly sent: Values;
+    readonly who: SettingsCaller;
+  }): Promise<((tx: Tx) => Promise<Values>) | undefined>;
+}
+/** Settings that are those of the caller. An export leaves them out. */
+export const OwnSettings = extensionPoint<OwnSettingsSource>(
+  'settings',
+  'OwnSettings',
+  ({ settings, read, prepare }, _, others) => {
+    if (!Array.isArray(settings) || typeof read !== 'function' || typeof prepare !== 'function')
+      return 'it needs names of settings, and the functions read and prepare';
+    const taken = others.find(({ value }) => value.settings.some((name) => settings.includes(name)));
+    return taken && `one of ${settings.join(', ')} is in the list already, by plugin ${taken.plugin}`;
+  },
+);
+
 /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
 export interface PanelHost {
   /** names and addresses */

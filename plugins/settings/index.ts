@@ -32,6 +32,7 @@ import { AuditedHooks, keptUpdate, undoer, Undoers } from '../audit/contract.js'
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { settingsPart } from './archive-part.js';
 import { AllowedHosts } from './allowed-hosts.js';
+import { CallersOwn } from './callers-own.js';
 import {
   afterSettingsSave,
   beforeSettingsSave,
@@ -126,6 +127,7 @@ export default definePlugin({
     definitions: singleton(Definitions),
     values: singleton(SettingsValues),
     store: singleton(SettingsStore),
+    own: singleton(CallersOwn),
     service: singleton(SettingsService),
     allowedHosts: singleton(AllowedHosts),
     listenerPorts: singleton(ListenerPortSettings),
@@ -223,9 +225,9 @@ export default definePlugin({
         method: 'POST',
         path: '/panel/api/setting/all',
         name: 'settings.all',
-        doc: 'All settings in force; secrets are blank and have a flag.',
+        doc: 'All settings in force; secrets are blank and have a flag. Of a setting that each admin has of his own, it is the value of the caller.',
         reply: payload(all),
-        handle: () => service.all(),
+        handle: ({ who }) => service.all(who),
       }),
       service.versions.guarded(
         route({
@@ -252,7 +254,7 @@ export default definePlugin({
             );
           },
         }),
-        () => service.all(),
+        (_, { who }) => service.all(who),
       ),
       route({
         method: 'POST',

@@ -6,7 +6,9 @@ import {
   inspect,
   type Issue,
   kernelErrors,
+  type Principal,
   sentenceOf,
+  type Tx,
 } from '../../kernel/index.js';
 import {
   beforeSettingsSave,
@@ -15,6 +17,7 @@ import {
   settingChanges,
   type SettingsCaller,
 } from './contract.js';
+import type { CallersOwn } from './callers-own.js';
 import { errors } from './errors.js';
 import type { PanelIdentity } from './identity.js';
 import { RecordVersions } from '../record-versions/contract.js';
@@ -33,10 +36,22 @@ export interface SettingsUpdate {
 }
 const UNCHANGED: SettingsUpdate = { changed: [], reply: null };
 
+type Values = Readonly<Record<string, unknown>>;
+/** Changes after all checks. */
+interface Prepared {
+  /** of all callers together */
+  readonly changes: Values;
+  /** of this caller */
+  readonly own: Values;
+  /** writes those of this caller; returns what they add to the reply */
+  readonly write: (tx: Tx) => Promise<Values>;
+}
+
 export class SettingsService {
   readonly #db: Database;
   readonly #hooks: Hooks;
   readonly #store: SettingsStore;
+  readonly #own: CallersOwn;
 
   /** of all settings together, by their values */
   readonly versions: RecordVersions<ReadonlyMap<string, unknown>>;
@@ -45,8 +60,9 @@ export class SettingsService {
     db,
     hooks,
     store,
+    own,
     identity,
-  }: { db: Database; hooks: Hooks; store: SettingsStore; identity: PanelIdentity }) {
+  }: { db: Database; hooks: Hooks; store: SettingsStore; own: CallersOwn; identity: PanelIdentity }) {
     this.versions = new RecordVersions(
       (values) => {
         // Secrets count as well, and a version must not help to guess them.
@@ -63,62 +79,75 @@ export class SettingsService {
     this.#db = db;
     this.#hooks = hooks;
     this.#store = store;
+    this.#own = own;
   }
 
-  /** Returns the values in force; secrets are blank and have a flag; `pinned` maps settings of the environment to their variables. */
-  all(): Record<string, unknown> & { readonly version: string } {
+  /** Returns the values in force for this caller; secrets are blank and have a flag; `pinned` maps settings of the environment to their variables. */
+  async all(who: Principal): Promise<Record<string, unknown> & { readonly version: string }> {
+    const inForce = await this.#inForce(who);
     const values: Record<string, unknown> = {};
     const pinned: Record<string, string> = {};
-    for (const name of this.#store.names()) {
+    for (const [name, value] of inForce) {
       const known = this.#store.known(name);
-      if (!known) continue;
-      values[name] = known.secret ? '' : known.value;
-      if (known.secret) values[flagOf(name)] = known.value !== '';
-      if (known.variable) pinned[name] = known.variable;
+      values[name] = known?.secret ? '' : value;
+      if (known?.secret) values[flagOf(name)] = value !== '';
+      if (known?.variable) pinned[name] = known.variable;
     }
-    const known = new Map(this.#store.names().map((name) => [name, this.#store.known(name)?.value]));
-    return { ...values, pinned, version: this.versions.of(known) };
+    return { ...values, pinned, version: this.versions.of(inForce) };
   }
 
   /** Changes the settings that are sent; checks all of them before it writes any. Returns what changed, and what plugins add to the reply. */
-  async update(body: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<SettingsUpdate> {
-    const changes = await this.plan(body, who);
-    if (Object.keys(changes).length === 0) return UNCHANGED;
+  async update(body: Values, who: SettingsCaller): Promise<SettingsUpdate> {
+    const { changes, own, write } = await this.#prepare(body, who);
+    const all = { ...changes, ...own };
+    if (Object.keys(all).length === 0) return UNCHANGED;
     const { hosts: _hosts, ...principal } = who;
-    await this.#db.write(async (tx) => {
-      await this.versions.check(() => this.#store.stored(tx));
-      await this.#store.save(tx, changes, principal);
+    const added = await this.#db.write(async (tx) => {
+      await this.versions.check(async () => {
+        const stored = await this.#store.stored(tx);
+        return new Map([...stored, ...Object.entries(await this.#own.read(who, tx))]);
+      });
+      if (Object.keys(changes).length > 0) await this.#store.save(tx, changes, principal);
+      return write(tx);
     });
-    const told = await this.#hooks.compose(composeSettingsReply, { changes, who });
-    return {
-      changed: Object.keys(changes),
-      reply: told.length > 0 ? Object.assign({}, ...told.map(({ entry }) => entry)) : null,
-    };
+    const told = await this.#hooks.compose(composeSettingsReply, { changes: all, who });
+    const reply: Record<string, unknown> = Object.assign({}, ...told.map(({ entry }) => entry), added);
+    return { changed: Object.keys(all), reply: Object.keys(reply).length > 0 ? reply : null };
   }
 
   /** What `update` would write, after all checks: new values by name. Rejects as `update` does. */
-  async plan(
-    body: Readonly<Record<string, unknown>>,
-    who: SettingsCaller,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  async plan(body: Values, who: SettingsCaller): Promise<Values> {
+    const { changes, own } = await this.#prepare(body, who);
+    return { ...changes, ...own };
+  }
+
+  async #prepare(body: Values, who: SettingsCaller): Promise<Prepared> {
     const sent = this.#byOwnNames(body);
-    const direct = this.#checked(sent);
-    if (Object.keys(direct).length === 0) return direct;
-    const changes = this.#hooks.refine(settingChanges, direct, undefined, (next) =>
-      this.#unfit(direct, next),
+    const before = await this.#inForce(who);
+    const direct = Object.entries(this.#checked(sent, before));
+    const ownDirect = Object.fromEntries(direct.filter(([name]) => this.#own.has(name)));
+    const shared = Object.fromEntries(direct.filter(([name]) => !this.#own.has(name)));
+    const changes =
+      Object.keys(shared).length === 0
+        ? shared
+        : this.#hooks.refine(settingChanges, shared, undefined, (next) => this.#unfit(shared, next));
+    const all = { ...changes, ...ownDirect };
+    const values = { ...Object.fromEntries(before), ...all };
+    if (Object.keys(all).length > 0)
+      await this.#hooks.check(beforeSettingsSave, { changes: all, values, sent, who });
+    // Last: it may use up a code.
+    return { changes, ...(await this.#own.prepare({ changes: ownDirect, values, sent, who })) };
+  }
+
+  async #inForce(who: Principal): Promise<ReadonlyMap<string, unknown>> {
+    const own = await this.#own.read(who);
+    return new Map(
+      this.#store.names().map((name) => [name, name in own ? own[name] : this.#store.known(name)?.value]),
     );
-    if (Object.keys(changes).length === 0) return changes;
-    const values = Object.fromEntries(
-      this.#store
-        .names()
-        .map((name) => [name, name in changes ? changes[name] : this.#store.known(name)?.value]),
-    );
-    await this.#hooks.check(beforeSettingsSave, { changes, values, sent, who });
-    return changes;
   }
 
   /** The values that differ from those in force. Throws KERNEL_INVALID with all that is wrong, or PINNED. */
-  #checked(sent: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  #checked(sent: Values, before: ReadonlyMap<string, unknown>): Values {
     const issues: Issue[] = [];
     const pinned: Issue[] = [];
     const direct: Record<string, unknown> = {};
@@ -136,7 +165,7 @@ export class SettingsService {
       const result = inspect(known.schema.label(name), cleared ? '' : sent[name]);
       if ('issues' in result) {
         issues.push(...result.issues.map(({ path, message }) => ({ path: path || name, message })));
-      } else if (JSON.stringify(result.value) !== JSON.stringify(known.value)) {
+      } else if (JSON.stringify(result.value) !== JSON.stringify(before.get(name))) {
         if (known.variable)
           pinned.push({
             path: name,
@@ -153,7 +182,7 @@ export class SettingsService {
   }
 
   /** A setting that was sent by its name and by its alias has the value of its name. */
-  #byOwnNames(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  #byOwnNames(body: Values): Values {
     const sent = { ...body };
     for (const name of this.#store.names()) {
       const { alias } = this.#store.known(name) ?? {};
@@ -163,14 +192,11 @@ export class SettingsService {
   }
 
   /** Returns why changes cannot be saved after a tap has edited them. */
-  #unfit(
-    direct: Readonly<Record<string, unknown>>,
-    next: Readonly<Record<string, unknown>>,
-  ): string | undefined {
+  #unfit(direct: Values, next: Values): string | undefined {
     for (const [name, value] of Object.entries(next)) {
       if (name in direct && direct[name] === value) continue;
       const known = this.#store.known(name);
-      if (!known) return `there is no setting ${name}`;
+      if (!known || this.#own.has(name)) return `there is no setting ${name} of all callers`;
       if (known.variable) return `${name} is set by ${known.variable} in the environment`;
       const result = inspect(known.schema.label(name), value);
       if ('issues' in result) return sentenceOf(result.issues);

@@ -1,5 +1,6 @@
 // Settings that go to another panel, without secrets: an export, and an import that shows first what it would change.
 import type { PluginContext } from '../../kernel/index.js';
+import type { CallersOwn } from './callers-own.js';
 import { NotTransferred, type SettingsCaller } from './contract.js';
 import type { ListenerPortSettings } from './listener-port.js';
 import type { SettingsService } from './service.js';
@@ -38,15 +39,18 @@ export class SettingsTransfer {
   readonly #service: SettingsService;
   readonly #listenerPorts: ListenerPortSettings;
   readonly #contributions: PluginContext['contributions'];
+  readonly #own: CallersOwn;
 
   constructor({
     store,
     service,
+    own,
     listenerPorts,
     contributions,
   }: {
     store: SettingsStore;
     service: SettingsService;
+    own: CallersOwn;
     listenerPorts: ListenerPortSettings;
     contributions: PluginContext['contributions'];
   }) {
@@ -54,6 +58,7 @@ export class SettingsTransfer {
     this.#service = service;
     this.#listenerPorts = listenerPorts;
     this.#contributions = contributions;
+    this.#own = own;
   }
 
   /** Whether this panel has a setting of this name. */
@@ -80,7 +85,8 @@ export class SettingsTransfer {
     const { settings } = this.export();
     const hidden = this.#store.names().flatMap((name) => {
       const { secret, variable, value } = this.#store.known(name) ?? {};
-      return secrets && secret && variable === undefined && value !== '' ? [{ name, value }] : [];
+      const goes = secret && variable === undefined && value !== '' && !this.#own.has(name);
+      return secrets && goes ? [{ name, value }] : [];
     });
     return [...Object.entries(settings).map(([name, value]) => ({ name, value })), ...hidden];
   }
@@ -121,7 +127,7 @@ export class SettingsTransfer {
   #staysBecause(name: string): string | undefined {
     if (this.#store.known(name)?.secret) return 'it is a secret';
     const stays = this.#contributions(NotTransferred).find(({ value }) => value.setting === name);
-    return stays?.value.reason;
+    return stays?.value.reason ?? (this.#own.has(name) ? 'each admin has its own' : undefined);
   }
 
   #refusedBecause(name: string, value: unknown, secrets: boolean): string | undefined {
@@ -129,6 +135,7 @@ export class SettingsTransfer {
     if (!known) return 'this panel has no such setting';
     const isSame = JSON.stringify(value) === JSON.stringify(known.value);
     if (known.variable !== undefined && !isSame) return `${known.variable} sets it in the environment`;
-    return secrets && known.secret ? undefined : this.#staysBecause(name);
+    const goes = secrets && known.secret && !this.#own.has(name);
+    return goes ? undefined : this.#staysBecause(name);
   }
 }

@@ -41,6 +41,10 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
     'x/event-callbacks/endpoints/{id}/ping',
   ].map((path) => [`POST ${API}${path}`, 'it tests what is configured'] as const),
   [`POST ${API}x/preferences`, 'how a page looks for its own admin'],
+  ...['x/passkeys/register/options', 'x/passkeys/login/options'].map(
+    (path) => [`POST ${API}${path}`, MAKES] as const,
+  ),
+  [`POST ${API}x/passkeys/login`, 'a login is recorded by the plugin access'],
   [`POST ${API}engine/outbound-subs/{id}/refresh`, FETCHES],
   [`POST ${API}x/certificates/{id}/issue`, FETCHES],
   [`POST ${API}x/node-sync/{id}/reconcile`, 'it sends what was recorded when it was edited'],
@@ -62,6 +66,13 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
 /** Those that this panel refuses, with the test that sees their entry. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}access/recoveryCodes/renew`, 'plugins/audit/test/acts.test.ts'],
+  // No authenticator is here.
+  ...['register', '{id}/rename', '{id}/del', 'of/{adminId}/del'].map(
+    (act) => [`POST ${API}x/passkeys/${act}`, 'plugins/passkeys/test/passkeys.test.ts'] as const,
+  ),
+  ...['x/account/secondFactor', 'x/account/secondFactor/del', 'x/admins/{id}/secondFactor/del'].map(
+    (path) => [`POST ${API}${path}`, 'plugins/access/test/own-factors.test.ts'] as const,
+  ),
   [`POST ${API}access/sessions/revoke/{id}`, 'plugins/audit/test/acts.test.ts'],
   [`POST ${API}engine/balancerOverride`, 'plugins/audit/test/acts.core.test.ts'],
   [`POST ${API}server/importDB`, 'plugins/audit/test/program.test.ts'],

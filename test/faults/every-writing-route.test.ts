@@ -20,6 +20,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     ...['engine/outbound-subs/parse', 'server/amneziawglogs/{count}', 'server/enginelogs/{count}'],
     ...['server/logs/{count}', 'server/getCertHash', 'server/getRemoteCertHash', 'server/getNewEchCert'],
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/all', 'setting/defaultSettings'],
+    ...['x/passkeys/login/options', 'x/passkeys/register/options'],
     ...['setting/factoryDefaults', 'setting/validateRegex', 'x/geodata/check', 'x/outbound-subs/link'],
   ],
   [TESTS]: [
@@ -76,7 +77,10 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
   'the script needs its own session and password': [
     ...['/login', '/logout', 'access/recoveryCodes/renew', 'access/sessions/revoke/{id}'],
-    ...['access/sessions/revokeOthers', 'setting/updateUser'],
+    ...['access/sessions/revokeOthers', 'setting/updateUser', 'x/account/secondFactor'],
+    ...['x/account/secondFactor/del', 'x/admins/{id}/secondFactor/del'],
+    ...['x/passkeys/login', 'x/passkeys/register', 'x/passkeys/{id}/rename', 'x/passkeys/{id}/del'],
+    'x/passkeys/of/{adminId}/del',
   ],
   'one statement each for the authority of nodes; plugins/nodes/test/trust.test.ts': [
     ...['nodes/mtls/ca', 'nodes/mtls/trustCA', 'x/nodes/mtls/retire', 'x/nodes/mtls/rotate'],

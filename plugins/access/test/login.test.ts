@@ -69,7 +69,10 @@ test('rejects a login whose password changes meanwhile', async (t) => {
   const login = new Login({
     admins: admins as unknown as Admins,
     attempts: attempts as unknown as Attempts,
-    twoFactor: { isOn: false } as TwoFactor,
+    twoFactor: {
+      passes: async () => ({ factor: undefined }),
+      stillCounts: async () => true,
+    } as unknown as TwoFactor,
     sessions: sessions as unknown as SessionsApi,
     hooks,
     opener,

@@ -65,7 +65,7 @@ test('enabling two-factor makes ten codes, shows them once and stores digests', 
   ];
   await panel.kernel.settled();
   const said = [...answers.map(({ text }) => text), ...panel.log].join('');
-  const stored = JSON.stringify(await t.context.db?.query('SELECT * FROM recovery_codes'));
+  const stored = JSON.stringify(await t.context.db?.query('SELECT * FROM second_factor_codes'));
   t.regex(stored, /[0-9a-f]{64}/);
   for (const code of codes)
     for (const text of [said, stored])

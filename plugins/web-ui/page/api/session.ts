@@ -118,6 +118,19 @@ export class Session {
     this.#enterAs(login.username);
   }
 
+  /** The ways to log in beside the password that can be used now. */
+  async methods(): Promise<readonly string[]> {
+    return (await this.#open.access.loginMethods()).map(({ method }) => method);
+  }
+
+  /** Logs in by another proof than a password; `prove` gives it to the panel and resolves with the name of the admin. */
+  async logInBy(prove: (open: Weir) => Promise<string>): Promise<void> {
+    this.#csrf = undefined;
+    const name = await prove(this.#open);
+    this.#csrf = undefined;
+    this.#enterAs(name);
+  }
+
   async logOut(): Promise<void> {
     await this.#open.access.logout();
     this.leave();

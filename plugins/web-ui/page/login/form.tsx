@@ -88,11 +88,10 @@ export function LoginForm({ session, name, done }: LoginFormProps) {
       {needsCode && (
         <Field
           label={say('login.code')}
-          hint={say('login.codeHint')}
+          hint={`${say('login.codeHint')} ${say('login.codeIfAny')}`}
           name="code"
           autoComplete="one-time-code"
           maxLength={16}
-          isRequired
           isPlain
         />
       )}

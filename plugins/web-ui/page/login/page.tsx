@@ -5,6 +5,7 @@ import { session } from '../api/panel.js';
 import { spoken, useReader } from '../language/context.js';
 import { LanguageChoice } from '../preferences/language-choice.js';
 import { LoginForm } from './form.js';
+import { LaterPasskey } from './later-passkey.js';
 import type { OtherLoginsProps } from './other-logins.js';
 import './login.css';
 
@@ -30,6 +31,7 @@ export function LoginPage() {
     <main className="login">
       <h1>{say('login.title')}</h1>
       <LoginForm session={session} done={go} />
+      <LaterPasskey session={session} done={go} />
       <Suspense>
         <OtherLogins returnTo={returnTo} trouble={trouble} />
       </Suspense>

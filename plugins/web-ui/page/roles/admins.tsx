@@ -1,8 +1,9 @@
 // Admins: added, given a role, switched off, removed.
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { Button, Switch } from 'react-aria-components';
-import { weir } from '../api/panel.js';
+import { session, weir } from '../api/panel.js';
+import { nameIn } from '../api/session.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
@@ -19,6 +20,8 @@ export function Admins() {
   const roles = useQuery(rolesQuery);
   const [edited, setEdited] = useState<ShownAdmin | 'new'>();
   const [removed, setRemoved] = useState<ShownAdmin>();
+  const [reset, setReset] = useState<ShownAdmin>();
+  const own = nameIn(useSyncExternalStore(session.subscribe, session.state));
   const toggle = useMutation({
     mutationFn: ({ id, enabled }: { id: number; enabled: boolean }) =>
       weir.admins.update({ id, body: { enabled } }),
@@ -62,12 +65,20 @@ export function Admins() {
                 </>
               )}{' '}
               · {say('roles.since', { time: format.moment(admin.createdAt) })}
+              {admin.secondFactor && <> · {say('system.factor')}</>}
             </p>
-            <ItemActions
-              name={admin.username}
-              edit={() => setEdited(admin)}
-              remove={() => setRemoved(admin)}
-            />
+            <ItemActions name={admin.username} edit={() => setEdited(admin)} remove={() => setRemoved(admin)}>
+              {/* The own one is turned off with a code, at the account. */}
+              {admin.secondFactor && admin.username !== own && (
+                <Button
+                  className="button risky small"
+                  aria-label={say('factor.resetOf', { name: isolated(admin.username) })}
+                  onPress={() => setReset(admin)}
+                >
+                  {say('factor.reset')}
+                </Button>
+              )}
+            </ItemActions>
           </li>
         ))}
       </ul>
@@ -87,6 +98,14 @@ export function Admins() {
         cost={say('roles.removeAdminCost')}
         remove={() => (removed ? weir.admins.delete({ id: removed.id }) : Promise.resolve())}
         close={() => setRemoved(undefined)}
+      />
+      <RemoveSheet
+        name={reset?.username}
+        title={say('factor.resetOf', { name: isolated(reset?.username ?? '') })}
+        act={say('factor.reset')}
+        cost={say('factor.resetCost')}
+        remove={() => (reset ? weir.admins.resetSecondFactor({ id: reset.id }) : Promise.resolve())}
+        close={() => setReset(undefined)}
       />
     </section>
   );

@@ -1,4 +1,5 @@
 // What is done with an admin or a role of the list.
+import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { isolated } from '../format/names.js';
 import { useReader } from '../language/context.js';
@@ -7,9 +8,10 @@ export interface ItemActionsProps {
   readonly name: string;
   readonly edit: () => void;
   readonly remove: () => void;
+  readonly children?: ReactNode;
 }
 
-export function ItemActions({ name, edit, remove }: ItemActionsProps) {
+export function ItemActions({ name, edit, remove, children }: ItemActionsProps) {
   const { say } = useReader();
   return (
     <div className="actions">
@@ -20,6 +22,7 @@ export function ItemActions({ name, edit, remove }: ItemActionsProps) {
       >
         {say('edit')}
       </Button>
+      {children}
       <Button
         className="button risky small"
         aria-label={say('system.removeOf', { name: isolated(name) })}

@@ -1,4 +1,4 @@
-// Asks before an admin or a role is removed, and says why it cannot be.
+// Asks before an admin, a role or a second factor is removed, and says why it cannot be.
 import { useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
 import { isolated } from '../format/names.js';
@@ -11,11 +11,14 @@ export interface RemoveSheetProps {
   /** undefined while nothing is to be removed */
   readonly name: string | undefined;
   readonly cost: string;
+  /** Without it: to remove what has this name. */
+  readonly title?: string;
+  readonly act?: string;
   readonly remove: () => Promise<unknown>;
   readonly close: () => void;
 }
 
-export function RemoveSheet({ name, cost, remove, close }: RemoveSheetProps) {
+export function RemoveSheet({ name, cost, title, act, remove, close }: RemoveSheetProps) {
   const { say } = useReader();
   const work = useMutation({ mutationFn: remove, onSuccess: close, onSettled: readAgain });
   const leave = () => {
@@ -24,7 +27,7 @@ export function RemoveSheet({ name, cost, remove, close }: RemoveSheetProps) {
   };
   return (
     <Sheet
-      title={say('system.removeOf', { name: isolated(name ?? '') })}
+      title={title ?? say('system.removeOf', { name: isolated(name ?? '') })}
       isOpen={name !== undefined}
       close={leave}
       role="alertdialog"
@@ -36,7 +39,7 @@ export function RemoveSheet({ name, cost, remove, close }: RemoveSheetProps) {
           {say('cancel')}
         </Button>
         <Button className="button risky" isPending={work.isPending} onPress={() => work.mutate()}>
-          {say('remove')}
+          {act ?? say('remove')}
         </Button>
       </div>
     </Sheet>

@@ -1,6 +1,7 @@
-// Who may use the panel: the admin, the second factor, sessions and API tokens.
+// Who may use the panel: the admin, the second factor, passkeys, sessions and API tokens.
 import { Account } from './account.js';
 import { LinkedAccounts } from './linked-accounts.js';
+import { Passkeys } from './passkeys.js';
 import { SecondFactor } from './second-factor.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
@@ -11,6 +12,7 @@ export const AccessPage = () => (
     <Tokens />
     <SecondFactor />
     <LinkedAccounts />
+    <Passkeys />
     <Account />
   </div>
 );

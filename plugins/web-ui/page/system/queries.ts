@@ -21,9 +21,10 @@ export const tokensQuery = queryOptions({
   queryKey: ['access', 'tokens'],
   queryFn: ({ signal }) => weir.settings.apiTokens.list({ signal }),
 });
-export const twoFactorQuery = queryOptions({
-  queryKey: ['access', 'twoFactor'],
-  queryFn: ({ signal }) => weir.access.twoFactorEnabled({ signal }),
+/** Of the admin whose page it is. */
+export const secondFactorQuery = queryOptions({
+  queryKey: ['access', 'secondFactor'],
+  queryFn: ({ signal }) => weir.account.secondFactor.get({ signal }),
 });
 export const loginMethodsQuery = queryOptions({
   queryKey: ['access', 'loginMethods'],
@@ -33,9 +34,11 @@ export const linksQuery = queryOptions({
   queryKey: ['access', 'links'],
   queryFn: ({ signal }) => weir.openid.links.list({ signal }),
 });
-export const recoveryQuery = queryOptions({
-  queryKey: ['access', 'recovery'],
-  queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
+/** Whether that admin must show a code. */
+export const twoFactorQuery = queryOptions({ ...secondFactorQuery, select: ({ enabled }) => enabled });
+export const passkeysQuery = queryOptions({
+  queryKey: ['access', 'passkeys'],
+  queryFn: ({ signal }) => weir.passkeys.list({ signal }),
 });
 export const settingSchemasQuery = queryOptions({
   queryKey: ['schemas', 'settings'],

@@ -12,30 +12,33 @@ import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { QrCode } from '../parts/qr-code.js';
 import { Sheet } from '../parts/sheet.js';
-import { recoveryQuery, sessionsQuery, twoFactorQuery } from './queries.js';
+import { secondFactorQuery, sessionsQuery } from './queries.js';
 import { enrolment, newSecret } from './totp.js';
 
 type Act = 'enrol' | 'off' | 'renew';
 
 export function SecondFactor() {
   const { say } = useReader();
-  const isOn = useQuery(twoFactorQuery);
-  const recovery = useQuery({ ...recoveryQuery, enabled: isOn.data === true });
+  const factor = useQuery(secondFactorQuery);
+  const isOn = factor.data?.enabled;
   const [act, setAct] = useState<Act>();
   return (
     <section className="card" aria-labelledby="factor">
       <h2 id="factor">{say('system.factor')}</h2>
-      {isOn.error && <Problem error={isOn.error} retry={() => void isOn.refetch()} />}
-      {isOn.isPending && <p className="muted">{say('loading')}</p>}
-      {isOn.data !== undefined && <p>{say(isOn.data ? 'system.factorOn' : 'system.factorOff')}</p>}
-      {recovery.data && <p className="muted">{say('system.codesLeft', { count: recovery.data.left })}</p>}
+      {factor.error && <Problem error={factor.error} retry={() => void factor.refetch()} />}
+      {factor.isPending && <p className="muted">{say('loading')}</p>}
+      {isOn !== undefined && <p>{say(isOn ? 'system.factorOn' : 'system.factorOff')}</p>}
+      {factor.data?.shared && <p className="hint">{say('factor.shared')}</p>}
+      {factor.data?.enabled && (
+        <p className="muted">{say('system.codesLeft', { count: factor.data.recoveryCodes })}</p>
+      )}
       <div className="actions">
-        {isOn.data === false && (
+        {isOn === false && (
           <Button className="button main" onPress={() => setAct('enrol')}>
             {say('system.factorEnrol')}
           </Button>
         )}
-        {isOn.data === true && (
+        {isOn === true && (
           <>
             <Button className="button" onPress={() => setAct('renew')}>
               {say('system.codesRenew')}
@@ -66,11 +69,11 @@ function FactorForm({ act, close }: { act: Act; close: () => void }) {
   const run = useMutation({
     mutationFn: async (twoFactorCode: string): Promise<readonly string[]> => {
       if (act === 'renew') return codesIn(await weir.access.recoveryCodes.renew({ body: { twoFactorCode } }));
-      const body =
-        act === 'enrol'
-          ? { twoFactorEnable: true, twoFactorToken: secret, twoFactorCode }
-          : { twoFactorEnable: false, twoFactorCode };
-      return codesIn(await weir.settings.update({ body }));
+      const { secondFactor } = weir.account;
+      if (act === 'enrol')
+        return codesIn(await secondFactor.set({ body: { twoFactorToken: secret, twoFactorCode } }));
+      await secondFactor.delete({ body: { twoFactorCode } });
+      return [];
     },
     gcTime: 0,
     onSuccess: (codes) => {
