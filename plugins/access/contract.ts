@@ -51,6 +51,9 @@ export const duringAdminSave = during<{
 }>('access/duringAdminSave');
 
 export {
+  AdminList,
+  type AdminListApi,
+  type AdminWithId,
   type CalledRoute,
   CallerRights,
   type CallerRightsApi,

@@ -35,6 +35,7 @@ import { Callers } from './callers.js';
 import { commands } from './commands.js';
 import {
   AccessArrivals,
+  AdminList,
   beforeLogin,
   CallerRights,
   duringAdminSave,
@@ -125,7 +126,8 @@ export default definePlugin({
     signIns: singleton(SignIns),
     arrivals: singleton(Arrivals),
   },
-  provides: ({ arrivals, callers, holders }) => [
+  provides: ({ arrivals, callers, holders, accounts }) => [
+    provide(AdminList, accounts),
     provide(AccessArrivals, arrivals),
     provide(CallerRights, callers),
     provide(Permits, callers),
