@@ -16,6 +16,15 @@ export const ANY: ReadonlySet<string> = new Set([
   ...all('GET', ['/ws', '/socket.io']),
 ]);
 
+/** Of the own account alone: all that a reseller may call beside what is made for resellers. */
+export const OWN_ACCOUNT: ReadonlySet<string> = new Set([
+  ...all('GET', ['access/sessions', 'x/roles/me', 'x/preferences']),
+  ...all('POST', ['access/sessions/revoke/{id}', 'access/sessions/revokeOthers']),
+  ...all('POST', ['setting/updateUser', 'x/preferences']),
+]);
+/** Paths of the plugin resellers that resellers may call. Those that decide about resellers begin with `x/resellers`. */
+export const RESELLER_PATHS = `${API}x/reseller/`;
+
 /** They give rights, reach every secret, or change what the panel itself is. */
 export const FULL: ReadonlySet<string> = new Set([
   ...all('POST', ['setting/update', 'x/settings/import', 'setting/restartPanel']),
