@@ -2,7 +2,7 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 214 names
-//   @weir-panel/weir/plugins/access: 21 names
+//   @weir-panel/weir/plugins/access: 24 names
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/api-docs: 2 names
@@ -11,7 +11,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 60 names
+//   @weir-panel/weir/plugins/clients: 68 names
 //   @weir-panel/weir/plugins/cluster: 4 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -1837,8 +1837,22 @@ declare module '@weir-panel/weir/plugins/access' {
     mayRead(who: Principal, plugin: string): boolean;
     /** The roles that a caller has; each must allow a call. Empty for a full admin, and for callers of other kinds. Throws a 401 for one that is gone. */
     rolesOf(who: Principal): readonly number[];
+    /** The id of the admin who calls, or whose API token does; 0 where that is nobody. Ids are never given again. */
+    adminOf(who: Principal): number;
   }
   export const CallerRights: Token<CallerRightsApi>;
+  /** An admin, for plugins that keep something about single ones. */
+  export interface AdminWithId {
+    readonly id: number;
+    readonly username: string;
+    /** 0: a full admin */
+    readonly role: number;
+    readonly enabled: boolean;
+  }
+  export interface AdminListApi {
+    byId(id: number): AdminWithId | undefined;
+  }
+  export const AdminList: Token<AdminListApi>;
   /** Who has a role, for the plugin that knows the roles. */
   export interface RoleHoldersApi {
     /** Numbers of admins and API tokens that have it. */
@@ -2790,6 +2804,52 @@ declare module '@weir-panel/weir/plugins/clients' {
   // Queries, bodies and results of edits, beside whole clients.
   export const sentEmails: () => Joi.ArraySchema<any[]> & Typed<string[]>;
 
+  // For plugins that let somebody see and change some clients only, and count what is given to them. Part of contract.ts.
+  /** Work in the transaction of one edit; an error undoes the edit. */
+  export interface Settlement {
+    /** before anything is written */
+    before(tx: Tx): Promise<void>;
+    /** when the client is written, or deleted */
+    after(tx: Tx, id: number): Promise<void>;
+  }
+  /** What an edit does with one client. */
+  export interface SettledChange {
+    readonly patch?: ClientPatch;
+    /** its usage starts again at zero; one that somebody disabled stays disabled */
+    readonly resets?: boolean;
+    readonly attach?: readonly number[];
+    readonly detach?: readonly number[];
+  }
+  /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
+  export interface SettledEditsApi {
+    add(sent: AddClient, who: Principal, settlement: Settlement): Promise<{
+      readonly id: number;
+      readonly applied: Applied;
+    }>;
+    change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
+    delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
+    /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
+    limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
+  }
+  export const SettledEdits: Token<SettledEditsApi>;
+  /** A page of some clients. */
+  export interface SomeClients {
+    /** how many of them the filter shows */
+    readonly filtered: number;
+    readonly page: number;
+    readonly pageSize: number;
+    /** live: read them at once */
+    readonly rows: readonly ClientRow[];
+    /** over all of them, whatever the filter shows; a client may be counted in several */
+    readonly counts: Readonly<Record<'total' | 'active' | 'deactive' | 'depleted' | 'expiring' | 'online', number>>;
+  }
+  export interface ClientPagesApi {
+    /** A page of the clients with these ids, as if there were no others: costs them, not all clients. */
+    pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients>;
+    online(row: ClientRow): boolean;
+  }
+  export const ClientPages: Token<ClientPagesApi>;
+
   // The query and the reply of the paged list.
   /** The filter of the list, for work on all clients that it shows. */
   export const ClientFilter: Joi.ObjectSchema<any> & Typed<{
@@ -2809,6 +2869,28 @@ declare module '@weir-panel/weir/plugins/clients' {
     usageTo: number;
   }>;
   export type ClientFilter = Static<typeof ClientFilter>;
+  /** Unknown sort keys, orders and buckets are ignored. */
+  export const PageQuery: Joi.ObjectSchema<any> & Typed<{
+    autoRenew: string;
+    expiryFrom: number;
+    expiryTo: number;
+    filter: string;
+    group: string;
+    hasComment: string;
+    hasTgId: string;
+    inbound: string;
+    inboundIds: string;
+    order: string;
+    page: number;
+    pageSize: number;
+    protocol: string;
+    search: string;
+    sort: string;
+    status: string;
+    usageFrom: number;
+    usageTo: number;
+  }>;
+  export type PageQuery = Static<typeof PageQuery>;
 
   export const clientErrors: Readonly<Record<"AT_LIMIT" | "AUTH_TAKEN" | "CHANGED_MEANWHILE" | "CREDENTIAL_TAKEN" | "EMAIL_TAKEN" | "GROUP_NOT_FOUND" | "GROUP_TAKEN" | "NOTHING_TO_ADJUST" | "NOT_ADJUSTABLE" | "NOT_ATTACHABLE" | "NOT_FOUND" | "NO_LONGER_MEANT" | "PASSWORD_TAKEN" | "REVERSE_TAKEN" | "STILL_ATTACHED" | "SUB_ID_TAKEN" | "UUID_TAKEN", ErrorFactory>>;
 
@@ -3435,6 +3517,9 @@ declare module '@weir-panel/weir/plugins/clients' {
     uuid: string;
   }>;
   type TrafficRecord = Static<typeof TrafficRecord>;
+
+  // The limits and usage of clients as the database has them.
+  type StoredLimits = Pick<ClientRow, 'id' | 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down' | 'elsewhereUp' | 'elsewhereDown'>;
 
   export {};
 }
@@ -7174,6 +7259,8 @@ declare module '@weir-panel/weir/plugins/roles' {
   export interface RoleFacts {
     readonly id: number;
     readonly name: string;
+    /** blank, or `reseller` */
+    readonly kind: string;
     /** as `inbounds:read` */
     readonly permissions: readonly string[];
   }
