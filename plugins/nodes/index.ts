@@ -10,7 +10,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
-import { TokenKinds } from '../access/contract.js';
+import { CallerRights, TokenKinds } from '../access/contract.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
@@ -71,6 +71,7 @@ export default definePlugin({
     inbounds: maybe(Inbounds),
     clients: maybe(Clients),
     audit: maybe(AuditTrail),
+    callers: maybe(CallerRights),
   },
   hooks: [beforeNodeDelete, duringNodeSave, afterNodeSave, nodesFlipped],
   settings: nodeSettings,

@@ -65,6 +65,21 @@ export const OTHER: ReadonlyMap<string, readonly string[]> = new Map([
   ),
   ...needing(['clients:read'], all('GET', ['x/subscription/urls/{email}'])),
   ...needing(['logs:read'], all('POST', ['server/amneziawglogs/{count}'])),
+  // They make and delete inbounds and clients here.
+  ...needing(
+    ['nodes:write', 'inbounds:write', 'clients:write'],
+    all('POST', ['x/node-sync/{id}/adopt', 'x/node-sync/{id}/release']),
+  ),
+  // Events of clients, inbounds and settings go to whoever decides where.
+  ...needing(
+    ['event-callbacks:write', 'clients:read', 'inbounds:read', 'settings:read'],
+    all(
+      'POST',
+      ['endpoints', 'endpoints/{id}', 'endpoints/{id}/redeliver', 'endpoints/{id}/rotate'].map(
+        (path) => `x/event-callbacks/${path}`,
+      ),
+    ),
+  ),
   // They put an outbound into the template, which the core tests.
   ...needing(['outbounds:write', 'core:write'], all('POST', ['x/edgetunnel/apply', 'x/vpnprovider/apply'])),
 ]);
