@@ -1,14 +1,19 @@
 // Who may use the panel: the admin, the second factor, sessions and API tokens.
+import { useIsReseller, useMay } from '../api/rights.js';
 import { Account } from './account.js';
 import { SecondFactor } from './second-factor.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
-export const AccessPage = () => (
-  <div className="stack">
-    <Sessions />
-    <Tokens />
-    <SecondFactor />
-    <Account />
-  </div>
-);
+export function AccessPage() {
+  const may = useMay();
+  const isReseller = useIsReseller();
+  return (
+    <div className="stack">
+      <Sessions />
+      {!isReseller && <Tokens />}
+      {may('full') && <SecondFactor />}
+      <Account />
+    </div>
+  );
+}
