@@ -6889,9 +6889,400 @@ export type PreferencesSetInput = {
 
 export type PreferencesSetReply = Record<string, unknown>;
 
+export type ResellerClientsInput = {
+  query?: {
+    page?: number;
+    /** at most 200 */
+    pageSize?: number;
+    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
+    sort?: string;
+    /** descend, or ascending */
+    order?: string;
+    /** part of the email or the comment, in any case */
+    search?: string;
+    /** any of online, active, deactive, depleted, expiring; with commas */
+    status?: string;
+  };
+};
+
+export type ResellerClientsReply = {
+  filtered: number;
+  page: number;
+  pageSize: number;
+  items: {
+    id: number;
+    email: string;
+    inboundIds: number[];
+    totalGB: number;
+    expiryTime: number;
+    enable: boolean;
+    /** the limit that disabled it */
+    depletedCause: 'quota' | 'expiry' | null;
+    comment: string;
+    limitIp: number;
+    limitHwid: number;
+    flow: string;
+    up: number;
+    down: number;
+    /** Unix ms; 0 for never */
+    lastOnline: number;
+    online: boolean;
+    createdAt: number;
+    updatedAt: number;
+  }[];
+  /** over all of them, whatever the page shows */
+  counts: {
+    total: number;
+    active: number;
+    deactive: number;
+    depleted: number;
+    expiring: number;
+    online: number;
+  };
+};
+
+export type ResellerAddClientInput = {
+  body: {
+    email: string;
+    inboundIds: number[];
+    /** bytes, despite the name; 0 for no limit */
+    totalGB?: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime?: number;
+    enable?: boolean;
+    comment?: string;
+    /** addresses at once; 0 for no limit */
+    limitIp?: number;
+    /** devices; 0 for no limit */
+    limitHwid?: number;
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+  };
+};
+
+export type ResellerAddClientReply = {
+  id: number;
+  email: string;
+  inboundIds: number[];
+  totalGB: number;
+  expiryTime: number;
+  enable: boolean;
+  /** the limit that disabled it */
+  depletedCause: 'quota' | 'expiry' | null;
+  comment: string;
+  limitIp: number;
+  limitHwid: number;
+  flow: string;
+  up: number;
+  down: number;
+  /** Unix ms; 0 for never */
+  lastOnline: number;
+  online: boolean;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type ResellerClientInput = {
+  id: number;
+};
+
+export type ResellerClientReply = {
+  id: number;
+  email: string;
+  inboundIds: number[];
+  totalGB: number;
+  expiryTime: number;
+  enable: boolean;
+  /** the limit that disabled it */
+  depletedCause: 'quota' | 'expiry' | null;
+  comment: string;
+  limitIp: number;
+  limitHwid: number;
+  flow: string;
+  up: number;
+  down: number;
+  /** Unix ms; 0 for never */
+  lastOnline: number;
+  online: boolean;
+  createdAt: number;
+  updatedAt: number;
+  /** share links, also what a QR code shows */
+  links: string[];
+  /** URL of its subscription; blank where there is none */
+  subscription: string;
+};
+
+export type ResellerUpdateClientInput = {
+  id: number;
+  body?: {
+    email?: string;
+    /** of those that he may use; the client stays in others */
+    inboundIds?: number[];
+    /** bytes, despite the name; 0 for no limit */
+    totalGB?: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime?: number;
+    enable?: boolean;
+    comment?: string;
+    /** addresses at once; 0 for no limit */
+    limitIp?: number;
+    /** devices; 0 for no limit */
+    limitHwid?: number;
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+  };
+};
+
+export type ResellerDeleteClientInput = {
+  id: number;
+};
+
+export type ResellerRenewClientInput = {
+  id: number;
+  body: {
+    /** added to what is left */
+    days: number;
+    /** whether its usage starts again at zero */
+    reset?: boolean;
+  };
+};
+
+export type ResellerResetClientInput = {
+  id: number;
+};
+
+export type ResellerFiguresReply = {
+  name: string;
+  /** his names begin with it; blank for any */
+  prefix: string;
+  /** 0 for no limit */
+  maxClients: number;
+  /** sum of all that he may give; 0 for no limit */
+  maxBytes: number;
+  /** how long a client may last from now; 0 for no limit */
+  maxDays: number;
+  mayReset: boolean;
+  /** that he has */
+  clients: number;
+  /** that count for maxBytes */
+  givenBytes: number;
+  inbounds: {
+    id: number;
+    remark: string;
+    protocol: string;
+    /** takes a flow */
+    flow: boolean;
+  }[];
+};
+
+export type ResellersListReply = {
+  id: number;
+  /** null: the admin was deleted, and nobody can log in for this reseller */
+  admin: {
+    id: number;
+    username: string;
+    enabled: boolean;
+    role: number;
+  } | null;
+  name: string;
+  /** his names begin with it; blank for any */
+  prefix: string;
+  /** 0 for no limit */
+  maxClients: number;
+  /** sum of all that he may give; 0 for no limit */
+  maxBytes: number;
+  /** how long a client may last from now; 0 for no limit */
+  maxDays: number;
+  mayReset: boolean;
+  inboundIds: number[];
+  /** that he has */
+  clients: number;
+  /** that count for maxBytes */
+  givenBytes: number;
+  /** Unix ms */
+  createdAt: number;
+}[];
+
+export type ResellersAddInput = {
+  body: {
+    /** id of an admin, who needs a role of the kind reseller */
+    admin: number;
+    /** the name of the admin if it is left out */
+    name?: string;
+    /** text without spaces, slashes and control characters */
+    prefix?: string;
+    inboundIds?: number[];
+    maxClients?: number;
+    maxBytes?: number;
+    maxDays?: number;
+    mayReset?: boolean;
+  };
+};
+
+export type ResellersAddReply = {
+  id: number;
+  /** null: the admin was deleted, and nobody can log in for this reseller */
+  admin: {
+    id: number;
+    username: string;
+    enabled: boolean;
+    role: number;
+  } | null;
+  name: string;
+  /** his names begin with it; blank for any */
+  prefix: string;
+  /** 0 for no limit */
+  maxClients: number;
+  /** sum of all that he may give; 0 for no limit */
+  maxBytes: number;
+  /** how long a client may last from now; 0 for no limit */
+  maxDays: number;
+  mayReset: boolean;
+  inboundIds: number[];
+  /** that he has */
+  clients: number;
+  /** that count for maxBytes */
+  givenBytes: number;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type ResellersOwnerInput = {
+  email: string;
+};
+
+export type ResellersOwnerReply = {
+  id: number;
+  name: string;
+} | null;
+
+export type ResellersReleaseInput = {
+  body: {
+    emails: string[];
+  };
+};
+
+export type ResellersReleaseReply = {
+  changed: number;
+  unknown: string[];
+};
+
+export type ResellersUpdateInput = {
+  id: number;
+  body?: {
+    admin?: number;
+    /** text without control characters */
+    name?: string;
+    /** text without spaces, slashes and control characters */
+    prefix?: string;
+    inboundIds?: number[];
+    maxClients?: number;
+    maxBytes?: number;
+    maxDays?: number;
+    mayReset?: boolean;
+  };
+};
+
+export type ResellersUpdateReply = {
+  id: number;
+  /** null: the admin was deleted, and nobody can log in for this reseller */
+  admin: {
+    id: number;
+    username: string;
+    enabled: boolean;
+    role: number;
+  } | null;
+  name: string;
+  /** his names begin with it; blank for any */
+  prefix: string;
+  /** 0 for no limit */
+  maxClients: number;
+  /** sum of all that he may give; 0 for no limit */
+  maxBytes: number;
+  /** how long a client may last from now; 0 for no limit */
+  maxDays: number;
+  mayReset: boolean;
+  inboundIds: number[];
+  /** that he has */
+  clients: number;
+  /** that count for maxBytes */
+  givenBytes: number;
+  /** Unix ms */
+  createdAt: number;
+};
+
+export type ResellersClientsInput = {
+  id: number;
+  query?: {
+    page?: number;
+    /** at most 200 */
+    pageSize?: number;
+    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
+    sort?: string;
+    /** descend, or ascending */
+    order?: string;
+    /** part of the email or the comment, in any case */
+    search?: string;
+    /** any of online, active, deactive, depleted, expiring; with commas */
+    status?: string;
+  };
+};
+
+export type ResellersClientsReply = {
+  filtered: number;
+  page: number;
+  pageSize: number;
+  items: {
+    id: number;
+    email: string;
+    inboundIds: number[];
+    totalGB: number;
+    expiryTime: number;
+    enable: boolean;
+    /** the limit that disabled it */
+    depletedCause: 'quota' | 'expiry' | null;
+    comment: string;
+    limitIp: number;
+    limitHwid: number;
+    flow: string;
+    up: number;
+    down: number;
+    /** Unix ms; 0 for never */
+    lastOnline: number;
+    online: boolean;
+    createdAt: number;
+    updatedAt: number;
+  }[];
+  /** over all of them, whatever the page shows */
+  counts: {
+    total: number;
+    active: number;
+    deactive: number;
+    depleted: number;
+    expiring: number;
+    online: number;
+  };
+};
+
+export type ResellersAssignInput = {
+  id: number;
+  body: {
+    emails: string[];
+  };
+};
+
+export type ResellersAssignReply = {
+  changed: number;
+  unknown: string[];
+};
+
+export type ResellersDeleteInput = {
+  id: number;
+};
+
 export type RolesListReply = {
   id: number;
   name: string;
+  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  kind: string;
   permissions: string[];
   /** how many admins have it */
   admins: number;
@@ -6905,14 +7296,18 @@ export type RolesAddInput = {
   body: {
     /** text without control characters */
     name: string;
+    /** cannot be changed later */
+    kind?: '' | 'reseller';
     /** as clients:read; to write includes to read */
-    permissions: string[];
+    permissions?: string[];
   };
 };
 
 export type RolesAddReply = {
   id: number;
   name: string;
+  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  kind: string;
   permissions: string[];
   /** how many admins have it */
   admins: number;
@@ -6928,6 +7323,8 @@ export type RolesMeReply = {
   kind: string;
   /** whether the caller may call everything */
   full: boolean;
+  /** whether the caller may call only what is for resellers */
+  reseller: boolean;
   /** of a token its own role and that of its maker */
   roles: string[];
   /** those that all of these roles have; empty for a full admin */
@@ -6946,8 +7343,10 @@ export type RolesResourcesReply = {
     plugin: string;
     /** all of them; empty where every role may call it */
     permissions: string[];
-    /** no role allows it */
+    /** no permission allows it */
     onlyFull: boolean;
+    /** whether a role of the kind reseller allows it */
+    reseller: boolean;
   }[];
 };
 
@@ -6964,6 +7363,8 @@ export type RolesUpdateInput = {
 export type RolesUpdateReply = {
   id: number;
   name: string;
+  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  kind: string;
   permissions: string[];
   /** how many admins have it */
   admins: number;
@@ -8272,6 +8673,60 @@ export class Weir extends Transport {
     /** Sets or removes some preferences of the admin who asks, all of them or none; returns all that he has. Names that are not sent stay. — POST /panel/api/x/preferences */
     set: (input: PreferencesSetInput, options?: KeyedCallOptions): Promise<PreferencesSetReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/preferences', gives: 'obj', keyed: true }, input, options),
+  } as const;
+
+  readonly reseller = {
+    /** A page of the clients of the reseller who asks. — GET /panel/api/x/reseller/clients */
+    clients: (input?: ResellerClientsInput, options?: CallOptions): Promise<ResellerClientsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/reseller/clients', gives: 'obj' }, input, options),
+    /** Creates a client within the quotas of the reseller who asks. — POST /panel/api/x/reseller/clients */
+    addClient: (input: ResellerAddClientInput, options?: KeyedCallOptions): Promise<ResellerAddClientReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/reseller/clients', gives: 'obj', keyed: true }, input, options),
+    /** One client of the reseller who asks, with its links and its subscription. — GET /panel/api/x/reseller/clients/{id} */
+    client: (input: ResellerClientInput, options?: CallOptions): Promise<ResellerClientReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/reseller/clients/{id}', gives: 'obj' }, input, options),
+    /** Changes what is sent of a client. A higher limit counts for the quota; a lower one gives nothing back. — POST /panel/api/x/reseller/clients/{id} */
+    updateClient: (input: ResellerUpdateClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}', gives: 'msg', keyed: true }, input, options),
+    /** Deletes a client. Bytes that were given do not come back. — POST /panel/api/x/reseller/clients/{id}/del */
+    deleteClient: (input: ResellerDeleteClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Adds days to the expiry of a client, and sets its usage to zero if that is asked for. — POST /panel/api/x/reseller/clients/{id}/renew */
+    renewClient: (input: ResellerRenewClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}/renew', gives: 'msg', keyed: true }, input, options),
+    /** Sets the usage of a client to zero; what it used counts once more for the quota. — POST /panel/api/x/reseller/clients/{id}/reset */
+    resetClient: (input: ResellerResetClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}/reset', gives: 'msg', keyed: true }, input, options),
+    /** Returns the quotas of the reseller who asks, and what he has used of them. — GET /panel/api/x/reseller/me */
+    figures: (options?: CallOptions): Promise<ResellerFiguresReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/reseller/me', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly resellers = {
+    /** All resellers with their quotas and what they have used of them, by id. — GET /panel/api/x/resellers */
+    list: (options?: CallOptions): Promise<ResellersListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/resellers', gives: 'obj' }, {}, options),
+    /** Makes an admin a reseller. The admin needs a role of the kind reseller as well. — POST /panel/api/x/resellers */
+    add: (input: ResellersAddInput, options?: KeyedCallOptions): Promise<ResellersAddReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/resellers', gives: 'obj', keyed: true }, input, options),
+    /** Whose a client is; null: nobody. — GET /panel/api/x/resellers/owner/{email} */
+    owner: (input: ResellersOwnerInput, options?: CallOptions): Promise<ResellersOwnerReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/resellers/owner/{email}', gives: 'obj' }, input, options),
+    /** Takes clients from their resellers; they belong to nobody then. — POST /panel/api/x/resellers/release */
+    release: (input: ResellersReleaseInput, options?: KeyedCallOptions): Promise<ResellersReleaseReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/resellers/release', gives: 'obj', keyed: true }, input, options),
+    /** Changes what is sent. A quota may be below what is used: then nothing more can be given. — POST /panel/api/x/resellers/{id} */
+    update: (input: ResellersUpdateInput, options?: KeyedCallOptions): Promise<ResellersUpdateReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/resellers/{id}', gives: 'obj', keyed: true }, input, options),
+    /** A page of the clients of a reseller. — GET /panel/api/x/resellers/{id}/clients */
+    clients: (input: ResellersClientsInput, options?: CallOptions): Promise<ResellersClientsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/resellers/{id}/clients', gives: 'obj' }, input, options),
+    /** Gives clients to a reseller, also those of another one. Their limits do not count for his bytes. — POST /panel/api/x/resellers/{id}/clients */
+    assign: (input: ResellersAssignInput, options?: KeyedCallOptions): Promise<ResellersAssignReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/resellers/{id}/clients', gives: 'obj', keyed: true }, input, options),
+    /** Deletes the reseller, and neither the admin nor the clients, which then belong to nobody. — POST /panel/api/x/resellers/{id}/del */
+    delete: (input: ResellersDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/resellers/{id}/del', gives: 'msg', keyed: true }, input, options),
   } as const;
 
   readonly roles = {

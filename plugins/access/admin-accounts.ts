@@ -65,6 +65,11 @@ export class AdminAccounts {
     return [...this.#admins.projection.state.values()].map((admin) => this.#viewOf(admin));
   }
 
+  byId(id: number): AdminView | undefined {
+    const admin = this.#admins.projection.state.get(id);
+    return admin && viewOf(admin);
+  }
+
   async add(
     { username, password, role }: NewAdmin,
     who: Principal,

@@ -75,7 +75,7 @@ export class Callers implements Permits, CallerRightsApi {
   }
 
   /** The admin who makes what this caller makes: of a token, its own maker. 0 where that is nobody. */
-  makerOf({ kind, name }: Principal): number {
+  adminOf({ kind, name }: Principal): number {
     if (kind === 'session') return this.#admins.named(name)?.id ?? 0;
     return kind === 'token' ? (this.#tokens.named(name)?.makerId ?? 0) : 0;
   }

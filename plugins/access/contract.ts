@@ -64,6 +64,9 @@ export {
   type OwnProof,
 } from './other-logins.js';
 export {
+  AdminList,
+  type AdminListApi,
+  type AdminWithId,
   type CalledRoute,
   CallerRights,
   type CallerRightsApi,

@@ -89,7 +89,7 @@ export class Credentials {
     // Another name would hide who did what, and might be that of somebody else.
     if (isLimited && (who.kind !== 'session' || who.name !== oldUsername || newUsername !== oldUsername))
       throw errors.OWN_ACCOUNT(undefined, { path: 'newUsername' });
-    const maker = isLimited ? this.#callers.makerOf(who) : undefined;
+    const maker = isLimited ? this.#callers.adminOf(who) : undefined;
     const csrf = this.#sessions.csrfOf(cookies[SESSION_COOKIE]);
     let revokedTokens = 0;
     const guesser = { ip, username: oldUsername, cookies, isAuthenticated: true, signal };

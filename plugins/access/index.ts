@@ -36,6 +36,7 @@ import { Callers } from './callers.js';
 import { commands } from './commands.js';
 import {
   AccessArrivals,
+  AdminList,
   beforeLogin,
   CallerRights,
   duringAdminSave,
@@ -149,7 +150,8 @@ export default definePlugin({
     signIns: singleton(SignIns),
     arrivals: singleton(Arrivals),
   },
-  provides: ({ arrivals, callers, holders, otherLogins }) => [
+  provides: ({ arrivals, callers, holders, otherLogins, accounts }) => [
+    provide(AdminList, accounts),
     provide(AccessArrivals, arrivals),
     provide(OtherLogins, otherLogins),
     provide(CallerRights, callers),

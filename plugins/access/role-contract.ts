@@ -37,8 +37,23 @@ export interface CallerRightsApi {
   mayRead(who: Principal, plugin: string): boolean;
   /** The roles that a caller has; each must allow a call. Empty for a full admin, and for callers of other kinds. Throws a 401 for one that is gone. */
   rolesOf(who: Principal): readonly number[];
+  /** The id of the admin who calls, or whose API token does; 0 where that is nobody. Ids are never given again. */
+  adminOf(who: Principal): number;
 }
 export const CallerRights = token<CallerRightsApi>('access', 'CallerRights');
+
+/** An admin, for plugins that keep something about single ones. */
+export interface AdminWithId {
+  readonly id: number;
+  readonly username: string;
+  /** 0: a full admin */
+  readonly role: number;
+  readonly enabled: boolean;
+}
+export interface AdminListApi {
+  byId(id: number): AdminWithId | undefined;
+}
+export const AdminList = token<AdminListApi>('access', 'AdminList');
 
 /** Who has a role, for the plugin that knows the roles. */
 export interface RoleHoldersApi {

@@ -48,7 +48,7 @@ const TokenId = shape({ id: int().min(1).example(1) });
 function ownTokens(callers: Callers, who: Principal): number | undefined {
   if (!callers.isLimited(who)) return undefined;
   if (who.kind !== 'session') throw errors.OWN_TOKENS();
-  return callers.makerOf(who);
+  return callers.adminOf(who);
 }
 
 /** The same rules as for the first admin, whom the environment may define. */
@@ -221,7 +221,7 @@ export const routes = ({
           path: 'kind',
         });
       ownTokens(callers, who);
-      const wish = { name, expiresAt, kind, role, maker: callers.makerOf(who) };
+      const wish = { name, expiresAt, kind, role, maker: callers.adminOf(who) };
       return once(input, (note) => tokens.create(wish, who, note));
     },
   }),

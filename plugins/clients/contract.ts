@@ -52,7 +52,16 @@ export {
   type Target,
 } from './edits/portion.js';
 export { sentEmails } from './edits/request-schemas.js';
-export { ClientFilter } from './lists/page-schema.js';
+export {
+  ClientPages,
+  type ClientPagesApi,
+  type SettledChange,
+  SettledEdits,
+  type SettledEditsApi,
+  type Settlement,
+  type SomeClients,
+} from './edits/settled.js';
+export { ClientFilter, PageQuery } from './lists/page-schema.js';
 export { errors as clientErrors } from './errors.js';
 export { clientSettings } from './settings.js';
 

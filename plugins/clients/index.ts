@@ -33,11 +33,13 @@ import {
   type ClientChange,
   clientChanged,
   ClientEdits,
+  ClientPages,
   ClientPeriods as ClientPeriodsToken,
   ClientPortions,
   Clients,
   ClientTraffic,
   ProgramUsers,
+  SettledEdits,
   WithheldUsers,
   duringClientSave,
   duringGroupSave,
@@ -54,6 +56,7 @@ import { groupUndoer } from './groups/group-undoer.js';
 import { ClientUndo } from './edits/client-undo.js';
 import { ClientWriter } from './edits/client-writer.js';
 import { Portions } from './edits/portions.js';
+import { EditsWithSettlement } from './edits/settled-edits.js';
 import { WantedClients } from './edits/wanted-clients.js';
 import { groupRoutes } from './groups/group-routes.js';
 import { errors } from './errors.js';
@@ -120,6 +123,7 @@ export default definePlugin({
     plans: singleton(BulkPlans),
     bulk: singleton(BulkOperations),
     wanted: singleton(WantedClients),
+    settled: singleton(EditsWithSettlement),
     usage: singleton(UsageEdits),
     periods: singleton(ClientPeriods),
     shown: singleton(ShownUsage),
@@ -131,7 +135,21 @@ export default definePlugin({
     undo: singleton(ClientUndo),
     sentClients: singleton(SentClientsPlanner),
   },
-  provides: ({ store, service, wanted, usage, periods, coreUsers, shown, arrivals, portions }) => [
+  provides: ({
+    store,
+    service,
+    settled,
+    wanted,
+    usage,
+    periods,
+    coreUsers,
+    shown,
+    arrivals,
+    portions,
+    lists,
+  }) => [
+    provide(SettledEdits, settled),
+    provide(ClientPages, lists),
     provide(ClientPortions, portions),
     provide(ClientArrivals, arrivals),
     provide(Clients, store),

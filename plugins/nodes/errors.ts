@@ -7,6 +7,7 @@ export const errors = defineErrors('nodes', {
   IN_USE: [409, 'an inbound runs on this node; move or delete it first'],
   DISABLED: [409, 'this node is disabled; enable it first'],
   NO_TOKEN: [400, 'an enabled node needs an API token, unless tlsVerifyMode is mtls'],
+  TOKEN_STAYS: [403, 'only a full admin sends the stored token of a node to another place'],
   UNREACHABLE: [422, 'the node does not answer as a panel does; nothing is saved'],
   FAILED: [422, 'the node did not do it'],
   NO_HTTPS: [400, 'only https has a certificate'],

@@ -10,7 +10,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
-import { TokenKinds } from '../access/contract.js';
+import { CallerRights, TokenKinds } from '../access/contract.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
@@ -73,6 +73,7 @@ export default definePlugin({
     clients: maybe(Clients),
     audit: maybe(AuditTrail),
     panels: maybe(Panels),
+    callers: maybe(CallerRights),
   },
   hooks: [beforeNodeDelete, duringNodeSave, afterNodeSave, nodesFlipped],
   settings: nodeSettings,

@@ -1,5 +1,6 @@
 // What admins do with nodes.
 import type { Hooks, Log, Principal, Static } from '../../kernel/index.js';
+import type { CallerRightsApi } from '../access/contract.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import { beforeNodeDelete } from './contract.js';
 import { errors } from './errors.js';
@@ -9,6 +10,7 @@ import type { ClientCertificates } from './mtls/client-certificates.js';
 import { type NodeFields, type NodeTarget, NEW_NODE, type SentNode, withSent } from './model.js';
 import type { NodeLive } from './node-live.js';
 import { factsOf, type NodeStore } from './node-store.js';
+import { requireSamePlace } from './stored-token.js';
 import type { Descendants } from './status/descendants.js';
 import type { Heartbeat } from './status/heartbeat.js';
 import type { NodeHistory } from './status/history.js';
@@ -27,6 +29,7 @@ interface Needs {
   readonly hooks: Hooks;
   readonly log: Log;
   readonly audit: AuditTrailApi | undefined;
+  readonly callers: CallerRightsApi | undefined;
 }
 /** The body as sent: null stands for an empty list. */
 export type NodeBody = Omit<SentNode, 'inboundTags'> & {
@@ -41,8 +44,8 @@ export class NodeService {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
-    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log, audit } =
-      needs;
+    const { store, states, heartbeat, descendants, history, certificates, figures, live, hooks, log } = needs;
+    const { audit, callers } = needs;
     this.#needs = {
       store,
       states,
@@ -55,6 +58,7 @@ export class NodeService {
       hooks,
       log,
       audit,
+      callers,
     };
   }
 
@@ -85,7 +89,13 @@ export class NodeService {
   }
 
   async update(id: number, body: NodeBody, who: Principal): Promise<void> {
-    await this.#change(id, (before) => withSent(before, sentOf(body)), who);
+    const isLimited = this.#isLimited(who);
+    const change = (before: NodeFields): NodeFields => {
+      const after = withSent(before, sentOf(body));
+      if (isLimited) requireSamePlace(before, after, body.apiToken);
+      return after;
+    };
+    await this.#change(id, change, who);
   }
   async setEnable(id: number, enable: boolean, who: Principal): Promise<void> {
     await this.#change(id, (before) => withSent(before, { enable }), who);
@@ -121,11 +131,14 @@ export class NodeService {
   }
 
   /** Looks at the panel of a body; with an id, what is left out is that of the stored node. */
-  async test(body: NodeBody & { readonly id?: number | undefined }): Promise<Static<typeof TestReply>> {
-    return testReply(await this.#needs.heartbeat.test(this.target(body)));
+  async test(
+    body: NodeBody & { readonly id?: number | undefined },
+    who: Principal,
+  ): Promise<Static<typeof TestReply>> {
+    return testReply(await this.#needs.heartbeat.test(this.target(body, who)));
   }
 
-  target({ id, ...body }: NodeBody & { readonly id?: number | undefined }): NodeTarget {
+  target({ id, ...body }: NodeBody & { readonly id?: number | undefined }, who: Principal): NodeTarget {
     const { store } = this.#needs;
     const before = id ? store.fields(store.require(id)) : NEW_NODE;
     const sent = sentOf(body);
@@ -134,7 +147,12 @@ export class NodeService {
       { ...before, enable: false },
       { ...sent, name: sent.name || before.name || 'test', enable: false },
     );
+    if (this.#isLimited(who)) requireSamePlace(before, fields, body.apiToken);
     return { ...fields, id: id ?? 0 };
+  }
+
+  #isLimited(who: Principal): boolean {
+    return this.#needs.callers?.isLimited(who) ?? false;
   }
 
   /** The stored node, now; the result is its state. */

@@ -5,24 +5,36 @@ const API = '/panel/api/';
 const all = (method: string, paths: readonly string[]): string[] =>
   paths.map((path) => `${method} ${path.startsWith('/') ? path : `${API}${path}`}`);
 
+/** How the own admin logs in: second factor, passkeys, accounts of providers. Each shows and changes the own ones only. */
+const OWN_LOGIN = [
+  ...all('GET', ['x/account/secondFactor', 'access/recoveryCodes', 'x/passkeys', 'x/openid/links']),
+  ...all('POST', ['x/account/secondFactor', 'x/account/secondFactor/del', 'access/recoveryCodes/renew']),
+  ...all('POST', ['x/passkeys/register/options', 'x/passkeys/register']),
+  ...all('POST', ['x/passkeys/{id}/rename', 'x/passkeys/{id}/del']),
+  ...all('POST', ['x/openid/link', 'x/openid/links/{id}/del']),
+];
+
 /** Of the own account, or the same for everybody: no role is too small for them. Those of accounts and tokens show and change the own ones only. */
 export const ANY: ReadonlySet<string> = new Set([
+  ...OWN_LOGIN,
   ...all('POST', ['setting/updateUser', 'access/sessions/revoke/{id}', 'access/sessions/revokeOthers']),
   ...all('GET', ['access/sessions', 'setting/apiTokens', 'x/roles/me', 'x/preferences', 'x/web-ui/pages']),
   ...all('POST', ['setting/apiTokens/create', 'setting/apiTokens/delete/{id}']),
   ...all('POST', ['setting/apiTokens/setEnabled/{id}', 'x/preferences', 'setting/defaultSettings']),
-  ...all('GET', ['x/account/secondFactor', 'access/recoveryCodes']),
-  ...all('GET', ['x/passkeys']),
-  ...all('POST', ['x/passkeys/register/options', 'x/passkeys/register']),
-  ...all('POST', ['x/passkeys/{id}/rename', 'x/passkeys/{id}/del']),
-  ...all('POST', ['x/account/secondFactor', 'x/account/secondFactor/del', 'access/recoveryCodes/renew']),
   ...all('GET', ['openapi.json', 'x/schemas/protocols', 'x/schemas/transports', 'x/schemas/settings']),
-  // Links of accounts: the own ones only, as with sessions.
-  ...all('GET', ['x/openid/links']),
-  ...all('POST', ['x/openid/link', 'x/openid/links/{id}/del']),
   // Each message of the stream needs what its plugin serves.
   ...all('GET', ['/ws', '/socket.io']),
 ]);
+
+/** Of the own account alone: all that a reseller may call beside what is made for resellers. */
+export const OWN_ACCOUNT: ReadonlySet<string> = new Set([
+  ...OWN_LOGIN,
+  ...all('GET', ['access/sessions', 'x/roles/me', 'x/preferences']),
+  ...all('POST', ['access/sessions/revoke/{id}', 'access/sessions/revokeOthers']),
+  ...all('POST', ['setting/updateUser', 'x/preferences']),
+]);
+/** Paths of the plugin resellers that resellers may call. Those that decide about resellers begin with `x/resellers`. */
+export const RESELLER_PATHS = `${API}x/reseller/`;
 
 /** They give rights, reach every secret, or change what the panel itself is. */
 export const FULL: ReadonlySet<string> = new Set([
@@ -64,6 +76,21 @@ export const OTHER: ReadonlyMap<string, readonly string[]> = new Map([
   ),
   ...needing(['clients:read'], all('GET', ['x/subscription/urls/{email}'])),
   ...needing(['logs:read'], all('POST', ['server/amneziawglogs/{count}'])),
+  // They make and delete inbounds and clients here.
+  ...needing(
+    ['nodes:write', 'inbounds:write', 'clients:write'],
+    all('POST', ['x/node-sync/{id}/adopt', 'x/node-sync/{id}/release']),
+  ),
+  // Events of clients, inbounds and settings go to whoever decides where.
+  ...needing(
+    ['event-callbacks:write', 'clients:read', 'inbounds:read', 'settings:read'],
+    all(
+      'POST',
+      ['endpoints', 'endpoints/{id}', 'endpoints/{id}/redeliver', 'endpoints/{id}/rotate'].map(
+        (path) => `x/event-callbacks/${path}`,
+      ),
+    ),
+  ),
   // They put an outbound into the template, which the core tests.
   ...needing(['outbounds:write', 'core:write'], all('POST', ['x/edgetunnel/apply', 'x/vpnprovider/apply'])),
 ]);

@@ -4,6 +4,8 @@ import { during, type Principal } from '../../kernel/index.js';
 export interface RoleFacts {
   readonly id: number;
   readonly name: string;
+  /** blank, or `reseller` */
+  readonly kind: string;
   /** as `inbounds:read` */
   readonly permissions: readonly string[];
 }

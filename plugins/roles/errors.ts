@@ -6,5 +6,6 @@ export const errors = defineErrors('roles', {
   NAME_TAKEN: [409, 'another role has this name'],
   TOO_MANY: [409, 'there are as many roles as there can be; delete one first'],
   IN_USE: [409, 'admins or API tokens have this role; give them another one first'],
+  KIND_HAS_NONE: [400, 'a role of a kind has no permissions'],
   UNKNOWN_PERMISSION: [400, 'there is no such permission'],
 });

@@ -1,6 +1,6 @@
 // What a caller needs for a call: permissions, nothing, or to be a full admin.
 import type { CalledRoute } from '../access/contract.js';
-import { ANY, FULL, OTHER, READING } from './call-lists.js';
+import { ANY, FULL, OTHER, OWN_ACCOUNT, READING, RESELLER_PATHS } from './call-lists.js';
 import { resourceOf } from './resources.js';
 
 export interface Needs {
@@ -24,6 +24,10 @@ export function needsOf({ plugin, method, path }: CalledRoute): Needs {
   const reads = method === 'GET' || READING.has(call);
   return { permissions: [`${resource}:${reads ? 'read' : 'write'}`], onlyFull: false };
 }
+
+/** What a role of the kind reseller opens: nothing else. Each call below these paths shows and changes only clients of its caller. */
+export const isForReseller = ({ plugin, method, path }: CalledRoute): boolean =>
+  (plugin === 'resellers' && path.startsWith(RESELLER_PATHS)) || OWN_ACCOUNT.has(`${method} ${path}`);
 
 /** Whether these permissions include this one; to write includes to read. */
 export const holds = (permissions: ReadonlySet<string>, needed: string): boolean =>

@@ -3,12 +3,13 @@ import type { ListenersApi, Principal, ServedRoute } from '../../kernel/index.js
 import { suggest } from '../../kernel/index.js';
 import type { CalledRoute, CallerRightsApi, RoleRights } from '../access/contract.js';
 import { errors } from './errors.js';
-import { holds, type Needs, needsOf } from './needs.js';
+import { holds, isForReseller, type Needs, needsOf } from './needs.js';
 import { RESOURCES, resourceOf } from './resources.js';
 import type { RoleStore } from './role-store.js';
 
 export interface NeedsOfCall extends Needs {
   readonly call: string;
+  readonly reseller: boolean;
   readonly plugin: string;
 }
 
@@ -30,6 +31,7 @@ export class Permissions implements RoleRights {
   }
 
   lacks(role: number, called: CalledRoute): string | undefined {
+    if (this.#isReseller(role)) return isForReseller(called) ? undefined : '';
     const { permissions, onlyFull } = needsOf(called);
     if (onlyFull) return '';
     const held = this.#heldBy(role);
@@ -38,11 +40,15 @@ export class Permissions implements RoleRights {
 
   mayRead(role: number, plugin: string): boolean {
     const resource = resourceOf(plugin);
-    return resource !== undefined && holds(this.#heldBy(role), `${resource}:read`);
+    return !this.#isReseller(role) && resource !== undefined && holds(this.#heldBy(role), `${resource}:read`);
   }
 
   nameOf(role: number): string {
     return this.#store.find(role)?.name ?? '';
+  }
+
+  #isReseller(role: number): boolean {
+    return this.#store.find(role)?.kind === 'reseller';
   }
 
   /** A role that is gone has none. */
@@ -72,6 +78,7 @@ export class Permissions implements RoleRights {
     return this.#served().map(({ plugin, path, route: { method } }) => ({
       call: `${method} ${path}`,
       plugin,
+      reseller: isForReseller({ plugin, method, path }),
       ...needsOf({ plugin, method, path }),
     }));
   }
@@ -99,11 +106,12 @@ export class Permissions implements RoleRights {
   }
 
   /** What a caller may do now; `permissions` is empty for a full admin, who needs none. */
-  of(who: Principal): { full: boolean; roles: string[]; permissions: string[] } {
+  of(who: Principal): { full: boolean; reseller: boolean; roles: string[]; permissions: string[] } {
     const roles = this.#rights.rolesOf(who);
     const held = roles.map((role) => this.#heldBy(role));
     return {
       full: roles.length === 0,
+      reseller: roles.some((role) => this.#isReseller(role)),
       roles: roles.map((role) => this.nameOf(role)),
       permissions:
         roles.length === 0

@@ -12,20 +12,28 @@ import {
 import type { RoleHoldersApi } from '../access/contract.js';
 import { duringRoleSave, type RoleChange, type RoleFacts } from './contract.js';
 import { errors } from './errors.js';
-import type { RoleTables, tables } from './tables.js';
+import type { RoleKind, RoleTables, tables } from './tables.js';
 
 type RoleRow = Row<typeof tables.roles>;
 export interface Role extends RoleRow {
   /** for quick checks */
   readonly held: ReadonlySet<string>;
 }
-export type RoleFields = Pick<RoleRow, 'name' | 'permissions'>;
+export type RoleFields = Pick<RoleRow, 'name' | 'kind' | 'permissions'>;
 type RoleEdit = { readonly row: RoleRow } | { readonly deleted: number };
 
 const MOST_ROLES = 100;
 
 const roleOf = (row: RoleRow): Role => ({ ...row, held: new Set(row.permissions) });
-const factsOf = ({ id, name, permissions }: RoleRow): RoleFacts => ({ id, name, permissions });
+const factsOf = ({ id, name, kind, permissions }: RoleRow): RoleFacts => ({ id, name, kind, permissions });
+
+/** What a kind opens is written in the code: a permission beside it would open more, or look as if it did. */
+function requireFitting(kind: RoleKind, permissions: readonly string[]): void {
+  if (kind !== '' && permissions.length > 0)
+    throw errors.KIND_HAS_NONE(`permissions: a role of the kind ${kind} has none; send an empty list`, {
+      path: 'permissions',
+    });
+}
 
 export class RoleStore {
   readonly #db: Database;
@@ -68,7 +76,8 @@ export class RoleStore {
       throw errors.UNKNOWN(`${path}: there is no role ${id}`, { path });
   }
 
-  add(fields: RoleFields, who: Principal, note?: (role: RoleRow) => void): Promise<RoleRow> {
+  async add(fields: RoleFields, who: Principal, note?: (role: RoleRow) => void): Promise<RoleRow> {
+    requireFitting(fields.kind, fields.permissions);
     return this.#write(fields, async (tx) => {
       if ((await this.#rows.count({ transaction: tx.t })) >= MOST_ROLES) throw errors.TOO_MANY();
       const values = { ...fields, createdAt: this.#clock.now() };
@@ -81,9 +90,10 @@ export class RoleStore {
   }
 
   /** In force for all who have the role with the next request; connections that it no longer allows are closed. */
-  async update(id: number, fields: Partial<RoleFields>, who: Principal): Promise<RoleRow> {
+  async update(id: number, fields: Partial<Omit<RoleFields, 'kind'>>, who: Principal): Promise<RoleRow> {
     const saved = await this.#write(fields, async (tx) => {
       const before = await this.#one(tx, id);
+      requireFitting(before.kind, fields.permissions ?? []);
       const row = { ...before, ...fields };
       await this.#rows.update(fields, { where: { id }, transaction: tx.t });
       const change = { kind: 'updated', before: factsOf(before), after: factsOf(row) } as const;

@@ -5,12 +5,14 @@ import {
   list,
   message,
   once,
+  oneOf,
   optional,
   payload,
   route,
   type Route,
   shape,
   text,
+  withDefault,
   withMessage,
   word,
 } from '../../kernel/index.js';
@@ -18,6 +20,7 @@ import type { RoleHoldersApi } from '../access/contract.js';
 import { errors } from './errors.js';
 import type { Permissions } from './permissions.js';
 import type { RoleStore } from './role-store.js';
+import { ROLE_KINDS } from './tables.js';
 
 const PATH = '/panel/api/x/roles';
 const MOST_PERMISSIONS = 200;
@@ -38,6 +41,7 @@ const permissions = () =>
 const RoleReply = shape({
   id: int(),
   name: text(),
+  kind: text().description('reseller: only the calls of a reseller, and no permissions; blank for others'),
   permissions: list(text()),
   admins: int().description('how many admins have it'),
   tokens: int().description('how many API tokens have it'),
@@ -58,11 +62,13 @@ export const routes = ({
   const shown = ({
     id,
     name,
+    kind,
     permissions,
     createdAt,
   }: Omit<ReturnType<RoleStore['list']>[number], 'held'>) => ({
     id,
     name,
+    kind,
     permissions: [...permissions],
     ...holders.count(id),
     createdAt,
@@ -89,7 +95,8 @@ export const routes = ({
               call: text().description('method and path'),
               plugin: text(),
               permissions: list(text()).description('all of them; empty where every role may call it'),
-              onlyFull: bool().description('no role allows it'),
+              onlyFull: bool().description('no permission allows it'),
+              reseller: bool().description('whether a role of the kind reseller allows it'),
             }),
           ),
         }),
@@ -109,6 +116,7 @@ export const routes = ({
           name: text(),
           kind: text().description('session or token'),
           full: bool().description('whether the caller may call everything'),
+          reseller: bool().description('whether the caller may call only what is for resellers'),
           roles: list(text()).description('of a token its own role and that of its maker'),
           permissions: list(text()).description('those that all of these roles have; empty for a full admin'),
         }),
@@ -120,14 +128,19 @@ export const routes = ({
       path: PATH,
       name: 'roles.add',
       doc: 'Adds a role.',
-      body: shape({ name: name(), permissions: permissions() }).example({
+      body: shape({
+        name: name(),
+        kind: withDefault(oneOf(...ROLE_KINDS), '').description('cannot be changed later'),
+        permissions: withDefault(permissions(), []),
+      }).example({
         name: 'support',
         permissions: ['clients:write', 'inbounds:read'],
       }),
       reply: payload(RoleReply),
-      errors: [errors.NAME_TAKEN, errors.TOO_MANY, errors.UNKNOWN_PERMISSION],
+      errors: [errors.NAME_TAKEN, errors.TOO_MANY, errors.UNKNOWN_PERMISSION, errors.KIND_HAS_NONE],
       handle: async (input) => {
-        const fields = { name: input.body.name, permissions: sorted(input.body.permissions) };
+        const { name, kind } = input.body;
+        const fields = { name, kind, permissions: sorted(input.body.permissions) };
         all.check(input.body.permissions);
         const added = await once(input, (note) => store.add(fields, input.who, note));
         return withMessage('role added', shown(added));
@@ -143,7 +156,7 @@ export const routes = ({
         permissions: ['clients:read'],
       }),
       reply: payload(RoleReply),
-      errors: [errors.NOT_FOUND, errors.NAME_TAKEN, errors.UNKNOWN_PERMISSION],
+      errors: [errors.NOT_FOUND, errors.NAME_TAKEN, errors.UNKNOWN_PERMISSION, errors.KIND_HAS_NONE],
       handle: async ({ params: { id }, body, who }) => {
         if (body.permissions) all.check(body.permissions, store.find(id)?.permissions);
         const saved = await store.update(

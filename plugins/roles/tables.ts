@@ -1,10 +1,15 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
 
+/** Blank: what its permissions say. */
+export const ROLE_KINDS = ['', 'reseller'] as const;
+export type RoleKind = (typeof ROLE_KINDS)[number];
+
 export const tables = {
-  /** `permissions` as `inbounds:read`; `createdAt` in Unix ms. */
+  /** `permissions` as `inbounds:read`, none where there is a `kind`; `createdAt` in Unix ms. */
   roles: table('roles', {
     id: column.id(),
     name: column.text(),
+    kind: column.text<RoleKind>(),
     permissions: column.json<readonly string[]>(),
     createdAt: column.integer(),
   }),
@@ -18,4 +23,5 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE roles (id ${id}, name VARCHAR(64) NOT NULL UNIQUE, permissions ${json} NOT NULL, created_at ${integer} NOT NULL)`,
     ],
   },
+  { name: '0002-kinds', up: () => [`ALTER TABLE roles ADD COLUMN kind VARCHAR(16) NOT NULL DEFAULT ''`] },
 ];

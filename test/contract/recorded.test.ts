@@ -98,6 +98,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['retry', 'stop'].map(
     (act) => [`POST ${API}x/jobs/{id}/${act}`, 'plugins/bulk-jobs/test/recorded.test.ts'] as const,
   ),
+  // A full admin is no reseller.
+  ...['', '/{id}', '/{id}/reset', '/{id}/renew', '/{id}/del'].map(
+    (act) => [`POST ${API}x/reseller/clients${act}`, 'plugins/resellers/test/by-others.test.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.
@@ -135,6 +139,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'nodes/setEnable/{id}': { enable: true },
   'nodes/mtls/trustCA': { caCert: issue({ name: 'central', isAuthority: true }).cert },
   'clients/groups/delete': { name: 'family' },
+  'x/resellers': { admin: 2 },
   'clients/groups/bulkRemove': { emails: ['ada@example.org'] },
 };
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
@@ -186,6 +191,8 @@ for (const [routes, first] of [
     ['x/admins/{id}', 'x/admins/{id}/del'],
     made('x/admins', { username: 'joan', password: 'correct horse battery' }),
   ],
+  [['x/resellers'], made('x/admins', { username: 'kay', password: 'correct horse battery' })],
+  [['x/resellers/release'], made('x/resellers/1/clients', { emails: ['ada@example.org'] })],
   [['x/nodes/mtls/rotate'], made('nodes/mtls/ca')],
 ] as const)
   for (const path of routes) FIRST[path] = first;

@@ -243,6 +243,11 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/node/usage/ack', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/centrals/release', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
   ['POST /panel/api/x/node/leave', [404, 'NODE_AGENT_UNKNOWN_CENTRAL']],
+  // The admin of this panel is a full one, and is in a row of a reseller already.
+  ['POST /panel/api/x/resellers', [409, 'RESELLERS_ADMIN_TAKEN']],
+  ['POST /panel/api/x/reseller/clients', [403, 'RESELLERS_NOT_RESELLER']],
+  ['POST /panel/api/x/reseller/clients/{id}', [403, 'RESELLERS_NOT_RESELLER']],
+  ['POST /panel/api/x/reseller/clients/{id}/renew', [403, 'RESELLERS_NOT_RESELLER']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

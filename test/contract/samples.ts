@@ -62,7 +62,7 @@ export const harm = ({ route, path }: ServedRoute): number =>
       ? 2
       : 1;
 
-/** A panel with what examples name: an inbound, clients, a group, a host group, an API token and a node. */
+/** A panel with what examples name: an inbound, clients, a group, a host group, an API token, a reseller and a node. */
 export async function boot(): Promise<TestPanel> {
   const panel = await bootWithoutCore();
   const id = await panel.addInbound();
@@ -75,6 +75,7 @@ export async function boot(): Promise<TestPanel> {
   await panel.get('/panel/api/x/certificates', {
     body: { names: ['a.site.example'], directory: 'https://acme.example/directory', agreeToTerms: true },
   });
+  await panel.get('/panel/api/x/resellers', { body: { admin: 1, inboundIds: [id] } });
   await panel.get('/panel/api/nodes/add', {
     body: { name: 'London', address: 'london.example.com', apiToken: 'its-api-token', enable: false },
   });

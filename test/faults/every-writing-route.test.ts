@@ -47,6 +47,14 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
       'DELETE clients/hwids/{email}/{deviceId}',
     ],
   ],
+  'plugins/resellers/test/kill.test.ts kills one of them, and all are settled by the same code': [
+    ...['x/reseller/clients', 'x/reseller/clients/{id}', 'x/reseller/clients/{id}/del'],
+    ...['x/reseller/clients/{id}/renew', 'x/reseller/clients/{id}/reset'],
+  ],
+  'one transaction each with its entry of the record': [
+    ...['x/resellers', 'x/resellers/{id}', 'x/resellers/{id}/clients', 'x/resellers/{id}/del'],
+    'x/resellers/release',
+  ],
   'plugins/certificates/test/kill.full.test.ts kills it': [
     'x/certificates/{id}/issue',
     'x/certificates/{id}/uses',

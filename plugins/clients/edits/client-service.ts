@@ -54,6 +54,8 @@ export interface NewClientOptions {
   readonly sharable?: Set<string>;
   /** values that earlier clients of the same call take, where these are only checked */
   readonly batch?: TakenInBatch;
+  /** stands before the names of fields in errors; `client.` if it is not given */
+  readonly fieldPrefix?: string;
   /** checks only: nothing is written, and `created` says how many would be */
   readonly rehearse?: boolean;
 }
@@ -156,11 +158,11 @@ export class ClientService {
   async planNew(
     sent: readonly AddClient[],
     who: Principal,
-    { usage = new Map(), fromElsewhere = false, sharable, batch }: NewClientOptions = {},
+    { usage = new Map(), fromElsewhere = false, fieldPrefix = 'client.', ...rules }: NewClientOptions = {},
   ) {
     const now = this.#clock.now();
     const items = await this.#prepareItems(sent, who);
-    const { accepted, refused } = await this.#check(items, now, sharable, batch);
+    const { accepted, refused } = await this.#check(items, now, fieldPrefix, rules);
     // With retained usage, a new client may be at its quota already.
     const retained = await retainedTotals(
       this.#db,
@@ -188,11 +190,16 @@ export class ClientService {
       if (sentParts) parts.set(row, sentParts);
     }
     if (slice.isOver) await slice.next();
-    const request = { added, parts, sharing, credentials, usage, restoreUsage: true, fieldPrefix: 'client.' };
+    const request = { added, parts, sharing, credentials, usage, restoreUsage: true, fieldPrefix };
     return { refused, indexes, request };
   }
 
-  async #check(items: readonly AddClient[], now: number, sharable?: Set<string>, batch = newBatch()) {
+  async #check(
+    items: readonly AddClient[],
+    now: number,
+    prefix: string,
+    { sharable, batch = newBatch() }: Pick<NewClientOptions, 'sharable' | 'batch'>,
+  ) {
     const { roster } = this.#store;
     const refused: Refused[] = [];
     const accepted: Accepted[] = [];
@@ -202,10 +209,10 @@ export class ClientService {
       const fields = newClient(client, now);
       try {
         this.#inbounds.requireForClients(inboundIds, 'inboundIds');
-        refuseHiddenIn(fields, 'client.');
+        refuseHiddenIn(fields, prefix);
         const parts = this.#parts.check(others);
-        const sent = sentCredentials(client, 'client.');
-        refuseTaken(roster, fields, 'client.', { batch, sharable });
+        const sent = sentCredentials(client, prefix);
+        refuseTaken(roster, fields, prefix, { batch, sharable });
         const isSharing = sharable?.has(fields.subId) === true;
         sharable?.add(fields.subId);
         accepted.push({

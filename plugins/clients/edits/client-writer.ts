@@ -106,6 +106,7 @@ export class ClientWriter {
       this.#db.write(async (tx) => {
         await also?.(tx);
         const changes = await run(tx);
+        await request.settle?.(tx, changes);
         request.committing?.(changes);
         return changes;
       }),

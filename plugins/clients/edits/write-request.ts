@@ -33,6 +33,8 @@ export interface WriteRequest {
   readonly leaveOut?: (tx: Tx) => Promise<ReadonlySet<number>>;
   /** part of work that is recorded as a whole: `audit` records none of its clients */
   readonly isRecorded?: true;
+  /** Called in the transaction when the clients are written: its failure undoes them. */
+  readonly settle?: ((tx: Tx, changes: Changes) => Promise<void>) | undefined;
   /** Called last in the transaction. */
   readonly committing?: ((changes: Changes) => void) | undefined;
   /** stands before the names of fields in errors */

@@ -7,12 +7,12 @@ import {
   TimeSlice,
 } from '../../../kernel/index.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
-import type { BucketContext } from './buckets.js';
-import { type PresenceSource, PresenceSources } from '../contract.js';
+import { type BucketContext, BUCKETS, bucketsOf } from './buckets.js';
+import { type PresenceSource, PresenceSources, type SomeClients } from '../contract.js';
 import { marksOf, passing } from './filter.js';
 import type { GroupStore } from '../groups/group-store.js';
 import { KeptBuckets } from './kept-buckets.js';
-import { Orders } from './orders.js';
+import { Orders, rowOrder } from './orders.js';
 import type { ClientFilter, PageQuery } from './page-schema.js';
 import type { clientSettings } from '../settings.js';
 import type { ClientStore } from '../model/client-store.js';
@@ -86,6 +86,34 @@ export class ClientLists {
       groups: this.groups(),
       summary,
     };
+  }
+
+  /** A page of these clients, as if there were no others: costs them, not all. */
+  async pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients> {
+    const context = this.#context();
+    const passes = passing(query, context, this.#protocolOf);
+    const counts = { total: 0, active: 0, deactive: 0, depleted: 0, expiring: 0, online: 0 };
+    const found: ClientRow[] = [];
+    const slice = new TimeSlice();
+    for (const id of ids) {
+      if (slice.isOver) await slice.next();
+      const row = this.#store.byId(id);
+      if (!row) continue;
+      const bits = bucketsOf(row, context);
+      counts.total++;
+      for (const name of ['active', 'deactive', 'depleted', 'expiring', 'online'] as const)
+        if (bits & BUCKETS[name]) counts[name]++;
+      if (passes(row)) found.push(row);
+    }
+    const pageSize = Math.min(query.pageSize, MAX_PAGE_SIZE);
+    const from = (query.page - 1) * pageSize;
+    const rows = found.sort(rowOrder(query.sort, query.order)).slice(from, from + pageSize);
+    return { filtered: found.length, page: query.page, pageSize, rows, counts };
+  }
+
+  /** Whether the list would show the client as online. */
+  online(row: ClientRow): boolean {
+    return (bucketsOf(row, this.#context()) & BUCKETS.online) !== 0;
   }
 
   /** All clients that the list shows with this filter, by id. */

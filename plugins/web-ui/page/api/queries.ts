@@ -18,8 +18,8 @@ export const queries = new QueryClient({
   },
 });
 
-/** Null where the plugin that answers it does not run. */
-async function orNull<T>(call: Promise<T>): Promise<T | null> {
+/** Null where the plugin that answers it does not run, or the admin may not call it. */
+export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
@@ -28,6 +28,12 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
+/** Null where there are no roles: then everybody who is logged in may do everything, or nothing. */
+export const rightsQuery = queryOptions({
+  queryKey: ['rights'],
+  queryFn: ({ signal }) => orNull(weir.roles.me({ signal })),
+  staleTime: 60 * SECOND,
+});
 export const statusQuery = queryOptions({
   queryKey: ['status'],
   queryFn: ({ signal }) => orNull(weir.server.status({ signal })),
@@ -37,14 +43,14 @@ export const statusQuery = queryOptions({
 export const summaryQuery = queryOptions({
   queryKey: ['clients', 'summary'],
   queryFn: async ({ signal }) => {
-    const { summary, total, groups } = await weir.clients.list({ query: { pageSize: 1 } }, { signal });
-    return { ...summary, all: total, groups };
+    const page = await orNull(weir.clients.list({ query: { pageSize: 1 } }, { signal }));
+    return page && { ...page.summary, all: page.total, groups: page.groups };
   },
   refetchInterval: 30 * SECOND,
 });
 export const pluginsQuery = queryOptions({
   queryKey: ['plugins'],
-  queryFn: ({ signal }) => weir.system.plugins.list({ signal }),
+  queryFn: ({ signal }) => orNull(weir.system.plugins.list({ signal })),
   staleTime: 60 * SECOND,
 });
 export const alarmsQuery = queryOptions({

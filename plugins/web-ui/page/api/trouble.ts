@@ -59,6 +59,7 @@ function troubleOfFailure(failure: PanelFailure): Trouble {
   return { ...common, text: 'trouble.refused', said, isPassing: false };
 }
 
-/** Whether the panel has no such route: the plugin that serves it does not run. */
+const ABSENT = ['KERNEL_NOT_FOUND', 'KERNEL_PLUGIN_OFF', 'ACCESS_NO_PERMISSION'];
+/** Whether there is no such route for this admin: the plugin that serves it does not run, or the role does not allow it. */
 export const isAbsent = (error: unknown): boolean =>
-  error instanceof PanelFailure && (error.code === 'KERNEL_NOT_FOUND' || error.code === 'KERNEL_PLUGIN_OFF');
+  error instanceof PanelFailure && ABSENT.includes(error.code);

@@ -8,10 +8,13 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { pageUrl, session } from '../api/panel.js';
+import { queries, rightsQuery } from '../api/queries.js';
+import { mayWith } from '../api/rights.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
 import { spoken } from '../language/context.js';
+import { ownViewOf } from '../own/queries.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
 import { forgetOthers } from './forget.js';
@@ -39,11 +42,19 @@ const login = createRoute({
   component: LoginPage,
 });
 
+/** All that there is for a reseller. */
+const OF_RESELLER = ['/own-clients', '/own-client', '/system/access', '/preferences'];
+
 const admin = createRoute({
   getParentRoute: () => root,
   id: 'admin',
-  beforeLoad: ({ location }) => {
-    if (session.state().kind !== 'out') return;
+  beforeLoad: async ({ location }) => {
+    if (session.state().kind !== 'out') {
+      const rights = await queries.ensureQueryData(rightsQuery).catch(() => null);
+      if (rights?.reseller && !OF_RESELLER.includes(location.pathname))
+        throw redirect({ to: '/own-clients' });
+      return;
+    }
     const { pathname, searchStr } = location;
     const returnTo = returnPath(`${pathname}${searchStr}`);
     const search = { returnTo: returnTo === '/' ? undefined : returnTo, trouble: undefined };
@@ -101,7 +112,8 @@ const systemStart = createRoute({
   getParentRoute: () => system,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/system/plugins', replace: true });
+    const may = mayWith(queries.getQueryData(rightsQuery.queryKey), 'server:read');
+    throw redirect({ to: may ? '/system/plugins' : '/system/access', replace: true });
   },
 });
 const plugins = createRoute({
@@ -113,6 +125,23 @@ const roles = createRoute({
   getParentRoute: () => system,
   path: 'roles',
   component: latePage(() => import('../roles/page.js'), 'RolesPage'),
+});
+const resellers = createRoute({
+  getParentRoute: () => system,
+  path: 'resellers',
+  component: latePage(() => import('../resellers/page.js'), 'ResellersPage'),
+});
+const ownClients = createRoute({
+  getParentRoute: () => admin,
+  path: 'own-clients',
+  validateSearch: (search: Record<string, unknown>) => ownViewOf(search),
+  component: latePage(() => import('../own/clients-page.js'), 'OwnClientsPage'),
+});
+const ownClient = createRoute({
+  getParentRoute: () => admin,
+  path: 'own-client',
+  validateSearch: (search: Record<string, unknown>) => ({ id: Number(search['id']) || 0 }),
+  component: latePage(() => import('../own/client-page.js'), 'OwnClientPage'),
 });
 const access = createRoute({
   getParentRoute: () => system,
@@ -311,12 +340,14 @@ export const router = createRouter({
       newHost,
       groups,
       subscription,
-      system.addChildren([systemStart, plugins, access, roles, settings, audit, logs, apiPage]),
+      system.addChildren([systemStart, plugins, access, roles, resellers, settings, audit, logs, apiPage]),
       routing.addChildren([
         ...([routingStart, outbounds, outbound, rules, rule, balancers, balancer] as const),
         ...([outboundLists, outboundList, newOutboundList, tunnels] as const),
       ]),
       preferences,
+      ownClients,
+      ownClient,
       pluginPage,
     ]),
   ]),

@@ -15,6 +15,7 @@ import {
 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { useIsReseller, useMay } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
@@ -32,15 +33,23 @@ import { keepFocus } from './keep-focus.js';
 import { ShortcutHelp, useShortcuts } from './shortcuts.js';
 import './shell.css';
 
-export const PAGES = [
+/** `needs`: without this permission it is not offered. */
+const PAGES = [
   { to: '/', text: 'nav.dashboard', icon: LayoutDashboard, also: [] },
-  { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'] },
-  { to: '/inbounds', text: 'nav.inbounds', icon: Network, also: ['/inbound', '/inbound/new'] },
-  { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'] },
+  { to: '/clients', text: 'nav.clients', icon: Users, also: ['/client'], needs: 'clients:read' },
+  {
+    to: '/inbounds',
+    text: 'nav.inbounds',
+    icon: Network,
+    also: ['/inbound', '/inbound/new'],
+    needs: 'inbounds:read',
+  },
+  { to: '/nodes', text: 'nav.nodes', icon: Server, also: ['/node', '/node/new'], needs: 'nodes:read' },
   {
     to: '/routing',
     text: 'nav.routing',
     icon: Route,
+    needs: 'core:read',
     also: [
       '/routing/outbounds',
       '/routing/outbound',
@@ -54,8 +63,8 @@ export const PAGES = [
       '/routing/tunnels',
     ],
   },
-  { to: '/subscription', text: 'nav.subscription', icon: Rss, also: [] },
-  { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [] },
+  { to: '/subscription', text: 'nav.subscription', icon: Rss, also: [], needs: 'settings:read' },
+  { to: '/backups', text: 'nav.backups', icon: DatabaseBackup, also: [], needs: 'backups:read' },
   {
     to: '/system',
     text: 'nav.system',
@@ -71,6 +80,20 @@ export const PAGES = [
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
+/** What a reseller has instead. */
+const PAGES_OF_RESELLER = [
+  { to: '/own-clients', text: 'nav.clients', icon: Users, also: ['/own-client'] },
+  { to: '/system/access', text: 'system.access', icon: Settings, also: [] },
+  { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
+] as const;
+type MenuPage = (typeof PAGES)[number] | (typeof PAGES_OF_RESELLER)[number];
+
+/** The pages that the admin may see. */
+export function useOfferedPages(): readonly MenuPage[] {
+  const may = useMay();
+  const isReseller = useIsReseller();
+  return isReseller ? PAGES_OF_RESELLER : PAGES.filter((page) => !('needs' in page) || may(page.needs));
+}
 
 /** How many pages the bar of a phone has room for; the others are in its menu. */
 const ON_A_PHONE = 3;
@@ -79,10 +102,13 @@ export function Shell() {
   const { say } = useReader();
   const isNarrow = useIsNarrow();
   const isRunning = useIsRunning();
-  useLive(isRunning('realtime'));
+  const isReseller = useIsReseller();
+  const hasStream = isRunning('realtime') && !isReseller;
+  useLive(hasStream);
   useSharedPreferences(preferencesStore);
   useEffect(keepFocus, []);
   const pluginPages = (useQuery(pluginPagesQuery).data ?? []).filter(({ plugin }) => isRunning(plugin));
+  const pages = useOfferedPages();
   const keys = useShortcuts();
   return (
     <div className="shell">
@@ -96,7 +122,7 @@ export function Shell() {
         </Link>
         <nav aria-label={say('nav.label')}>
           <ul>
-            {(isNarrow ? PAGES.slice(0, ON_A_PHONE) : PAGES).map((page) => (
+            {(isNarrow ? pages.slice(0, ON_A_PHONE) : pages).map((page) => (
               <li key={page.to}>
                 <PageLink {...page} />
               </li>
@@ -107,16 +133,16 @@ export function Shell() {
                   <PluginPageLink page={page} />
                 </li>
               ))}
-            {isNarrow && (
+            {isNarrow && pages.length > ON_A_PHONE && (
               <li>
-                <OtherPages pluginPages={pluginPages} />
+                <OtherPages pages={pages.slice(ON_A_PHONE)} pluginPages={pluginPages} />
               </li>
             )}
           </ul>
         </nav>
         <div className="bar-end">
-          <StreamState isOffered={isRunning('realtime')} />
-          <AccountMenu hasApiPage={isRunning('api-docs')} showKeys={keys.show} />
+          <StreamState isOffered={hasStream} />
+          <AccountMenu hasApiPage={isRunning('api-docs') && !isReseller} showKeys={keys.show} />
         </div>
       </header>
       <Main>
@@ -148,11 +174,16 @@ function Main({ children }: { children: ReactNode }) {
   );
 }
 
-function OtherPages({ pluginPages }: { pluginPages: readonly ShownPage[] }) {
+function OtherPages({
+  pages: others,
+  pluginPages,
+}: {
+  pages: readonly MenuPage[];
+  pluginPages: readonly ShownPage[];
+}) {
   const { say, language } = useReader();
   const navigate = useNavigate();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const others = PAGES.slice(ON_A_PHONE);
   const isHere = others.some((page) => isAt(page, path)) || path === '/plugin-page';
   return (
     <MenuTrigger>
@@ -183,10 +214,10 @@ function OtherPages({ pluginPages }: { pluginPages: readonly ShownPage[] }) {
   );
 }
 
-const isAt = ({ to, also }: (typeof PAGES)[number], path: string): boolean =>
+const isAt = ({ to, also }: MenuPage, path: string): boolean =>
   path === to || (also as readonly string[]).includes(path) || areaOf(path)?.area.to === to;
 
-function PageLink(page: (typeof PAGES)[number]) {
+function PageLink(page: MenuPage) {
   const { to, text, icon: Icon } = page;
   const { say } = useReader();
   const path = useRouterState({ select: ({ location }) => location.pathname });

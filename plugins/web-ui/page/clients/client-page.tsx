@@ -6,9 +6,11 @@ import { useCallback } from 'react';
 import { PanelFailure } from '../../../../sdk/failure.js';
 import { useSingleKeys } from '../app/shortcuts.js';
 import { clientQuery } from '../api/queries.js';
+import { useMay } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
+import { Permitted } from '../parts/permitted.js';
 import { Problem } from '../parts/problem.js';
 import { ClientPreview } from '../subscription/client-preview.js';
 import { Actions } from './actions.js';
@@ -37,12 +39,14 @@ export function ClientPage() {
       void navigate({ to: '/client', search: { name: email, edit: on ? '1' : undefined }, replace: true }),
     [navigate, name],
   );
+  const mayWrite = useMay()('clients:write');
   const act = useCallback(
     (key: string): boolean => {
-      if (key === 'e') setEditing(true);
-      return key === 'e';
+      const isEdit = key === 'e' && mayWrite;
+      if (isEdit) setEditing(true);
+      return isEdit;
     },
-    [setEditing],
+    [setEditing, mayWrite],
   );
   useSingleKeys(act);
   const shown = shownName(name);
@@ -58,7 +62,11 @@ export function ClientPage() {
           <bdi>{shown}</bdi>
         </h1>
         {client.data && <ClientSwitch client={client.data} />}
-        {client.data && !isEditing && <Actions client={client.data} edit={() => setEditing(true)} />}
+        {client.data && !isEditing && (
+          <Permitted needs={['clients:write']}>
+            <Actions client={client.data} edit={() => setEditing(true)} />
+          </Permitted>
+        )}
       </div>
       {isGone && <p>{say('client.gone')}</p>}
       {client.error && !isGone && <Problem error={client.error} retry={() => void client.refetch()} />}

@@ -1,7 +1,8 @@
 // Switches a client on or off. The switch moves at once, and back if the panel refuses.
 import { useMutation } from '@tanstack/react-query';
 import { weir } from '../api/panel.js';
-import { queries } from '../api/queries.js';
+import { queries, rightsQuery } from '../api/queries.js';
+import { mayWith } from '../api/rights.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { ClientPage } from '../live/patches.js';
@@ -52,7 +53,8 @@ export function ClientSwitch({ client }: { client: Switched }) {
         aria-label={say('switch.label', { name: shownName(email) })}
         aria-checked={enable}
         checked={enable}
-        disabled={change.isPending}
+        // A query of its own in each row would make scrolling slower; the rights are known before any row is.
+        disabled={change.isPending || !mayWith(queries.getQueryData(rightsQuery.queryKey), 'clients:write')}
         onChange={(event) => change.mutate(event.target.checked)}
       />
       <span className="switch-track" aria-hidden />

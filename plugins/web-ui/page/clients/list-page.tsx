@@ -3,12 +3,14 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { useSingleKeys } from '../app/shortcuts.js';
 import { RecentJobs } from '../jobs/recent.js';
 import { usePreferences, useReader } from '../language/context.js';
 import type { ClientRow } from '../live/patches.js';
 import { useIsMedium, useIsNarrow } from '../parts/narrow.js';
+import { Permitted } from '../parts/permitted.js';
 import { Problem } from '../parts/problem.js';
 import { BulkBar } from './bulk-bar.js';
 import { ChooseBox } from './choose-box.js';
@@ -38,10 +40,15 @@ export function ClientsPage() {
     (next: View, isTyping = false) => void navigate({ to: '/clients', search: next, replace: isTyping }),
     [navigate],
   );
-  const act = useCallback((key: string): boolean => {
-    if (key === 'n') setAdding(true);
-    return key === 'n';
-  }, []);
+  const mayWrite = useMay()('clients:write');
+  const act = useCallback(
+    (key: string): boolean => {
+      const isNew = key === 'n' && mayWrite;
+      if (isNew) setAdding(true);
+      return isNew;
+    },
+    [mayWrite],
+  );
   useSingleKeys(act);
   const { clientColumns } = usePreferences();
   const [isNarrow, isMedium] = [useIsNarrow(), useIsMedium()];
@@ -51,7 +58,7 @@ export function ClientsPage() {
     [chosenColumns, isNarrow, isMedium],
   );
   const { count, total } = pages;
-  const hasJobs = useIsRunning()('bulk-jobs');
+  const hasJobs = useIsRunning()('bulk-jobs') && mayWrite;
   // A selection belongs to a filter; another order keeps it.
   const filter = filterKey(view);
   const [chosen, setChosen] = useState({ filter, selection: NONE });
@@ -70,10 +77,12 @@ export function ClientsPage() {
     <div className="page clients">
       <div className="page-head">
         <h1>{say('clients.title')}</h1>
-        <Button className="button main" onPress={() => setAdding(true)}>
-          <Plus size={20} aria-hidden />
-          {say('clients.new')}
-        </Button>
+        <Permitted needs={['clients:write']}>
+          <Button className="button main" onPress={() => setAdding(true)}>
+            <Plus size={20} aria-hidden />
+            {say('clients.new')}
+          </Button>
+        </Permitted>
       </div>
       <Filters view={view} show={show} groups={pages.groups} />
       {hasJobs && <RecentJobs />}
@@ -139,9 +148,11 @@ function Empty({
   return (
     <div className="empty">
       <p>{say(filtered ? 'clients.noMatch' : 'clients.none')}</p>
-      <Button className="button" onPress={filtered ? clear : add}>
-        {say(filtered ? 'clients.clear' : 'clients.new')}
-      </Button>
+      <Permitted needs={filtered ? [] : ['clients:write']}>
+        <Button className="button" onPress={filtered ? clear : add}>
+          {say(filtered ? 'clients.clear' : 'clients.new')}
+        </Button>
+      </Permitted>
     </div>
   );
 }

@@ -25,8 +25,8 @@ export interface Need {
 
 export interface Known {
   readonly now: number;
-  readonly summary?: { readonly expiringCount: number; readonly depletedCount: number } | undefined;
-  readonly plugins?: SystemPluginsListReply | undefined;
+  readonly summary?: { readonly expiringCount: number; readonly depletedCount: number } | null | undefined;
+  readonly plugins?: SystemPluginsListReply | null | undefined;
   readonly alarms?: AlarmsListReply | null | undefined;
   readonly backup?: BackupStatusReply | null | undefined;
   readonly certificates?:

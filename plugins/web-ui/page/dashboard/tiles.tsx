@@ -9,19 +9,22 @@ import { Meter } from '../parts/meter.js';
 
 export function Tiles() {
   const { say, format } = useReader();
-  const summary = useQuery(summaryQuery).data;
+  const known = useQuery(summaryQuery).data;
+  const summary = known ?? undefined;
   const today = useQuery(todayQuery).data;
   const status = useQuery(statusQuery).data;
   const memory = status?.mem;
   const disk = status?.disk;
   return (
     <section className="tiles" aria-label={say('tiles.label')}>
-      <Tile
-        label={say('tiles.online')}
-        value={summary && format.number(summary.onlineCount)}
-        note={summary && say('tiles.onlineOf', { all: summary.all })}
-        link={{ status: 'online' }}
-      />
+      {known !== null && (
+        <Tile
+          label={say('tiles.online')}
+          value={summary && format.number(summary.onlineCount)}
+          note={summary && say('tiles.onlineOf', { all: summary.all })}
+          link={{ status: 'online' }}
+        />
+      )}
       {today !== null && (
         <Tile
           label={say('tiles.today')}

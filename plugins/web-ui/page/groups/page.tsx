@@ -6,6 +6,7 @@ import { useIsRunning } from '../api/running.js';
 import { RecentJobs } from '../jobs/recent.js';
 import { useReader } from '../language/context.js';
 import { Field } from '../parts/field.js';
+import { Permitted } from '../parts/permitted.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { GroupCard } from './group-card.js';
@@ -33,9 +34,11 @@ export function GroupsPage() {
     <div className="page">
       <div className="page-head">
         <h1>{say('groups.title')}</h1>
-        <Button className="button main" onPress={() => setMaking(true)}>
-          {say('groups.new')}
-        </Button>
+        <Permitted needs={['clients:write']}>
+          <Button className="button main" onPress={() => setMaking(true)}>
+            {say('groups.new')}
+          </Button>
+        </Permitted>
       </div>
       <p className="hint">{say('groups.about')}</p>
       {hasJobs && <RecentJobs />}

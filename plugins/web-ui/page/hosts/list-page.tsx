@@ -6,6 +6,7 @@ import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { weir } from '../api/panel.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { Permitted } from '../parts/permitted.js';
 import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import type { HostGroup } from './fields.js';
@@ -39,9 +40,11 @@ export function HostsPage() {
     <div className="page">
       <div className="page-head">
         <h1>{say('hosts.title')}</h1>
-        <Link to="/host/new" search={{ inbound: undefined }} className="button main">
-          {say('hosts.new')}
-        </Link>
+        <Permitted needs={['hosts:write']}>
+          <Link to="/host/new" search={{ inbound: undefined }} className="button main">
+            {say('hosts.new')}
+          </Link>
+        </Permitted>
       </div>
       <p className="hint">{say('hosts.about')}</p>
       {failed && (
@@ -60,9 +63,11 @@ export function HostsPage() {
             <h2 id={`at-${inboundId}`}>
               <bdi>{shownName(named(inboundId))}</bdi>
             </h2>
-            <Link to="/host/new" search={{ inbound: String(inboundId) }} className="button small">
-              {say('hosts.addHere')}
-            </Link>
+            <Permitted needs={['hosts:write']}>
+              <Link to="/host/new" search={{ inbound: String(inboundId) }} className="button small">
+                {say('hosts.addHere')}
+              </Link>
+            </Permitted>
           </div>
           {own.every(({ isDisabled }) => isDisabled) && <p className="hint">{say('hosts.allOff')}</p>}
           <Rows

@@ -4,6 +4,7 @@ import { Ellipsis, QrCode } from 'lucide-react';
 import { useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { InboundsGetReply } from '../../../../sdk/index.js';
+import { useMay } from '../api/rights.js';
 import { useReader } from '../language/context.js';
 import { saveFile } from '../parts/save-file.js';
 import { LinksSheet } from './links-sheet.js';
@@ -12,6 +13,7 @@ import { RemovalSheet } from './removal.js';
 
 export function InboundActions({ stored, removal }: { stored: InboundsGetReply; removal: Plan }) {
   const { say } = useReader();
+  const may = useMay();
   const navigate = useNavigate();
   const [open, setOpen] = useState<'links' | 'removal'>();
   const close = () => setOpen(undefined);
@@ -27,11 +29,13 @@ export function InboundActions({ stored, removal }: { stored: InboundsGetReply; 
         </Button>
         <Popover className="popover" placement="bottom end">
           <Menu className="menu">
-            <MenuItem
-              onAction={() => void navigate({ to: '/inbound/new', search: { from: String(stored.id) } })}
-            >
-              {say('inbounds.duplicate')}
-            </MenuItem>
+            {may('inbounds:write') && may('clients:write') && (
+              <MenuItem
+                onAction={() => void navigate({ to: '/inbound/new', search: { from: String(stored.id) } })}
+              >
+                {say('inbounds.duplicate')}
+              </MenuItem>
+            )}
             <MenuItem
               onAction={() =>
                 saveFile(`${stored.tag}.json`, JSON.stringify(stored, null, 2), 'application/json')
@@ -39,9 +43,11 @@ export function InboundActions({ stored, removal }: { stored: InboundsGetReply; 
             >
               {say('inbounds.export')}
             </MenuItem>
-            <MenuItem className="risky" onAction={() => setOpen('removal')}>
-              {say('delete.title')}
-            </MenuItem>
+            {may('inbounds:write') && (
+              <MenuItem className="risky" onAction={() => setOpen('removal')}>
+                {say('delete.title')}
+              </MenuItem>
+            )}
           </Menu>
         </Popover>
       </MenuTrigger>

@@ -6,10 +6,12 @@ import { Button, Switch } from 'react-aria-components';
 import type { InboundsListReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { queries } from '../api/queries.js';
+import { useMay } from '../api/rights.js';
 import { viewOf } from '../clients/view.js';
 import { shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { notifyTrouble } from '../parts/notices.js';
+import { Permitted } from '../parts/permitted.js';
 import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { StartOffer } from '../start/offer.js';
@@ -28,14 +30,16 @@ export function InboundsPage() {
     <div className="page">
       <div className="page-head">
         <h1>{say('inbounds.title')}</h1>
-        <div className="actions">
-          <Button className="button" onPress={() => setImporting(true)}>
-            {say('inbounds.import')}
-          </Button>
-          <Link to="/inbound/new" className="button main">
-            {say('inbounds.new')}
-          </Link>
-        </div>
+        <Permitted needs={['inbounds:write', 'clients:write']}>
+          <div className="actions">
+            <Button className="button" onPress={() => setImporting(true)}>
+              {say('inbounds.import')}
+            </Button>
+            <Link to="/inbound/new" className="button main">
+              {say('inbounds.new')}
+            </Link>
+          </div>
+        </Permitted>
       </div>
       {isImporting && <ImportSheet close={() => setImporting(false)} />}
       {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
@@ -82,6 +86,7 @@ function Row({ inbound }: { inbound: Inbound }) {
 
 function InboundSwitch({ inbound: { id, remark, tag, enable } }: { inbound: Inbound }) {
   const { say } = useReader();
+  const may = useMay();
   const change = useMutation({
     mutationFn: (on: boolean) => weir.inbounds.setEnable({ id, body: { enable: on } }),
     onError: notifyTrouble,
@@ -93,7 +98,7 @@ function InboundSwitch({ inbound: { id, remark, tag, enable } }: { inbound: Inbo
       data-pending={change.isPending || undefined}
       aria-label={say('switch.label', { name: shownName(remark || tag) })}
       isSelected={change.isPending ? change.variables : enable}
-      isDisabled={change.isPending}
+      isDisabled={change.isPending || !may('inbounds:write')}
       onChange={(on) => change.mutate(on)}
     >
       <span className="switch-track" aria-hidden />

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { shownName } from '../format/names.js';
 import { isAbsent } from '../api/trouble.js';
 import { useReader } from '../language/context.js';
+import { Permitted } from '../parts/permitted.js';
 import { usePortion } from '../parts/portion.js';
 import { Problem } from '../parts/problem.js';
 import { NodeSwitch } from './node-switch.js';
@@ -24,9 +25,11 @@ export function NodesPage() {
     <div className="page">
       <div className="page-head">
         <h1>{say('nodes.title')}</h1>
-        <Link to="/node/new" className="button main">
-          {say('nodes.add')}
-        </Link>
+        <Permitted needs={['nodes:write']}>
+          <Link to="/node/new" className="button main">
+            {say('nodes.add')}
+          </Link>
+        </Permitted>
       </div>
       {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && <p role="status">{say('loading')}</p>}

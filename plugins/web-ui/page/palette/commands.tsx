@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { inboundsQuery } from '../api/queries.js';
 import { session } from '../api/panel.js';
+import { useIsReseller, useMay } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
-import { PAGES } from '../app/shell.js';
+import { useOfferedPages } from '../app/shell.js';
 import { shownName } from '../format/names.js';
 import { preferencesStore, useReader } from '../language/context.js';
 import { LANGUAGES } from '../language/languages.js';
@@ -27,7 +28,7 @@ export interface Command extends Entry {
 export function usePages(): readonly Command[] {
   const { say } = useReader();
   const navigate = useNavigate();
-  return PAGES.map(({ to, text }) => ({
+  return useOfferedPages().map(({ to, text }) => ({
     id: to,
     kind: 'page',
     text: say(text),
@@ -38,6 +39,7 @@ export function usePages(): readonly Command[] {
 export function useActions(showKeys: () => void, follow: (next: Following) => void): readonly Command[] {
   const { say } = useReader();
   const navigate = useNavigate();
+  const may = useMay();
   const theme = preferencesStore.read().theme === 'dark' ? 'light' : 'dark';
   const logOut = () => session.logOut().catch(notifyTrouble);
   const action = (id: string, text: string, run: () => unknown): Command => ({
@@ -47,9 +49,11 @@ export function useActions(showKeys: () => void, follow: (next: Following) => vo
     run,
   });
   return [
-    action('new-client', say('new.title'), () => follow('newClient')),
-    action('new-inbound', say('inbounds.new'), () => navigate({ to: '/inbound/new' })),
-    action('restart', say('palette.restart'), () => follow('restart')),
+    ...(may('clients:write') ? [action('new-client', say('new.title'), () => follow('newClient'))] : []),
+    ...(may('inbounds:write')
+      ? [action('new-inbound', say('inbounds.new'), () => navigate({ to: '/inbound/new' }))]
+      : []),
+    ...(may('core:write') ? [action('restart', say('palette.restart'), () => follow('restart'))] : []),
     action('theme', say(`palette.${theme}`), () => preferencesStore.write({ theme })),
     ...LANGUAGES.map(({ key, name }) =>
       action(`language ${key}`, `${say('palette.language')} ${name}`, () =>
@@ -66,10 +70,12 @@ export function useFound(search: string) {
   const navigate = useNavigate();
   const enabled = search !== '';
   const isRunning = useIsRunning();
-  const clients = useQuery(foundClientsQuery(search));
-  const inbounds = useQuery({ ...inboundsQuery, enabled });
-  const nodes = useQuery({ ...nodesQuery, enabled: enabled && isRunning('nodes') });
-  const settings = useQuery({ ...settingSchemasQuery, enabled });
+  const may = useMay();
+  const isReseller = useIsReseller();
+  const clients = useQuery({ ...foundClientsQuery(search), enabled: enabled && may('clients:read') });
+  const inbounds = useQuery({ ...inboundsQuery, enabled: enabled && may('inbounds:read') });
+  const nodes = useQuery({ ...nodesQuery, enabled: enabled && isRunning('nodes') && may('nodes:read') });
+  const settings = useQuery({ ...settingSchemasQuery, enabled: enabled && !isReseller });
   const named = (entries: readonly Command[]): Command[] => matching(entries, search).slice(0, MOST);
   const found: readonly Command[] = !enabled
     ? []

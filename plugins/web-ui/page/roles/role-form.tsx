@@ -15,6 +15,7 @@ export interface ShownRole {
   readonly id: number;
   readonly name: string;
   readonly permissions: readonly string[];
+  readonly kind: string;
 }
 export interface RoleFormProps {
   readonly role: ShownRole | 'new';
@@ -27,10 +28,15 @@ export function RoleForm({ role, saved, close }: RoleFormProps) {
   const resources = useQuery(resourcesQuery);
   const [name, setName] = useState(role === 'new' ? '' : role.name);
   const [permissions, setPermissions] = useState<readonly string[]>(role === 'new' ? [] : role.permissions);
+  const [kind, setKind] = useState<'' | 'reseller'>(
+    role !== 'new' && role.kind === 'reseller' ? 'reseller' : '',
+  );
   const save = useMutation({
     mutationFn: async () => {
-      const body = { name: name.trim(), permissions: [...permissions] };
-      await (role === 'new' ? weir.roles.add({ body }) : weir.roles.update({ id: role.id, body }));
+      const body = { name: name.trim(), permissions: kind === '' ? [...permissions] : [] };
+      await (role === 'new'
+        ? weir.roles.add({ body: { ...body, kind } })
+        : weir.roles.update({ id: role.id, body }));
     },
     onSuccess: close,
     onSettled: saved,
@@ -52,10 +58,21 @@ export function RoleForm({ role, saved, close }: RoleFormProps) {
         autoFocus
         {...(problem !== undefined && { problem })}
       />
+      {role === 'new' && (
+        <Choice
+          label={say('resellers.kind')}
+          value={kind}
+          options={[
+            { value: '', text: say('resellers.kindPermissions') },
+            { value: 'reseller', text: say('resellers.kindReseller') },
+          ]}
+          choose={setKind}
+        />
+      )}
       <p className="muted">{say('roles.permissionsHint')}</p>
       {resources.error && <Problem error={resources.error} retry={() => void resources.refetch()} />}
       {resources.isPending && <p className="muted">{say('loading')}</p>}
-      {resources.data?.resources.map((resource) => (
+      {(kind === '' ? (resources.data?.resources ?? []) : []).map((resource) => (
         <Choice
           key={resource.name}
           label={resource.name}

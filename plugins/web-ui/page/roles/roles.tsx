@@ -44,7 +44,9 @@ export function Roles() {
               </span>
             </div>
             {role.permissions.length === 0 ? (
-              <p className="muted">{say('roles.nothing')}</p>
+              <p className="muted">
+                {say(role.kind === 'reseller' ? 'resellers.kindReseller' : 'roles.nothing')}
+              </p>
             ) : (
               <p className="said" dir="ltr">
                 {role.permissions.join(', ')}

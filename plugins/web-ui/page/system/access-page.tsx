@@ -1,4 +1,5 @@
 // Who may use the panel: the admin, the second factor, passkeys, sessions and API tokens.
+import { useIsReseller, useMay } from '../api/rights.js';
 import { Account } from './account.js';
 import { LinkedAccounts } from './linked-accounts.js';
 import { Passkeys } from './passkeys.js';
@@ -6,13 +7,17 @@ import { SecondFactor } from './second-factor.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
-export const AccessPage = () => (
-  <div className="stack">
-    <Sessions />
-    <Tokens />
-    <SecondFactor />
-    <LinkedAccounts />
-    <Passkeys />
-    <Account />
-  </div>
-);
+export function AccessPage() {
+  const may = useMay();
+  const isReseller = useIsReseller();
+  return (
+    <div className="stack">
+      <Sessions />
+      {!isReseller && <Tokens />}
+      <SecondFactor />
+      <LinkedAccounts />
+      <Passkeys />
+      <Account />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// For plugins that let somebody see and change some clients only, and count what is given to them. Part of contract.ts.
+import { type Principal, token, type Tx } from '../../../kernel/index.js';
+import type { Applied } from '../../engine/contract.js';
+import type { PageQuery } from '../lists/page-schema.js';
+import type { ClientRow } from '../model/row.js';
+import type { AddClient, ClientPatch } from '../model/schema.js';
+import type { StoredLimits } from '../model/stored-limits.js';
+
+/** Work in the transaction of one edit; an error undoes the edit. */
+export interface Settlement {
+  /** before anything is written */
+  before(tx: Tx): Promise<void>;
+  /** when the client is written, or deleted */
+  after(tx: Tx, id: number): Promise<void>;
+}
+/** What an edit does with one client. */
+export interface SettledChange {
+  readonly patch?: ClientPatch;
+  /** its usage starts again at zero; one that somebody disabled stays disabled */
+  readonly resets?: boolean;
+  readonly attach?: readonly number[];
+  readonly detach?: readonly number[];
+}
+/** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
+export interface SettledEditsApi {
+  add(
+    sent: AddClient,
+    who: Principal,
+    settlement: Settlement,
+  ): Promise<{ readonly id: number; readonly applied: Applied }>;
+  change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
+  delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
+  /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
+  limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
+}
+export const SettledEdits = token<SettledEditsApi>('clients', 'SettledEdits');
+
+/** A page of some clients. */
+export interface SomeClients {
+  /** how many of them the filter shows */
+  readonly filtered: number;
+  readonly page: number;
+  readonly pageSize: number;
+  /** live: read them at once */
+  readonly rows: readonly ClientRow[];
+  /** over all of them, whatever the filter shows; a client may be counted in several */
+  readonly counts: Readonly<
+    Record<'total' | 'active' | 'deactive' | 'depleted' | 'expiring' | 'online', number>
+  >;
+}
+export interface ClientPagesApi {
+  /** A page of the clients with these ids, as if there were no others: costs them, not all clients. */
+  pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients>;
+  online(row: ClientRow): boolean;
+}
+export const ClientPages = token<ClientPagesApi>('clients', 'ClientPages');

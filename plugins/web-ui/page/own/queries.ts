@@ -1,0 +1,52 @@
+// What a reseller asks the panel for: his figures and his clients.
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { weir } from '../api/panel.js';
+import { queries } from '../api/queries.js';
+
+export const PAGE_SIZE = 25;
+
+export interface OwnView {
+  readonly search?: string | undefined;
+  readonly status?: string | undefined;
+  readonly page?: number | undefined;
+}
+const STATUSES = ['online', 'active', 'expiring', 'depleted', 'deactive'] as const;
+export type OwnStatus = (typeof STATUSES)[number];
+export const OWN_STATUSES: readonly OwnStatus[] = STATUSES;
+
+/** What an address says; whatever it cannot say is left out. */
+export function ownViewOf(search: Record<string, unknown>): OwnView {
+  const text = typeof search['search'] === 'string' ? search['search'].slice(0, 255) : '';
+  const status = STATUSES.find((one) => one === search['status']);
+  const page = Number(search['page']);
+  return {
+    ...(text !== '' && { search: text }),
+    ...(status !== undefined && { status }),
+    ...(Number.isSafeInteger(page) && page > 1 && { page }),
+  };
+}
+
+export const figuresQuery = queryOptions({
+  queryKey: ['own', 'figures'],
+  queryFn: ({ signal }) => weir.reseller.figures({ signal }),
+});
+export const ownClientsQuery = ({ search = '', status = '', page = 1 }: OwnView) =>
+  queryOptions({
+    queryKey: ['own', 'clients', search, status, page],
+    queryFn: ({ signal }) =>
+      weir.reseller.clients(
+        { query: { search, status, page, pageSize: PAGE_SIZE, sort: 'createdAt', order: 'descend' } },
+        { signal },
+      ),
+    placeholderData: keepPreviousData,
+    // There is no live stream for him.
+    refetchInterval: 30_000,
+  });
+export const ownClientQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['own', 'client', id],
+    queryFn: ({ signal }) => weir.reseller.client({ id }, { signal }),
+    refetchInterval: 30_000,
+  });
+
+export const readOwnAgain = (): Promise<void> => queries.invalidateQueries({ queryKey: ['own'] });
