@@ -2,14 +2,18 @@ import { type Migration, column, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 
 export const tables = {
-  /** one row: the number of the last write that changed memory; who writes holds it */
-  state: table('cluster_state', { id: column.key<number>(), last: column.integer() }),
-  /** `token` grows with each takeover; `expiresAt` is the time of the database */
+  /** One row, which who writes holds: the number of the last write that changed memory. Each write changes `turns`, so that of two at once on different servers (Galera) one fails. */
+  state: table('cluster_state', {
+    id: column.key<number>(),
+    last: column.integer(),
+    turns: column.integer(),
+  }),
+  /** `token` grows with each takeover, `beat` with each renewal; a released lease has no holder */
   leases: table('cluster_leases', {
     name: column.key<string>(),
     holder: column.text(),
     token: column.integer(),
-    expiresAt: column.integer(),
+    beat: column.integer(),
   }),
   /** what a write has changed in memory, in parts */
   changes: table('cluster_changes', {
@@ -33,6 +37,13 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE cluster_leases (name VARCHAR(64) PRIMARY KEY, holder VARCHAR(64) NOT NULL, token ${integer} NOT NULL, expires_at ${integer} NOT NULL)`,
       `CREATE TABLE cluster_changes (id VARCHAR(40) PRIMARY KEY, seq ${integer} NOT NULL, part ${integer} NOT NULL, at ${integer} NOT NULL, body ${text} NOT NULL)`,
       'CREATE INDEX cluster_changes_seq ON cluster_changes (seq, part)',
+    ],
+  },
+  {
+    name: '0002-beats',
+    up: ({ integer }) => [
+      'ALTER TABLE cluster_leases RENAME COLUMN expires_at TO beat',
+      `ALTER TABLE cluster_state ADD COLUMN turns ${integer} NOT NULL DEFAULT 1`,
     ],
   },
 ];
