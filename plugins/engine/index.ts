@@ -192,8 +192,10 @@ export default definePlugin({
   taps: ({ supervisor, programs, cluster }) => [
     // All plugins that add to the core's config have started by now.
     tap(afterKernelLead, () => programs.open()),
-    tap(afterKernelOpen, () => {
-      if (cluster && !cluster.leads) supervisor.absent('another panel of this database runs the core');
+    tap(afterKernelOpen, async () => {
+      if (!cluster || cluster.leads) return;
+      supervisor.absent('another panel of this database runs the core');
+      await programs.endLeft();
     }),
     tap(othersWrote, async () => {
       await supervisor.reconcileConfig();

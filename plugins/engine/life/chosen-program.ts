@@ -67,6 +67,23 @@ export class ChosenProgram implements CoreProgramsApi {
     }
   }
 
+  /** Ends a core that this panel left when it was killed. For where another panel runs the core: this one neither gives it changes nor counts its bytes. Never rejects. */
+  async endLeft(): Promise<void> {
+    const { processes, log } = this.#needs;
+    try {
+      const slot = coreSlot(processes, new EngineFolder(resolve(this.#folder)), log);
+      const left = await slot.adopt();
+      if (left) {
+        await left.stop();
+        await slot.forget();
+        log.warn('ended the core of before, because another panel runs it now', { pid: left.identity.pid });
+      }
+      await slot.endStrays();
+    } catch (error) {
+      log.error('the core of before could not be ended', { reason: messageOf(error) });
+    }
+  }
+
   #find(): Promise<FoundCore | { readonly missing: string }> {
     const { config, dataDirectory, log } = this.#needs;
     // To stderr, not to the log: for people who wait for the first start.
