@@ -6,6 +6,11 @@
 //   --minutes 30          how long
 //   --seed 7              of the faults and edits; printed, and another one each time without it
 //   --loopback            without namespaces
+// `cluster` in front: three panels on three database servers (Galera) behind balancers, of which everything is killed.
+//   --minutes 30          how long
+//   --seed 7              of the faults
+//   --writers own         each panel writes to a database server of its own, in place of all to one
+//   --calm                without faults
 import { parseArgs } from 'node:util';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
@@ -19,10 +24,13 @@ const { values, positionals } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     seed: { type: 'string', default: process.env.WEIR_TEST_SEED ?? String((Date.now() % 1_000_000) + 1) },
     loopback: { type: 'boolean', default: false },
+    writers: { type: 'string', default: 'one' },
+    calm: { type: 'boolean', default: false },
   },
 });
 const ofNodes = positionals[0] === 'nodes';
-values.minutes ??= ofNodes ? '30' : '60';
+const ofCluster = positionals[0] === 'cluster';
+values.minutes ??= ofNodes || ofCluster ? '30' : '60';
 const give = (message) => {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -34,6 +42,7 @@ const number = (name, least) => {
   return value;
 };
 const [minutes, clients, seed] = [number('minutes', 1), number('clients', 1000), number('seed', 1)];
+if (!['one', 'own'].includes(values.writers)) give(`--writers ${values.writers}: it must be one or own`);
 if (!['sqlite', 'mariadb'].includes(values.database))
   give(`--database ${values.database}: it must be sqlite or mariadb`);
 await setUp();
@@ -44,7 +53,18 @@ const server = values.database === 'mariadb' ? await mariadb({ durable: true }) 
 if (server?.missing) give(`the soak needs MariaDB: ${server.missing}`);
 process.env.WEIR_TEST_DATABASE_SERVER = server?.server ?? '';
 const say = (text) => process.stdout.write(`${text}\n`);
+const note = (text) => process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${text}\n`);
+async function cluster() {
+  const { whyNoNamespaces } = await import('../dist/test/node-soak/places.js');
+  const { whyNoGalera } = await import('../dist/test/cluster/galera.js');
+  const missing = (await whyNoNamespaces()) || whyNoGalera();
+  if (missing) give(`the proof of several panels is left out: ${missing}`);
+  const { clusterProof } = await import('../dist/test/cluster/cluster-proof.js');
+  const { writers, calm } = values;
+  return clusterProof({ binary: found.binary, seconds: 60 * minutes, writers, seed, calm, say, note });
+}
 const all = async () => {
+  if (ofCluster) return cluster();
   if (!ofNodes) {
     const { soak } = await import('../dist/test/soak/soak.js');
     return soak({
@@ -70,7 +90,7 @@ const all = async () => {
     namespaces: !values.loopback,
     seed,
     say,
-    note: (text) => process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${text}\n`),
+    note,
   });
 };
 try {

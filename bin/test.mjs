@@ -36,6 +36,12 @@ const TIMES = join(root, 'node_modules', '.cache', 'weir', 'test-times.json');
 const SLOWEST = 10;
 const SQLITE = 'SQLite';
 const MARIADB = 'MariaDB';
+/** Programs of the proof of several panels, and their packages. `mariadb-server` brings Galera with it, and starts a server of its own where there are services. */
+const GALERA = [
+  { program: 'wsrep_sst_rsync', name: 'mariadb-server' },
+  { program: 'rsync', name: 'rsync' },
+  { program: 'haproxy', name: 'haproxy' },
+];
 /** So many files that failed are run again, alone: more is no accident. */
 const MOST_AGAIN = 5;
 
@@ -151,6 +157,14 @@ const redisMissing =
   files.some(needsRedis) && pathOf('redis-server') === undefined
     ? await installPackage({ what: 'Redis', wanted: 'redis', program: 'redis-server', name: 'redis-server' })
     : undefined;
+/** A file that runs several database servers and balancers says so; it looks itself for what is missing. */
+const needsGalera = (file) => /^\/\/ Runs Galera\b/m.test(sources.get(file));
+if (files.some(needsGalera))
+  for (const { program, name } of GALERA)
+    if (pathOf(program) === undefined) {
+      const missing = await installPackage({ what: program, wanted: name, program, name });
+      if (missing) print(missing);
+    }
 const browser = files.some((file) => NEEDS_BROWSER.test(file)) ? await chromium() : {};
 const notesFolder = await mkdtemp(join(tmpdir(), 'weir-test-notes-'));
 /** Places in the sources cost a twentieth of the CPU time, so a run of many files shows those of the compiled files. */

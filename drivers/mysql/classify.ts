@@ -11,8 +11,10 @@ const READ_ONLY =
 /** The server stops, or has ended the connection; 1927 is of MariaDB alone. */
 const GONE = /^(?:ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/;
 const CONNECTION_KILLED = 1927;
-/** The transaction was rolled back for another one: a deadlock, which is also how Galera reports two writes of the same rows on two machines, or a wait that took too long. */
-const BUSY = /^ER_(?:LOCK_DEADLOCK|LOCK_WAIT_TIMEOUT)$/;
+/** The transaction was rolled back for another one: a deadlock, which is also how Galera reports two writes of the same rows on two machines, a wait that took too long, or a row that changed after the snapshot (MariaDB from 11.6 on). */
+const BUSY = /^ER_(?:LOCK_DEADLOCK|LOCK_WAIT_TIMEOUT|CHECKREAD)$/;
+/** Of Galera: the server has lost the others and answers nothing (1047, whose name is of something else), or lost them during a commit, which the others may have. */
+const CUT_OFF = /^ER_(?:UNKNOWN_COM_ERROR|ERROR_DURING_COMMIT)$/;
 
 interface ServerError {
   readonly code?: string;
@@ -31,5 +33,5 @@ export const classify: Classify = (error) => {
   if (FULL.test(code) || (code === 'ER_GET_ERRNO' && FULL_BY_NUMBER.test(message))) return 'full';
   if (READ_ONLY.test(code)) return 'readOnly';
   if (BUSY.test(code)) return 'busy';
-  return fatal || errno === CONNECTION_KILLED || GONE.test(code) ? 'away' : undefined;
+  return fatal || errno === CONNECTION_KILLED || GONE.test(code) || CUT_OFF.test(code) ? 'away' : undefined;
 };

@@ -3,6 +3,7 @@ import type { MysqlConnection } from '../../tables/connection.js';
 import { lockName } from './lock.js';
 import { requireNoMembers } from './members.js';
 import { takeLock } from './named-lock.js';
+import { requireNobody } from './presence.js';
 import { open } from './rows.js';
 
 const LONGEST_NAME = 64;
@@ -110,6 +111,7 @@ export async function holdAlone(url: URL): Promise<{ release(): Promise<void> }>
     if (!(await takeLock(connection, lock)))
       throw new Error(`a panel uses the database ${nameIn(url)}; stop it, or restore while it runs`);
     await requireNoMembers(connection, lock);
+    await requireNobody(connection);
     return { release: () => server.end() };
   } catch (error) {
     await server.end();

@@ -9,6 +9,8 @@ import { type Boot, lock, lockName } from './lock.js';
 import { atTheDoor } from './members.js';
 import { applyInSteps, hasRun } from './migration-steps.js';
 import { classify } from './classify.js';
+import { settleGalera } from './galera.js';
+import { Presence } from './presence.js';
 import { endWhenStalled, withoutLimit } from './stalled.js';
 import { mysqlTypes, mysqlWords } from './dialect.js';
 
@@ -40,6 +42,7 @@ async function settle(connection: MysqlConnection): Promise<void> {
       connection,
       `ALTER DATABASE "${String(about?.['name']).replaceAll('"', '""')}" CHARACTER SET utf8mb4 COLLATE ${collation}`,
     );
+  await settleGalera(connection);
 }
 
 export const connect: Connect = async (url, dataDirectory, member) => {
@@ -68,6 +71,7 @@ export const connect: Connect = async (url, dataDirectory, member) => {
   sequelize.addHook('afterConnect', async (connection) => settle(connection as MysqlConnection));
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const boot: Boot = { id: randomUUID(), folder: dataDirectory, member, known: false };
+  const presence = new Presence(sequelize, boot.id, member);
   let held: MysqlConnection | undefined;
   let refused: { readonly error: unknown; readonly until: number } | undefined;
   const letGo = async () => {
@@ -82,6 +86,7 @@ export const connect: Connect = async (url, dataDirectory, member) => {
     held = opened;
     try {
       await lock(opened, sequelize, boot);
+      await presence.claim(opened);
     } catch (error) {
       await letGo();
       throw error;
@@ -89,6 +94,7 @@ export const connect: Connect = async (url, dataDirectory, member) => {
     return opened;
   };
   const close = async () => {
+    await presence.close(held);
     await letGo();
     await sequelize.close();
   };
@@ -112,9 +118,12 @@ export const connect: Connect = async (url, dataDirectory, member) => {
         withoutLimit(connection, () => {
           const run = () => applyInSteps(sequelize, connection, { plugin, name, statements, record });
           if (member === undefined) return run();
-          return atTheDoor(connection, lockName(database), async () => {
-            if (!(await hasRun(sequelize, plugin, name))) await run();
-          });
+          // The wider turn first: who has it goes on with the next migration, and nobody waits for it behind the door.
+          return presence.exclusively(connection, () =>
+            atTheDoor(connection, lockName(database), async () => {
+              if (!(await hasRun(sequelize, plugin, name))) await run();
+            }),
+          );
         }),
       ),
     writer,
@@ -127,6 +136,7 @@ export const connect: Connect = async (url, dataDirectory, member) => {
       for (let left = 6; ; left--) {
         try {
           const connection = await writer();
+          await presence.confirm(connection);
           await execute(connection, 'START TRANSACTION');
           return connection;
         } catch (error) {

@@ -144,8 +144,10 @@ export class Writer {
 
   /** Runs `work` with the number of the last write; other panels do not write meanwhile. */
   #whileNobodyWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
-    if (!this.cluster) return this.betweenWrites(owner, work);
-    const read = this.betweenWrites(owner, () => this.#transact(owner, PLANNED_NOW, (_, last) => work(last)));
+    const { cluster } = this;
+    if (!cluster) return this.betweenWrites(owner, work);
+    const turn = () => this.#transact(owner, PLANNED_NOW, (_, last) => work(last));
+    const read = cluster.read(() => this.betweenWrites(owner, turn));
     // Not awaited: a delivery may wait for this state.
     void this.#deliver(owner, read).catch(() => undefined);
     return read.then(({ result }) => result);

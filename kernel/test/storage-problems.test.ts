@@ -53,6 +53,10 @@ test('says what errors of MySQL and MariaDB mean', (t) => {
     [{ code: 'ER_DUP_ENTRY', errno: 1062 }, undefined],
     [{ code: 'ER_LOCK_DEADLOCK', errno: 1213, fatal: false }, 'busy'],
     [{ code: 'ER_LOCK_WAIT_TIMEOUT', errno: 1205 }, 'busy'],
+    [{ code: 'ER_CHECKREAD', errno: 1020 }, 'busy'],
+    // Galera: a server that has lost the others, and one that lost them during a commit.
+    [{ code: 'ER_UNKNOWN_COM_ERROR', errno: 1047 }, 'away'],
+    [{ code: 'ER_ERROR_DURING_COMMIT', errno: 1180 }, 'away'],
     [{ code: 'ECONNREFUSED' }, undefined],
   ] as const)
     for (const error of both(facts)) t.is(classifyMysql(error), problem, JSON.stringify(facts));

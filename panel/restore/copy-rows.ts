@@ -23,7 +23,7 @@ export interface RowTarget {
 }
 
 /** Belongs to the running panel, not to its data. Sessions end with a restore. */
-const NOT_COPIED = new Set(['kernel_sessions', 'kernel_holder', 'kernel_migration_steps']);
+const NOT_COPIED = new Set(['kernel_sessions', 'kernel_holder', 'kernel_presence', 'kernel_migration_steps']);
 
 export interface Copied {
   readonly rows: Readonly<Record<string, number>>;

@@ -10,8 +10,8 @@ import { sealedChange } from './tables.js';
 const PART_BYTES = 48_000;
 /** More than this costs others less to read again: they start again. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** A panel that is further behind starts again. */
-export const KEPT_MS = 10 * 60_000;
+/** So many runs of the job, one a minute, leave a change; a panel that is further behind starts again. */
+const KEPT_RUNS = 10;
 const TOO_LARGE = '';
 
 type Change = readonly [projection: string, change: unknown];
@@ -33,6 +33,8 @@ export class ChangeLog {
   readonly #secrets: SecretsApi;
   readonly #projections: Projections;
   readonly #said = new Set<string>();
+  /** the last numbers at the latest runs of the job: the clocks of several database servers may differ */
+  readonly #marks: number[] = [];
 
   constructor({
     db,
@@ -123,6 +125,12 @@ export class ChangeLog {
 
   /** Deletes what every panel has read. */
   async trim(): Promise<void> {
-    await this.#db.write((tx) => tx.change(`DELETE FROM cluster_changes WHERE at < ${NOW} - ${KEPT_MS}`));
+    await this.#db.write(async (tx) => {
+      const [state] = await tx.query<{ last: number }>('SELECT last FROM cluster_state WHERE id = 1');
+      const oldest = this.#marks.length < KEPT_RUNS ? 0 : (this.#marks[0] ?? 0);
+      await tx.change('DELETE FROM cluster_changes WHERE seq <= :oldest', { oldest });
+      this.#marks.splice(0, this.#marks.length - KEPT_RUNS + 1);
+      this.#marks.push(Number(state?.last));
+    });
   }
 }

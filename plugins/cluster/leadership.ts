@@ -1,8 +1,9 @@
-// The lease under which one of several panels runs what only one may run. Its times are the database's alone; `token` grows
-// with each takeover, and each write of the leader is refused once another has taken over.
-import { randomUUID } from 'node:crypto';
+// The lease under which one of several panels runs what only one may run. Its holder counts it up; who does not hold it
+// measures with its own monotonic clock how long the count has stood still, so no clock is compared with another one: those
+// of several database servers may differ. `token` grows with each takeover, and each write of the leader is refused once
+// another has taken over.
+import { randomBytes } from 'node:crypto';
 import type { Database, Log, Tx } from '../../kernel/index.js';
-import { NOW } from './database-clock.js';
 import type { Roll } from './roll.js';
 
 /** A leader that has not renewed its lease for so long has lost it. */
@@ -14,18 +15,28 @@ interface Held {
   readonly token: number;
 }
 
+/** What a panel that does not lead sees of the lease. A released one has no holder. */
+export interface Lease extends Held {
+  readonly beat: number;
+}
+const NOT_SEEN = -1;
+
+/** Released, not counted up for as long as a lease lasts (`:dead`), or of an earlier start of this panel. */
+const IS_FREE = "(holder = '' OR beat = :dead OR holder LIKE :earlier)";
 // In the order of the assignments: the server uses values that were assigned before.
-const TAKE = `INSERT INTO cluster_leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, ${NOW} + ${LEASE_MS})
-  ON DUPLICATE KEY UPDATE token = IF(expires_at < ${NOW} AND holder <> :holder, token + 1, token),
-    holder = IF(expires_at < ${NOW}, :holder, holder),
-    expires_at = IF(holder = :holder, ${NOW} + ${LEASE_MS}, expires_at)`;
-const EXTEND = `UPDATE cluster_leases SET expires_at = ${NOW} + ${LEASE_MS} WHERE name = :name AND holder = :holder`;
-const RELEASE = 'UPDATE cluster_leases SET expires_at = 0 WHERE name = :name AND holder = :holder';
+const TAKE = `INSERT INTO cluster_leases (name, holder, token, beat, expires_at) VALUES (:name, :holder, 1, 1, 0)
+  ON DUPLICATE KEY UPDATE token = IF(holder <> :holder AND ${IS_FREE}, token + 1, token),
+    holder = IF(${IS_FREE}, :holder, holder), beat = IF(holder = :holder, beat + 1, beat)`;
+const EXTEND = 'UPDATE cluster_leases SET beat = beat + 1 WHERE name = :name AND holder = :holder';
+const RELEASE =
+  "UPDATE cluster_leases SET holder = '', beat = beat + 1 WHERE name = :name AND holder = :holder";
 
 export class Leadership {
   readonly name = 'lead';
   /** of this start of the panel: another start is another holder */
-  readonly holder = randomUUID();
+  readonly holder: string;
+  /** Pattern of earlier starts of this panel. They have ended: each panel has a name of its own. */
+  readonly #earlier: string;
   readonly #db: Database;
   readonly #log: Log;
   #token: number | undefined;
@@ -34,6 +45,8 @@ export class Leadership {
   #isLost = false;
   /** another panel is to lead: this one starts nothing more that only one may run, and never takes the lease again */
   #isPassing = false;
+  /** the last beat of another panel, and `performance.now()` when it was first seen */
+  #seen = { holder: '', beat: NOT_SEEN, at: 0 };
   #begin = (): void => undefined;
   /** resolves when this panel begins to lead */
   readonly begun = new Promise<void>((resolve) => (this.#begin = resolve));
@@ -41,10 +54,19 @@ export class Leadership {
 
   readonly #roll: Roll;
 
-  constructor({ db, log, roll }: { db: Database; log: Log; roll: Roll }) {
+  constructor({
+    db,
+    log,
+    config,
+    roll,
+  }: { db: Database; log: Log; config: { readonly name?: string | undefined }; roll: Roll }) {
     this.#db = db;
     this.#log = log;
     this.#roll = roll;
+    const name = config.name ?? '';
+    // A name has no character that a pattern treats in its own way.
+    this.#earlier = `${name}.%`;
+    this.holder = `${name}.${randomBytes(12).toString('hex')}`;
   }
 
   /** False as soon as another panel may have taken over, by the clock that no admin can set. */
@@ -66,6 +88,25 @@ export class Leadership {
     return this.#token !== undefined && !this.#isLost && performance.now() - this.#renewedAt < LEASE_MS;
   }
 
+  /** Notes what the lease is now; returns whether this panel should try to take it. */
+  see({ holder, beat }: Lease): boolean {
+    if (holder !== this.#seen.holder || beat !== this.#seen.beat)
+      this.#seen = { holder, beat, at: performance.now() };
+    return this.#token === undefined && this.wants && this.mayTake;
+  }
+
+  /** Whether this panel holds the lease, or may find it free. */
+  get wants(): boolean {
+    const { holder, beat } = this.#seen;
+    if (this.#token !== undefined || beat === NOT_SEEN || this.#dead !== NOT_SEEN) return true;
+    return holder === '' || holder.startsWith(this.#earlier.slice(0, -1));
+  }
+
+  get #dead(): number {
+    const { beat, at } = this.#seen;
+    return performance.now() - at > LEASE_MS ? beat : NOT_SEEN;
+  }
+
   /** Says that this panel lives. Takes the lease if it is free, and renews it if this panel holds it. */
   async take(): Promise<void> {
     if (this.#isLost) return;
@@ -73,8 +114,8 @@ export class Leadership {
     const { name, holder } = this;
     const [row] = await this.#db.write(async (tx) => {
       await this.#roll.sign(tx, holder);
-      if (this.#isPassing && this.#token === undefined) return [];
-      await tx.run(TAKE, { name, holder });
+      if (!this.wants || (this.#isPassing && this.#token === undefined)) return [];
+      await tx.run(TAKE, { name, holder, dead: this.#dead, earlier: this.#earlier });
       return tx.query<Held>('SELECT holder, token FROM cluster_leases WHERE name = :name', { name });
     });
     if (row?.holder !== holder) return;

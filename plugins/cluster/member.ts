@@ -1,5 +1,6 @@
 // One of several panels on one database. All of their writes go through one row, which the writing panel holds until its
 // commit: so they have one order, each panel knows what it has not seen yet, and none is in a deadlock with another.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Cluster,
   type Committed,
@@ -9,11 +10,12 @@ import {
   type Log,
   messageOf,
   type Projection,
+  storageFailure,
   type Tx,
 } from '../../kernel/index.js';
 import { type ChangeLog, CannotFollow } from './change-log.js';
 import { beforeLeadEnds, type OthersWrote, othersWrote } from './contract.js';
-import { type DatabaseClock, NOW } from './database-clock.js';
+import type { DatabaseClock } from './database-clock.js';
 import { type Leadership, RENEW_MS } from './leadership.js';
 import type { Figures } from './figures.js';
 import type { Roll } from './roll.js';
@@ -25,14 +27,29 @@ const COMPARE_EVERY = 30;
 /** A panel that has not been up to date for so long takes no callers. */
 const BEHIND_MS = 3_000;
 
+/** Attempts to begin a turn, or to read in one, while writes on other servers of the database win (Galera). */
+const MOST_ATTEMPTS = 6;
+const PAUSE_MS = 20;
+/** A wait for a row that took so long is not repeated. */
+const LONG_WAIT_MS = 5_000;
+
+const NEWS = `SELECT s.last, l.holder, l.token, l.beat FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
+  WHERE s.id = 1`;
 /** The row of numbers, with the lease; others wait until the transaction ends. */
 const TURN = `SELECT s.last, l.holder, l.token FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
   WHERE s.id = 1 FOR UPDATE`;
 
-/** Locks nothing. A lease that nobody holds is worth more than waiting for the next renewal. */
-const LOOK = `SELECT s.last, COALESCE(l.expires_at, 0) < ${NOW} AS is_free FROM cluster_state AS s
-  LEFT JOIN cluster_leases AS l ON l.name = :lease WHERE s.id = 1`;
+const isBusy = (error: unknown): boolean => {
+  const failure = storageFailure(error);
+  return failure !== 'disk' && failure?.code === kernelErrors.DATABASE_BUSY.code;
+};
 
+interface News {
+  readonly last: number;
+  readonly holder: string | null;
+  readonly token: number | null;
+  readonly beat: number | null;
+}
 interface Turn {
   readonly last: number;
   readonly holder: string | null;
@@ -55,6 +72,8 @@ export class Member implements Cluster {
   #last = 0;
   /** number of the last change of another panel, by the plugin that keeps it in memory */
   readonly #changedByOthers = new Map<string, number>();
+  /** transactions that write nothing */
+  readonly #readers = new WeakSet<Tx>();
   #timers: NodeJS.Timeout[] = [];
   #looks = 0;
   #looking: Promise<void> | undefined;
@@ -115,7 +134,8 @@ export class Member implements Cluster {
   }
 
   async begin(tx: Tx, since: number, owner: string, plannedAt: number): Promise<readonly Committed[]> {
-    const [turn] = await tx.query<Turn>(TURN, { lease: this.#leadership.name });
+    if (plannedAt === Number.POSITIVE_INFINITY) this.#readers.add(tx);
+    const turn = await this.#turn(tx);
     if (!turn) throw new Error('the table cluster_state is empty');
     const last = Number(turn.last);
     if (!this.#leadership.check({ holder: turn.holder ?? '', token: Number(turn.token) })) {
@@ -147,12 +167,40 @@ export class Member implements Cluster {
     return [...others, { commit: last, changes: [[this.#news, told]], afters: [] }];
   }
 
+  /** Nothing has run in the transaction yet, so a begin that loses against a write on another server is repeated. */
+  async #turn(tx: Tx): Promise<Turn | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const began = performance.now();
+      try {
+        return (await tx.query<Turn>(TURN, { lease: this.#leadership.name }))[0];
+      } catch (error) {
+        const isOver = attempt === MOST_ATTEMPTS || performance.now() - began > LONG_WAIT_MS;
+        if (isOver || !isBusy(error)) throw error;
+        await sleep(Math.random() * PAUSE_MS * attempt);
+        await tx.run('START TRANSACTION');
+      }
+    }
+  }
+
+  async read<T>(turn: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await turn();
+      } catch (error) {
+        if (attempt === MOST_ATTEMPTS || !isBusy(error)) throw error;
+        await sleep(Math.random() * PAUSE_MS * 2 ** attempt);
+      }
+  }
+
   async record(tx: Tx, written: Omit<Committed, 'commit'>): Promise<number> {
+    if (this.#readers.has(tx)) return this.#last;
     await this.#leadership.extend(tx);
-    if (written.changes.length + written.afters.length === 0) return this.#last;
-    const seq = this.#last + 1;
-    await tx.run('UPDATE cluster_state SET last = :seq WHERE id = 1', { seq });
-    await this.#changes.add(tx, seq, written);
+    const isTold = written.changes.length + written.afters.length > 0;
+    const seq = isTold ? this.#last + 1 : this.#last;
+    // Each write changes the row: on Galera, a lock keeps nobody out who writes on another server, but of two who have
+    // changed the same row only one can commit.
+    await tx.run('UPDATE cluster_state SET last = :seq, turns = turns + 1 WHERE id = 1', { seq });
+    if (isTold) await this.#changes.add(tx, seq, written);
     return seq;
   }
 
@@ -176,19 +224,17 @@ export class Member implements Cluster {
   async #look(isSure: boolean): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      const [row] = await this.#db.query<{ last: number; is_free: number }>(LOOK, {
-        lease: this.#leadership.name,
-      });
+      const [row] = await this.#db.query<News>(NEWS, { lease: this.#leadership.name });
       const last = Number(row?.last);
+      const lease = { holder: row?.holder ?? '', token: Number(row?.token), beat: Number(row?.beat) };
+      if (this.#leadership.see(lease) && this.#timers.length > 0) void this.#renew();
       const isPast = last < this.#last;
       if (isPast && !this.#stale)
         this.#log.error('the database answers from the past; what others change is seen later', {
           behind: this.#last - last,
         });
       this.#stale = isPast;
-      if (Number(row?.is_free) === 1 && this.#timers.length > 0 && this.#leadership.mayTake)
-        void this.#renew();
-      if (isSure || last > this.#last) await this.#db.write(async () => undefined);
+      if (isSure || last > this.#last) await this.#db.write(async (tx) => void this.#readers.add(tx));
       if (!isPast) this.#upToDateAt = performance.now();
     } catch {
       // The kernel reports failures of the database, and the next look tries again.

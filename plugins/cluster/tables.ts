@@ -2,19 +2,24 @@ import { type Migration, column, table } from '../../kernel/index.js';
 import type { SealedColumn } from '../secrets/contract.js';
 
 export const tables = {
-  /** one row: the number of the last write that changed memory; who writes holds it. `oldest` is the oldest version whose panels may use the database, `starts` the number of the last start of a panel. */
+  /**
+   * One row, which who writes holds: the number of the last write that changed memory. Each write changes `turns`, so that of
+   * two at once on different servers (Galera) one fails. `oldest` is the oldest version whose panels may use the database,
+   * `starts` the number of the last start of a panel.
+   */
   state: table('cluster_state', {
     id: column.key<number>(),
     last: column.integer(),
+    turns: column.integer(),
     oldest: column.text(),
     starts: column.integer(),
   }),
-  /** `token` grows with each takeover; `expiresAt` is the time of the database */
+  /** `token` grows with each takeover, `beat` with each renewal; a released lease has no holder */
   leases: table('cluster_leases', {
     name: column.key<string>(),
     holder: column.text(),
     token: column.integer(),
-    expiresAt: column.integer(),
+    beat: column.integer(),
   }),
   /** what a write has changed in memory, in parts */
   changes: table('cluster_changes', {
@@ -60,6 +65,14 @@ export const migrations: readonly Migration[] = [
       `ALTER TABLE cluster_state ADD COLUMN starts ${integer} NOT NULL DEFAULT 0`,
       `CREATE TABLE cluster_panels (name VARCHAR(32) PRIMARY KEY, holder VARCHAR(64) NOT NULL, version VARCHAR(64) NOT NULL, seen_at ${integer} NOT NULL)`,
       `CREATE TABLE cluster_figures (name VARCHAR(64) PRIMARY KEY, at ${integer} NOT NULL, body ${text} NOT NULL)`,
+    ],
+  },
+  {
+    name: '0003-beats',
+    up: ({ integer }) => [
+      // `expires_at` is no longer read.
+      `ALTER TABLE cluster_leases ADD COLUMN beat ${integer} NOT NULL DEFAULT 0`,
+      `ALTER TABLE cluster_state ADD COLUMN turns ${integer} NOT NULL DEFAULT 1`,
     ],
   },
 ];

@@ -59,11 +59,13 @@ export class ChosenProgram implements CoreProgramsApi {
     return this.#queue.run(async () => {
       const { supervisor, log } = this.#needs;
       try {
-        const left = await this.#recorded();
-        if (left?.alive !== true || left.note.binary === undefined) return;
-        log.info('stopping the core that was left running', { reason });
-        await supervisor.open(this.#driver(left.note.binary));
-        await supervisor.stop(reason);
+        const left = await this.#slot.recorded();
+        if (left?.alive === true && left.note.binary !== undefined) {
+          log.info('stopping the core that was left running', { reason });
+          await supervisor.open(this.#driver(left.note.binary));
+          await supervisor.stop(reason);
+        }
+        await this.#slot.endStrays();
       } catch (error) {
         log.error('a core that was left running cannot be stopped', { reason: messageOf(error) });
       } finally {
@@ -113,13 +115,13 @@ export class ChosenProgram implements CoreProgramsApi {
     );
   }
 
-  #recorded() {
+  get #slot() {
     const { processes, log } = this.#needs;
-    return coreSlot(processes, new EngineFolder(resolve(this.#folder)), log).recorded();
+    return coreSlot(processes, new EngineFolder(resolve(this.#folder)), log);
   }
 
   async #runs(binary: string): Promise<boolean> {
-    const recorded = await this.#recorded();
+    const recorded = await this.#slot.recorded();
     return recorded?.alive === true && recorded.note.binary === resolve(binary);
   }
 
