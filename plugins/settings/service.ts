@@ -96,6 +96,11 @@ export class SettingsService {
     };
   }
 
+  /** Those of these values that differ from the values in force, each checked as `update` checks it. Throws KERNEL_INVALID or PINNED; no guard runs. */
+  differing(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    return this.#checked(this.#byOwnNames(body));
+  }
+
   /** What `update` would write, after all checks: new values by name. Rejects as `update` does. */
   async plan(
     body: Readonly<Record<string, unknown>>,

@@ -21,6 +21,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     ...['server/logs/{count}', 'server/getCertHash', 'server/getRemoteCertHash', 'server/getNewEchCert'],
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/all', 'setting/defaultSettings'],
     ...['setting/factoryDefaults', 'setting/validateRegex', 'x/geodata/check', 'x/outbound-subs/link'],
+    'x/subscription/preview',
   ],
   [TESTS]: [
     ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'],
