@@ -18,7 +18,7 @@
 //   @weir-panel/weir/plugins/core-guard: 19 names
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 10 names
-//   @weir-panel/weir/plugins/engine: 92 names
+//   @weir-panel/weir/plugins/engine: 93 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 6 names
@@ -40,13 +40,13 @@
 //   @weir-panel/weir/plugins/outgoing: 16 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
 //   @weir-panel/weir/plugins/processes: 35 names
-//   @weir-panel/weir/plugins/realtime: 6 names
+//   @weir-panel/weir/plugins/realtime: 13 names
 //   @weir-panel/weir/plugins/record-versions: 7 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/roles: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 35 names
+//   @weir-panel/weir/plugins/settings: 38 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 5 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -4178,9 +4178,16 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** the core's own name of the user; '' for none */
     readonly name: string;
   }
+  /** A place in the log, in bytes of all that was ever written to it, also over cuts. With another `epoch` it is of other numbers. */
+  export interface CoreLogPlace {
+    readonly epoch: string;
+    readonly at: number;
+  }
   export interface CoreLogApi {
-    /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. */
-    readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
+    /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. `at` is the place where the line ends. */
+    readBackwards(listener: (entry: CoreLogEntry, at: number) => boolean): Promise<void>;
+    /** Where the log ends now; the same until something is written. Undefined while no core runs. */
+    end(): Promise<CoreLogPlace | undefined>;
   }
   export const CoreLog: Token<CoreLogApi>;
   /** The outbounds of the core's config, as it is composed now. */
@@ -6756,6 +6763,13 @@ declare module '@weir-panel/weir/plugins/panel-logs' {
     };
     /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
     last(count: number, least: LogLevel): readonly LoggedLine[];
+    /** Where the log ends: `at` is the number of the newest line, from 1 on. With another `epoch` lines have other numbers. */
+    end(): {
+      readonly epoch: string;
+      readonly at: number;
+    };
+    /** Returns the newest lines after this number that are in memory, oldest first, at most `most`. */
+    since(number: number, most: number): readonly LoggedLine[];
   }
   export const PanelLog: Token<PanelLogApi>;
 
@@ -7049,6 +7063,20 @@ declare module '@weir-panel/weir/plugins/processes' {
 declare module '@weir-panel/weir/plugins/realtime' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
+  // Places in logs that readers watch, as messages and queries write them: `3f9a0c.1234`.
+  /** After a line, or at the end of a log. Places of another `epoch` cannot be compared. */
+  export interface LogPlace {
+    /** 1 to 64 letters, digits and dashes */
+    readonly epoch: string;
+    /** grows with each line */
+    readonly at: number;
+  }
+  /** The text of a place, as a schema takes it. */
+  export const PLACE_FORM: RegExp;
+  export const textOfPlace: ({ epoch, at }: LogPlace) => string;
+  /** Undefined for a text that is no place. */
+  export function placeIn(text: string): LogPlace | undefined;
+
   // Live messages: how other plugins add theirs to the stream.
   export interface LiveOutput {
     /** Sends a message of the type to all readers. A function is called for the payload only if there are readers. */
@@ -7069,6 +7097,26 @@ declare module '@weir-panel/weir/plugins/realtime' {
   }
   /** Further message types of the live stream. */
   export const LiveTypes: ExtensionPoint<LiveType>;
+  /** Lines that were written after a place. */
+  export interface LogPart {
+    /** The newest ones, oldest first: values that JSON can write. One of more than 16,384 characters of JSON is left out. */
+    readonly lines: readonly unknown[];
+    /** lines before them, after the place, that are not among them; where nobody can count them, at least so many */
+    readonly leftOut: number;
+    /** the place after them */
+    readonly end: LogPlace;
+  }
+  /** A log that readers watch. Nothing of it is called while nobody watches it, and it keeps nothing for them. */
+  export interface LiveLog {
+    /** the `type` of its messages, and the name by which readers watch it */
+    readonly type: string;
+    /** Where it ends now; the same until a line is written. Undefined while there is no log. Called four times a second. */
+    end(): LogPlace | undefined | Promise<LogPlace | undefined>;
+    /** At most `most` lines after this place; undefined where it is none of this log any more. */
+    since(place: LogPlace, most: number): LogPart | undefined | Promise<LogPart | undefined>;
+  }
+  /** Logs whose lines are sent to those who watch them. A reader needs the right to read what the plugin serves. */
+  export const LiveLogs: ExtensionPoint<LiveLog>;
   /** Bytes that outbounds moved. */
   export interface OutboundBytes {
     readonly tag: string;
@@ -7315,8 +7363,10 @@ declare module '@weir-panel/weir/plugins/server-status' {
 }
 
 declare module '@weir-panel/weir/plugins/settings' {
-  import type { After, Draft, During, ExtensionPoint, Filter, Guard, Principal, Schema, Setting, SettingGroup, SettingValues, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Draft, During, ErrorFactory, ExtensionPoint, Filter, Guard, Principal, Schema, Setting, SettingGroup, SettingValues, Token, Tx, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
+
+  export const settingErrors: Readonly<Record<"ADDRESS" | "OWN_HOST" | "PINNED" | "PORT_TAKEN", ErrorFactory>>;
 
   // Settings of the panel as a whole.
   /** Returns the IANA time zone that `timeLocation` names; undefined is the zone of the machine. */
@@ -7438,6 +7488,21 @@ declare module '@weir-panel/weir/plugins/settings' {
     update(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<readonly string[]>;
   }
   export const SettingsEdits: Token<SettingsEditsApi>;
+  /** What settings would do if they were saved: for previews. Nothing is stored. */
+  export interface SettingsTrialApi {
+    /** A setting by its name or its alias, with the value in force; undefined for an unknown one. */
+    known(name: string): {
+      readonly name: string;
+      readonly plugin: string;
+      readonly secret: boolean;
+      readonly value: unknown;
+    } | undefined;
+    /** Those of these values that differ from the values in force, in the form of `setting/update`. Each is checked by its schema; throws KERNEL_INVALID or PINNED with issues that name the settings. No guard runs. */
+    differing(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+    /** Returns what `work` returns while all plugins read these values, which `differing` returned. `work` is synchronous, and keeps nothing of what it has read: a promise is refused. */
+    readingAs<T>(values: Readonly<Record<string, unknown>>, work: () => T): T;
+  }
+  export const SettingsTrial: Token<SettingsTrialApi>;
   /** A setting as its plugin declares it, in the form of `setting/update`. */
   export interface DeclaredSetting {
     readonly name: string;

@@ -32,9 +32,11 @@ import { CoreWatch } from './core-watch.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
 import { addLiveTypes } from './live-types.js';
+import { LogWatches } from './log-watches.js';
 import { OutboundBytesTaken } from './outbound-bytes.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { SocketIoEndpoint } from './socket-io-endpoint.js';
+import { ReaderMessages } from './reader-messages.js';
 import { Rights } from './rights.js';
 import { Stream } from './stream.js';
 import { trafficMessage } from './traffic-message.js';
@@ -60,6 +62,8 @@ export default definePlugin({
     outboundBytes: singleton(OutboundBytesTaken),
     connections: singleton(Connections),
     readerRights: singleton(Rights),
+    watches: singleton(LogWatches),
+    messages: singleton(ReaderMessages),
     plain: singleton(WebSocketEndpoint),
     socketIo: singleton(SocketIoEndpoint),
   },
@@ -98,7 +102,7 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, core, invalidations, plain, connections }) => [
+  jobs: ({ stream, core, invalidations, plain, connections, watches }) => [
     everywhere(
       job('status', '2s', () => {
         core.look();
@@ -106,6 +110,7 @@ export default definePlugin({
       }),
     ),
     everywhere(job('invalidations', '250ms', () => invalidations.flush())),
+    everywhere(job('logs', '250ms', () => watches.round())),
     everywhere(job('ping', '30s', () => plain.ping())),
     everywhere(
       job('idle connections', '5s', () => {
