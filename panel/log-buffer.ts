@@ -1,4 +1,5 @@
 // The last lines of the log, in memory: those of this process, over all starts of the panel in it.
+import { randomBytes } from 'node:crypto';
 import type { LoggedLine, LogLevel } from '../plugins/panel-logs/contract.js';
 import { levels } from './log.js';
 
@@ -7,10 +8,14 @@ const MOST_LINES = 10_240;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 export class LogBuffer {
+  /** of the numbers of lines: another process counts anew */
+  readonly epoch = randomBytes(6).toString('hex');
   readonly #lines: LoggedLine[] = [];
   /** Lines before it are gone; they are taken out many at once. */
   #first = 0;
   #characters = 0;
+  /** lines that the list has no more */
+  #gone = 0;
   readonly #most: { readonly lines: number; readonly characters: number };
 
   /** @param most less in tests */
@@ -31,7 +36,18 @@ export class LogBuffer {
     }
     if (this.#first < this.#most.lines) return;
     this.#lines.splice(0, this.#first);
+    this.#gone += this.#first;
     this.#first = 0;
+  }
+
+  /** Number of the newest line; the first one has 1. */
+  get end(): number {
+    return this.#gone + this.#lines.length;
+  }
+
+  /** Oldest first: the newest lines after this number, at most `most`. */
+  since(number: number, most: number): LoggedLine[] {
+    return this.#lines.slice(Math.max(number - this.#gone, this.#first, this.#lines.length - most));
   }
 
   /** Newest first: at most `count` lines of this level or a more severe one. */

@@ -14,6 +14,12 @@ export class PanelLog implements PanelLogApi {
     this.#buffer = buffer;
   }
 
+  end() {
+    return { epoch: this.#buffer.epoch, at: this.#buffer.end };
+  }
+  since(number: number, most: number): readonly LoggedLine[] {
+    return this.#buffer.since(number, most);
+  }
   last(count: number, least: LogLevel): readonly LoggedLine[] {
     return this.#buffer.last(count, least);
   }

@@ -5604,6 +5604,38 @@ export type EdgetunnelApplyReply = {
   endpoint: string;
 };
 
+export type EngineLogsTailInput = {
+  query?: {
+    count?: number;
+    /** an `end` of an earlier call */
+    after?: string;
+    /** shows only entries with this text in a field, in any case */
+    filter?: string;
+    showDirect?: boolean;
+    showBlocked?: boolean;
+    showProxy?: boolean;
+  };
+};
+
+export type EngineLogsTailReply = {
+  lines: {
+    /** ISO 8601, to the second */
+    DateTime: string;
+    FromAddress: string;
+    ToAddress: string;
+    Inbound: string;
+    Outbound: string;
+    Email: string;
+    Event: number;
+  }[];
+  /** the place after the last entry; blank while no core runs */
+  end: string;
+  /** the entries are those after `after`; false: that place is of another log, and these are the last entries */
+  goesOn: boolean;
+  /** further entries after `after` that match, as far as the last 8 MiB of the log go */
+  leftOut: number;
+};
+
 export type EngineVersionsInstalledReply = {
   /** blank without a core */
   running: string;
@@ -6878,6 +6910,25 @@ export type OutboundsHealthReply = {
   testedAt: number;
 }[];
 
+export type PanelLogsTailInput = {
+  query?: {
+    count?: number;
+    level?: 'debug' | 'info' | 'warn' | 'error';
+    /** an `end` of an earlier call */
+    after?: string;
+  };
+};
+
+export type PanelLogsTailReply = {
+  lines: string[];
+  /** the place after the last line */
+  end: string;
+  /** the lines are those after `after`; false: that place is of another process, and these are the last lines */
+  goesOn: boolean;
+  /** lines after `after`, of any level, that were not looked at */
+  leftOut: number;
+};
+
 export type PreferencesGetReply = Record<string, unknown>;
 
 export type PreferencesSetInput = {
@@ -7435,6 +7486,37 @@ export type SidecarsListReply = {
   /** what is wrong beside that; empty for nothing */
   problem: string;
 }[];
+
+export type SubscriptionPreviewInput = {
+  body?: {
+    agent?: string;
+    /** name of the format whose path is fetched; the standard one */
+    path?: string;
+    /** the query of the fetch */
+    format?: string;
+    /** a client, to see its headers and its body */
+    email?: string;
+    /** the settings that differ from those in force, in the form of `setting/update` */
+    settings?: Record<string, unknown>;
+  };
+};
+
+export type SubscriptionPreviewReply = {
+  status: number;
+  /** name of the format; blank for a blocked agent */
+  format: string;
+  /** position in subResponseRules of the rule that matches */
+  rule: number | null;
+  headers: Record<string, string>;
+  /** of the named client; blank without one */
+  body: string;
+  /** names of the formats that would be served, the standard one first */
+  formats: string[];
+  /** names that were sent and that change no preview: of the listener, of its certificate, secrets, and of other plugins */
+  without: string[];
+  /** settings that hold the URL of a text which the panel fetches after a save; the preview is without it */
+  unfetched: string[];
+};
 
 export type SubscriptionUrlsInput = {
   email: string;
@@ -8453,6 +8535,12 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/x/edgetunnel/apply', gives: 'obj', keyed: true }, {}, options),
   } as const;
 
+  readonly engineLogs = {
+    /** The last connections that users opened, oldest first, as in `server/enginelogs`, with the place where the log ends. With `after`, only those after that place. The live stream goes on from there (`watch`, log `core_log`). — GET /panel/api/x/engine-logs/tail */
+    tail: (input?: EngineLogsTailInput, options?: CallOptions): Promise<EngineLogsTailReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/engine-logs/tail', gives: 'obj' }, input, options),
+  } as const;
+
   readonly engineVersions = {
     /** The installed versions, newest first, and the one that runs. installEngine returns to one of them without the network. — GET /panel/api/x/engine-versions/installed */
     installed: (options?: CallOptions): Promise<EngineVersionsInstalledReply> =>
@@ -8666,6 +8754,12 @@ export class Weir extends Transport {
       this.call({ method: 'GET', path: '/panel/api/x/outbounds/health', gives: 'obj' }, {}, options),
   } as const;
 
+  readonly panelLogs = {
+    /** The last lines of the panel's log, oldest first, of this level and of more severe ones, with the place where they end. With `after`, only those after that place. The live stream goes on from there (`watch`, log `panel_log`). — GET /panel/api/x/panel-logs/tail */
+    tail: (input?: PanelLogsTailInput, options?: CallOptions): Promise<PanelLogsTailReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/panel-logs/tail', gives: 'obj' }, input, options),
+  } as const;
+
   readonly preferences = {
     /** Returns the preferences of the admin who asks, by name. The panel stores them for pages and does not use them. — GET /panel/api/x/preferences */
     get: (options?: CallOptions): Promise<PreferencesGetReply> =>
@@ -8769,6 +8863,9 @@ export class Weir extends Transport {
   } as const;
 
   readonly subscription = {
+    /** Returns what a user agent would get if these settings were saved. Each is checked as `setting/update` checks it; nothing is stored. Only full admins: with a template of their own, they could read every field of a client. — POST /panel/api/x/subscription/preview */
+    preview: (input?: SubscriptionPreviewInput, options?: CallOptions): Promise<SubscriptionPreviewReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/subscription/preview', gives: 'obj' }, input, options),
     /** The URLs of the subscription of a client, one for each format that is served, the standard one first. Empty for a client without a subId. — GET /panel/api/x/subscription/urls/{email} */
     urls: (input: SubscriptionUrlsInput, options?: CallOptions): Promise<SubscriptionUrlsReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/subscription/urls/{email}', gives: 'obj' }, input, options),

@@ -2,6 +2,9 @@
 import type { ClientsApi } from '../clients/contract.js';
 import type { CoreLogApi, CoreLogEntry } from '../engine/contract.js';
 
+/** Of a text that a user chose; a line is shown, not stored. */
+const LONGEST_TEXT = 1_024;
+
 export interface Wanted {
   readonly filter?: string;
   readonly showDirect?: boolean;
@@ -10,8 +13,14 @@ export interface Wanted {
 }
 const EVENTS = { direct: 0, blocked: 1, proxied: 2 } as const;
 
+/** The part of the log that is looked at; undefined: all of it. */
+export interface Range {
+  /** places, see `CoreLogApi.end` */
+  readonly after?: number;
+  readonly end: number;
+}
 /** The field names are those of the API description. */
-interface Shown {
+export interface Shown {
   readonly DateTime: string;
   readonly FromAddress: string;
   readonly ToAddress: string;
@@ -35,12 +44,22 @@ class Remembered<K, V> {
   }
 }
 
-/** Oldest first. */
+/** Oldest first: the newest `count` entries that are wanted. */
 export async function lastEntries(
+  needs: { coreLog: CoreLogApi | undefined; clients: ClientsApi },
+  count: number,
+  wanted: Wanted,
+): Promise<Shown[]> {
+  return (await entriesIn(needs, count, wanted)).entries;
+}
+
+/** With `after`, all of the range is looked at, and `more` says how many further entries were wanted. */
+export async function entriesIn(
   { coreLog, clients }: { coreLog: CoreLogApi | undefined; clients: ClientsApi },
   count: number,
   { filter = '', showDirect = true, showBlocked = true, showProxy = true }: Wanted,
-): Promise<Shown[]> {
+  range?: Range,
+): Promise<{ readonly entries: Shown[]; readonly more: number }> {
   const show = { direct: showDirect, blocked: showBlocked, proxied: showProxy };
   const wanted = filter.toLowerCase();
   const has = (text: string): boolean => text.toLowerCase().includes(wanted);
@@ -68,8 +87,16 @@ export async function lastEntries(
     timeHas.of(line.at) ||
     wanted === String(EVENTS[line.way]);
   const entries: Shown[] = [];
-  await coreLog?.readBackwards((line) => {
+  let more = 0;
+  await coreLog?.readBackwards((line, at) => {
+    // It was written after the end was asked for.
+    if (range && at > range.end) return true;
+    if (range?.after !== undefined && at <= range.after) return false;
     if (!show[line.way] || !isWanted(line)) return true;
+    if (entries.length >= count) {
+      more++;
+      return true;
+    }
     entries.push({
       DateTime: times.of(line.at),
       FromAddress: line.from,
@@ -79,7 +106,14 @@ export async function lastEntries(
       Email: userOf(line).email,
       Event: EVENTS[line.way],
     });
-    return entries.length < count;
+    return range?.after !== undefined || entries.length < count;
   });
-  return entries.reverse();
+  return { entries: entries.reverse(), more };
 }
+
+/** With texts that a message can hold. */
+export const shortened = (entry: Shown): Shown => ({
+  ...entry,
+  FromAddress: entry.FromAddress.slice(0, LONGEST_TEXT),
+  ToAddress: entry.ToAddress.slice(0, LONGEST_TEXT),
+});

@@ -162,9 +162,16 @@ export interface CoreLogEntry {
   /** the core's own name of the user; '' for none */
   readonly name: string;
 }
+/** A place in the log, in bytes of all that was ever written to it, also over cuts. With another `epoch` it is of other numbers. */
+export interface CoreLogPlace {
+  readonly epoch: string;
+  readonly at: number;
+}
 export interface CoreLogApi {
-  /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. */
-  readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
+  /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. `at` is the place where the line ends. */
+  readBackwards(listener: (entry: CoreLogEntry, at: number) => boolean): Promise<void>;
+  /** Where the log ends now; the same until something is written. Undefined while no core runs. */
+  end(): Promise<CoreLogPlace | undefined>;
 }
 export const CoreLog = token<CoreLogApi>('engine', 'CoreLog');
 

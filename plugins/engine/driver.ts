@@ -268,8 +268,10 @@ export interface CoreDriver {
   outboundCounters(): Promise<OutboundCounter[]>;
   /** Calls the listener with batches of connections since the last call (at first: since the start, or for an adopted core all of the log). Resolves when all lines written by now are read. One call at a time. */
   readConnections(listener: (batch: readonly LoggedConnection[]) => void): Promise<void>;
-  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read; also those of parts that were cut off. */
-  readLog(listener: (line: LogLine) => boolean): Promise<void>;
+  /** Calls the listener with the lines of the log of connections, the last one first, until it returns false or 8 MiB were read; also those of parts that were cut off. `place` is where a line ends, in the numbers of `logEnd`. */
+  readLog(listener: (line: LogLine, place: number) => boolean): Promise<void>;
+  /** Where the log ends: in bytes of all that was written to it since this driver knows it, with a name for these numbers. */
+  logEnd(): Promise<{ readonly epoch: string; readonly at: number }>;
   /** From where users have open connections; `pick` chooses users among all that have any. Absent where the core cannot say. */
   online?(pick: (names: readonly string[]) => readonly string[]): Promise<OnlineUser[]>;
   /** Cuts logs that are over the limit; those who read them lose no line and read none twice. */

@@ -21,5 +21,9 @@ export interface PanelLogApi {
   };
   /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
   last(count: number, least: LogLevel): readonly LoggedLine[];
+  /** Where the log ends: `at` is the number of the newest line, from 1 on. With another `epoch` lines have other numbers. */
+  end(): { readonly epoch: string; readonly at: number };
+  /** Returns the newest lines after this number that are in memory, oldest first, at most `most`. */
+  since(number: number, most: number): readonly LoggedLine[];
 }
 export const PanelLog = token<PanelLogApi>('panel', 'PanelLog');

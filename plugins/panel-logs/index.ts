@@ -19,6 +19,7 @@ import {
   withDefault,
   inSection,
 } from '../../kernel/index.js';
+import { LiveLogs } from '../realtime/contract.js';
 import {
   afterSettingsSave,
   panelSettings,
@@ -31,6 +32,7 @@ import { errors } from './errors.js';
 import { Journal } from './journal.js';
 import { LEVEL_NAMES, levelOf } from './levels.js';
 import { lineWriter } from './line.js';
+import { liveLog, tailRoute } from './live-log.js';
 
 const MOST_LINES = 10_000;
 
@@ -53,9 +55,10 @@ export default definePlugin({
   about: "Shows the panel's log, and changes its level while the panel runs.",
   uses: { panelLog: maybe(PanelLog), panel: Settings },
   services: { journal: singleton(Journal) },
-  contributes: ({ panelLog }) => {
+  contributes: ({ panelLog, panel }) => {
     const { value, source } = panelLog?.configured ?? { value: 'info', source: 'default' };
     return [
+      contribute(LiveLogs, liveLog({ panelLog, panel })),
       contribute(SettingGroups, {
         group: logSettings,
         pinned: { ...(source === 'environment' && { logLevel: { value, variable: 'WEIR_LOG_LEVEL' } }) },
@@ -72,6 +75,7 @@ export default definePlugin({
     if (panelLog) panelLog.level = panel.read(logSettings).logLevel;
   },
   routes: ({ panelLog, panel, journal }) => [
+    tailRoute({ panelLog, panel }),
     route({
       method: 'POST',
       path: '/panel/api/server/logs/{count}',

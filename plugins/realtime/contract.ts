@@ -1,5 +1,8 @@
 // Live messages: how other plugins add theirs to the stream.
 import { extensionPoint } from '../../kernel/index.js';
+import type { LogPlace } from './log-place.js';
+
+export { type LogPlace, PLACE_FORM, placeIn, textOfPlace } from './log-place.js';
 
 export interface LiveOutput {
   /** Sends a message of the type to all readers. A function is called for the payload only if there are readers. */
@@ -39,6 +42,35 @@ const TAKEN = [
 /** Further message types of the live stream. */
 export const LiveTypes = extensionPoint<LiveType>('realtime', 'LiveTypes', ({ type }, _, others) => {
   if (typeof type !== 'string' || type === '') return 'the type of live messages must be a text';
+  const owner = TAKEN.includes(type) ? 'realtime' : others.find(({ value }) => value.type === type)?.plugin;
+  return (
+    owner && `live messages of the type "${type}" exist already, in plugin ${owner}; choose another name`
+  );
+});
+
+/** Lines that were written after a place. */
+export interface LogPart {
+  /** The newest ones, oldest first: values that JSON can write. One of more than 16,384 characters of JSON is left out. */
+  readonly lines: readonly unknown[];
+  /** lines before them, after the place, that are not among them; where nobody can count them, at least so many */
+  readonly leftOut: number;
+  /** the place after them */
+  readonly end: LogPlace;
+}
+/** A log that readers watch. Nothing of it is called while nobody watches it, and it keeps nothing for them. */
+export interface LiveLog {
+  /** the `type` of its messages, and the name by which readers watch it */
+  readonly type: string;
+  /** Where it ends now; the same until a line is written. Undefined while there is no log. Called four times a second. */
+  end(): LogPlace | undefined | Promise<LogPlace | undefined>;
+  /** At most `most` lines after this place; undefined where it is none of this log any more. */
+  since(place: LogPlace, most: number): LogPart | undefined | Promise<LogPart | undefined>;
+}
+/** Logs whose lines are sent to those who watch them. A reader needs the right to read what the plugin serves. */
+export const LiveLogs = extensionPoint<LiveLog>('realtime', 'LiveLogs', ({ type, end, since }, _, others) => {
+  if (typeof type !== 'string' || type === '') return 'the type of a live log must be a text';
+  if (typeof end !== 'function' || typeof since !== 'function')
+    return 'a live log needs the functions end and since';
   const owner = TAKEN.includes(type) ? 'realtime' : others.find(({ value }) => value.type === type)?.plugin;
   return (
     owner && `live messages of the type "${type}" exist already, in plugin ${owner}; choose another name`

@@ -35,9 +35,11 @@ import { CoreWatch } from './core-watch.js';
 import { errors } from './errors.js';
 import { Invalidations } from './invalidations.js';
 import { addLiveTypes } from './live-types.js';
+import { LogWatches } from './log-watches.js';
 import { OutboundBytesTaken } from './outbound-bytes.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { SocketIoEndpoint } from './socket-io-endpoint.js';
+import { ReaderMessages } from './reader-messages.js';
 import { redisUrl } from './redis-url.js';
 import { Relay } from './relay.js';
 import { Rights } from './rights.js';
@@ -76,6 +78,8 @@ export default definePlugin({
     outboundBytes: singleton(OutboundBytesTaken),
     connections: singleton(Connections),
     readerRights: singleton(Rights),
+    watches: singleton(LogWatches),
+    messages: singleton(ReaderMessages),
     plain: singleton(WebSocketEndpoint),
     socketIo: singleton(SocketIoEndpoint),
   },
@@ -114,7 +118,7 @@ export default definePlugin({
       },
     }),
   ],
-  jobs: ({ stream, core, invalidations, plain, connections, relay }) => [
+  jobs: ({ stream, core, invalidations, plain, connections, relay, watches }) => [
     everywhere(
       job('status', '2s', () => {
         core.look();
@@ -122,6 +126,7 @@ export default definePlugin({
       }),
     ),
     everywhere(job('invalidations', '250ms', () => invalidations.flush())),
+    everywhere(job('logs', '250ms', () => watches.round())),
     everywhere(job('ping', '30s', () => plain.ping())),
     everywhere(
       job('idle connections', '5s', () => {

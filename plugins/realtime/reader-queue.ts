@@ -44,9 +44,14 @@ export class ReaderQueue {
     this.#flush();
   }
 
+  /** Nothing waits, and the connection takes more. */
+  get isFree(): boolean {
+    return this.#waiting.length === 0 && this.#isReady();
+  }
+
   /** Returns false when the reader is too far behind. */
   push(frame: Frame): boolean {
-    if (this.#waiting.length === 0 && this.#isReady()) {
+    if (this.isFree) {
       this.#reader.send(frame);
       return true;
     }

@@ -1,7 +1,7 @@
 // Which messages a reader may have: each needs that the reader may read what the plugins behind it serve.
 import type { PluginContext, Principal } from '../../kernel/index.js';
 import type { CallerRightsApi } from '../access/contract.js';
-import { LiveTypes } from './contract.js';
+import { LiveLogs, LiveTypes } from './contract.js';
 
 /** Plugins whose data the messages of this plugin hold. Those that hold none are for everybody: `snapshot`, `invalidate`, `error`. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +36,7 @@ export class Rights {
   }
 
   #pluginOf(type: string): readonly string[] {
-    return this.#contributions(LiveTypes)
+    return [...this.#contributions(LiveTypes), ...this.#contributions(LiveLogs)]
       .filter(({ value }) => value.type === type)
       .map(({ plugin }) => plugin);
   }

@@ -7,6 +7,7 @@ import type { PanelError, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
 import { LONGEST_INCOMING } from './websocket-endpoint.js';
 import type { Reader } from './reader-queue.js';
+import type { ReaderMessages } from './reader-messages.js';
 import type { Rights } from './rights.js';
 import type { Stream } from './stream.js';
 
@@ -20,6 +21,7 @@ export class SocketIoEndpoint {
   readonly #stream: Stream;
   readonly #connections: Connections;
   readonly #rights: Rights;
+  readonly #messages: ReaderMessages;
   readonly #server: Server;
   readonly #known = new WeakMap<IncomingMessage, Known>();
   readonly upgrade: Upgrade = { path: '/socket.io', open: (connection) => this.#open(connection) };
@@ -28,10 +30,12 @@ export class SocketIoEndpoint {
     stream,
     connections,
     readerRights,
-  }: { stream: Stream; connections: Connections; readerRights: Rights }) {
+    messages,
+  }: { stream: Stream; connections: Connections; readerRights: Rights; messages: ReaderMessages }) {
     this.#stream = stream;
     this.#connections = connections;
     this.#rights = readerRights;
+    this.#messages = messages;
     // The library needs an HTTP server to attach to. This one never listens; connections come from the kernel's.
     this.#server = new Server(createServer(), {
       transports: ['websocket'],
@@ -77,13 +81,15 @@ export class SocketIoEndpoint {
     });
     socket.on('disconnect', () => {
       this.#stream.leave(reader);
+      this.#messages.left(reader);
       this.#connections.left(known.socket);
     });
-    let complained = false;
-    socket.onAny(() => {
-      if (!complained) reader.send(this.#stream.complaint());
-      complained = true;
-    });
+    // The name of the event is the type of the message.
+    socket.onAny((type: string, fields: unknown) =>
+      this.#messages.take(reader, () =>
+        typeof fields === 'object' && fields !== null ? { ...fields, type } : { type },
+      ),
+    );
     known.signal.addEventListener('abort', () => {
       this.#stream.leave(reader);
       // A client that the server disconnects does not reconnect by itself; after a restart of the panel it does.

@@ -167,14 +167,14 @@ export class Stream {
     reader.cut();
   }
 
-  /** The reply to a reader that sends messages. */
-  complaint(): Frame {
-    return new Frame(
-      'error',
-      JSON.stringify({ msg: 'this stream only sends; messages to it are ignored' }),
-      this.#seq,
-      this.#clock.now(),
-    );
+  /** Whether a message that need not arrive would go out now. */
+  isFree(reader: Reader): boolean {
+    return this.#readers.get(reader)?.isFree ?? false;
+  }
+
+  /** A message for some readers only. Its number is that of the last broadcast, so that it leaves no gap at others. `payload` is JSON. */
+  aside(type: string, payload: string): Frame {
+    return new Frame(type, payload, this.#seq, this.#clock.now());
   }
 }
 

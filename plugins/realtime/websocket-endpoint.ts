@@ -4,10 +4,11 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { PanelError, Principal, Upgrade, Upgraded } from '../../kernel/index.js';
 import type { Connections } from './connections.js';
 import type { Reader } from './reader-queue.js';
+import type { ReaderMessages } from './reader-messages.js';
 import type { Rights } from './rights.js';
 import type { Stream } from './stream.js';
 
-/** Messages from readers are ignored, so they may be small only. */
+/** Bytes of a message from a reader: it names a log. */
 export const LONGEST_INCOMING = 4096;
 /** the code of a service that restarts: come back, perhaps to another panel */
 const SERVICE_RESTART = 1012;
@@ -18,6 +19,7 @@ export class WebSocketEndpoint {
   readonly #stream: Stream;
   readonly #connections: Connections;
   readonly #rights: Rights;
+  readonly #messages: ReaderMessages;
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: LONGEST_INCOMING,
@@ -32,10 +34,12 @@ export class WebSocketEndpoint {
     stream,
     connections,
     readerRights,
-  }: { stream: Stream; connections: Connections; readerRights: Rights }) {
+    messages,
+  }: { stream: Stream; connections: Connections; readerRights: Rights; messages: ReaderMessages }) {
     this.#stream = stream;
     this.#connections = connections;
     this.#rights = readerRights;
+    this.#messages = messages;
   }
 
   #open({ request, socket, head, signal, who }: Upgraded): void {
@@ -59,10 +63,13 @@ export class WebSocketEndpoint {
     connection.on('close', () => {
       this.#heard.delete(connection);
       this.#stream.leave(reader);
+      this.#messages.left(reader);
       this.#connections.left(socket);
     });
     connection.on('pong', () => this.#heard.set(connection, true));
-    connection.once('message', () => reader.send(this.#stream.complaint()));
+    connection.on('message', (data) =>
+      this.#messages.take(reader, () => JSON.parse(String(data)) as unknown),
+    );
     signal.addEventListener('abort', () => {
       const { status, message } = signal.reason as PanelError;
       this.#stream.leave(reader);

@@ -39,6 +39,8 @@ export const RESELLER_PATHS = `${API}x/reseller/`;
 /** They give rights, reach every secret, or change what the panel itself is. */
 export const FULL: ReadonlySet<string> = new Set([
   ...all('POST', ['setting/update', 'x/settings/import', 'setting/restartPanel']),
+  // It tries settings; with a template of one's own it shows every field of a client.
+  ...all('POST', ['x/subscription/preview']),
   ...all('POST', ['system/plugins/{name}', 'system/jobs/{plugin}/{job}']),
   // The template can name files, and what listens on the machine.
   ...all('POST', ['engine/update', 'engine/plan', 'x/core-template/restore/{id}']),

@@ -16,6 +16,7 @@ import {
 } from '../../kernel/index.js';
 import { groupProblem } from './group-problem.js';
 
+export { errors as settingErrors } from './errors.js';
 export { panelSettings, timeZoneOf } from './panel-settings.js';
 
 /** A group that a plugin adds; a value in `pinned` comes from the environment, takes precedence over the database and cannot be changed. */
@@ -193,6 +194,24 @@ export interface SettingsEditsApi {
   update(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<readonly string[]>;
 }
 export const SettingsEdits = token<SettingsEditsApi>('settings', 'SettingsEdits');
+
+/** What settings would do if they were saved: for previews. Nothing is stored. */
+export interface SettingsTrialApi {
+  /** A setting by its name or its alias, with the value in force; undefined for an unknown one. */
+  known(name: string):
+    | {
+        readonly name: string;
+        readonly plugin: string;
+        readonly secret: boolean;
+        readonly value: unknown;
+      }
+    | undefined;
+  /** Those of these values that differ from the values in force, in the form of `setting/update`. Each is checked by its schema; throws KERNEL_INVALID or PINNED with issues that name the settings. No guard runs. */
+  differing(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** Returns what `work` returns while all plugins read these values, which `differing` returned. `work` is synchronous, and keeps nothing of what it has read: a promise is refused. */
+  readingAs<T>(values: Readonly<Record<string, unknown>>, work: () => T): T;
+}
+export const SettingsTrial = token<SettingsTrialApi>('settings', 'SettingsTrial');
 
 /** A setting as its plugin declares it, in the form of `setting/update`. */
 export interface DeclaredSetting {

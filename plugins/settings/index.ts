@@ -50,6 +50,7 @@ import {
   SettingGroups,
   Settings,
   SettingsEdits,
+  SettingsTrial,
   UpdateKeys,
 } from './contract.js';
 import { Definitions } from './definitions.js';
@@ -140,6 +141,11 @@ export default definePlugin({
       known: (name) => store.known(name),
       plan: (values, who) => service.plan(values, who),
       update: async (values, who) => (await service.update(values, who)).changed,
+    }),
+    provide(SettingsTrial, {
+      known: (name) => store.named(name),
+      differing: (values) => service.differing(values),
+      readingAs: (values, work) => store.readingAs(values, work),
     }),
     provide(DeclaredSettings, { list: () => declaredSettings(store) }),
     provide(SettingsSource, store),

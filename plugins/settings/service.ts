@@ -115,6 +115,11 @@ export class SettingsService {
     return { changed: Object.keys(all), reply: Object.keys(reply).length > 0 ? reply : null };
   }
 
+  /** Those of these values that differ from the values in force, each checked as `update` checks it. Throws KERNEL_INVALID or PINNED; no guard runs. */
+  differing(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    return this.#checked(this.#byOwnNames(body));
+  }
+
   /** What `update` would write, after all checks: new values by name. Rejects as `update` does. */
   async plan(body: Values, who: SettingsCaller): Promise<Values> {
     const { changes, own } = await this.#prepare(body, who);

@@ -73,9 +73,22 @@ export class SettingsStore implements SettingsApi, SettingsSource {
     if (changes.length > 0) await this.save(tx, Object.fromEntries(changes), who);
   }
 
+  /** Returns what `work` returns while `read` gives these values. See `SettingsTrial`. */
+  readingAs<T>(values: Readonly<Record<string, unknown>>, work: () => T): T {
+    return this.#values.runWith(values, work);
+  }
+
   known(name: string): KnownSetting | undefined {
     const definition = this.#definitions.byName.get(name);
     return definition && { ...definition, value: this.#values.of(name) };
+  }
+  /** The same by its name or its alias, with its name. */
+  named(name: string): (KnownSetting & { readonly name: string }) | undefined {
+    const own = this.known(name)
+      ? name
+      : this.names().find((one) => this.#definitions.byName.get(one)?.alias === name);
+    const known = own === undefined ? undefined : this.known(own);
+    return known && own !== undefined ? { ...known, name: own } : undefined;
   }
   /** All values as the database has them, within a write. */
   stored(tx: Tx): Promise<ReadonlyMap<string, unknown>> {

@@ -72,6 +72,26 @@ export class SettingsValues {
     return this.projection.state.values.get(name);
   }
 
+  /** Runs `work` while groups have these values, and puts back what they had: nothing else runs in between, because `work` is synchronous. */
+  runWith<T>(changes: Values, work: () => T): T {
+    const { groups } = this.projection.state;
+    const before = new Map<SettingGroup, Values>();
+    for (const [name, value] of Object.entries(changes)) {
+      const group = this.#definitions.byName.get(name)?.group;
+      const values = group && groups.get(group);
+      if (!group || !values) continue;
+      if (!before.has(group)) before.set(group, values);
+      groups.set(group, frozen({ ...values, [name]: value }));
+    }
+    try {
+      const result = work();
+      if (result instanceof Promise) throw new Error('a trial of settings must be synchronous');
+      return result;
+    } finally {
+      for (const [group, values] of before) groups.set(group, values);
+    }
+  }
+
   /** Returns the value of a fresh panel; a generated one differs at each call. */
   initial(name: string): unknown {
     return initialOf(this.#definitions.byName.get(name)?.initial);

@@ -58,7 +58,7 @@ export class Compiled {
   remark: RemarkTemplate = compileRemark('', { identityOnAllLinks: false });
   timeZone: string | undefined;
   /** by the remark of a host that holds tokens */
-  readonly #hostRemarks = new Map<string, RemarkTemplate>();
+  #hostRemarks = new Map<string, RemarkTemplate>();
 
   constructor({
     hooks,
@@ -108,18 +108,35 @@ export class Compiled {
   }
 
   settingsChanged(): void {
-    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
-    this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
-    this.#hostRemarks.clear();
-    this.words = {};
-    this.timeZone = timeZoneOf(this.#allSettings.read(panelSettings).timeLocation);
-    const { subEnable } = this.#allSettings.read(listenerSettings);
-    this.prefixes = pathsOf(subEnable ? this.formats : [], this.prefixes, ({ name }, by) =>
+    this.#readSettings(({ name }, by) =>
       this.#log.warn(
         'a subscription format is not served, because another one has its path; change one of the paths',
         { format: name, servedThere: by.name },
       ),
     );
+  }
+
+  /** Runs `work`, which is synchronous, with what follows from the settings of this moment, and puts back what there was. */
+  withSettings<T>(work: () => T): T {
+    const { remark, words, timeZone, prefixes, served } = this;
+    const hostRemarks = this.#hostRemarks;
+    try {
+      this.#readSettings(() => undefined);
+      return work();
+    } finally {
+      Object.assign(this, { remark, words, timeZone, prefixes, served });
+      this.#hostRemarks = hostRemarks;
+    }
+  }
+
+  #readSettings(taken: (format: Format, by: Format) => void): void {
+    const { remarkTemplate, subShowIdentityOnAllLinks } = this.#settings.read();
+    this.remark = compileRemark(remarkTemplate, { identityOnAllLinks: subShowIdentityOnAllLinks });
+    this.#hostRemarks = new Map();
+    this.words = {};
+    this.timeZone = timeZoneOf(this.#allSettings.read(panelSettings).timeLocation);
+    const { subEnable } = this.#allSettings.read(listenerSettings);
+    this.prefixes = pathsOf(subEnable ? this.formats : [], this.prefixes, taken);
     this.served = [...this.prefixes];
   }
 

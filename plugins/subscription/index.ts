@@ -24,6 +24,7 @@ import {
   PanelHosts,
   SettingGroups,
   Settings,
+  SettingsTrial,
 } from '../settings/contract.js';
 import { AgentChoices } from './agents/choices.js';
 import { reachableHost } from './address.js';
@@ -49,6 +50,7 @@ import { Info } from './info.js';
 import { IssuedCertificate } from './issued-certificate.js';
 import { Misses } from './misses.js';
 import { previewRoutes } from './preview.js';
+import { PreviewTrial } from './preview-trial.js';
 import { urlRoutes } from './urls.js';
 import { Pipelined } from './pipelined.js';
 import { PublicUrls } from './public-urls.js';
@@ -73,6 +75,7 @@ export default definePlugin({
     listeners: Listeners,
     remote: maybe(RemoteTexts),
     challenges: maybe(Challenges),
+    trial: SettingsTrial,
   },
   settings: subscriptionSettings,
   hooks: [inboundEntry, composeSubscription, beforeSubscription, subscriptionHeaders],
@@ -93,6 +96,7 @@ export default definePlugin({
     slowFetch: singleton(SlowFetch),
     fetchHandler: singleton(FetchHandler),
     pipelined: singleton(Pipelined),
+    previewTrial: singleton(PreviewTrial),
   },
   provides: ({ renderer }) => [provide(Subscription, renderer)],
   contributes: ({

@@ -1,100 +1,77 @@
-// What a user agent would get: for admins who write rules.
+// What a user agent would get: for admins who write rules, and beside the form of the settings.
 import {
-  type Clock,
-  int,
   kernelErrors,
-  mapOf,
+  list,
   message,
-  nullable,
+  openObject,
   optional,
   payload,
   type Route,
   route,
   shape,
   text,
+  withDefault,
   word,
 } from '../../kernel/index.js';
-import { clientErrors, type ClientsApi } from '../clients/contract.js';
+import { clientErrors } from '../clients/contract.js';
+import { settingErrors } from '../settings/contract.js';
 import { patternProblem } from './agents/settings.js';
 import { LONGEST_AGENT } from './agents/pattern.js';
-import type { Chooser } from './choice.js';
-import type { Compiled } from './compiled.js';
-import type { Renderer } from './renderer.js';
-import { pairsOf, listOf } from './slow-fetch.js';
-import { subscriberOf } from './subscriber.js';
+import { errors } from './errors.js';
+import { previewFields, type PreviewNeeds, previewReply } from './preview-reply.js';
+import type { PreviewTrial } from './preview-trial.js';
 
-const Preview = shape({
-  status: int(),
-  format: text().description('name of the format; blank for a blocked agent'),
-  rule: nullable(int()).description('position in subResponseRules of the rule that matches'),
-  headers: mapOf(text()),
-  body: text().description('of the named client; blank without one'),
-});
+/** The fetch that is previewed. */
+const asked = {
+  agent: optional(text().max(LONGEST_AGENT)),
+  path: optional(word().max(64)).description('name of the format whose path is fetched; the standard one'),
+  format: optional(word().max(64)).description('the query of the fetch'),
+  email: optional(word()).description('a client, to see its headers and its body'),
+};
 
 export const previewRoutes = ({
-  compiled,
-  chooser,
-  renderer,
-  clients,
-  clock,
-}: {
-  readonly compiled: Compiled;
-  readonly chooser: Chooser;
-  readonly renderer: Renderer;
-  readonly clients: ClientsApi;
-  readonly clock: Clock;
-}): Route[] => [
+  previewTrial,
+  ...needs
+}: PreviewNeeds & { readonly previewTrial: PreviewTrial }): Route[] => [
   route({
     method: 'GET',
     path: '/panel/api/setting/subscriptionPreview',
     name: 'settings.subscriptionPreview',
     doc: 'Returns what a user agent gets from the subscription server: by path of a format, `format` of the query, and rules. It registers no device and no fetch.',
-    query: shape({
-      agent: optional(text().max(LONGEST_AGENT)),
-      path: optional(word().max(64)).description(
-        'name of the format whose path is fetched; the standard one',
-      ),
-      format: optional(word().max(64)).description('the query of the fetch'),
-      email: optional(word()).description('a client, to see its headers and its body'),
-    }),
-    reply: payload(Preview),
+    query: shape(asked),
+    reply: payload(shape(previewFields)),
     errors: [clientErrors.NOT_FOUND],
-    handle: ({ query: { agent = '', path, format, email }, host }) => {
-      const served = [...new Set(compiled.served.map(([, one]) => one))];
-      const fetched = served.find((one) =>
-        path === undefined ? one === compiled.standard : one.name === path,
-      );
-      // Nobody serves links: a program gets what it gets for any other path.
-      if (!fetched && path === undefined)
-        return { status: 404, format: '', rule: null, headers: {}, body: '' };
-      if (!fetched)
-        throw kernelErrors.NOT_FOUND(
-          `the format ${path} is not served; ${served.map(({ name }) => name).join(', ') || 'none'} is`,
-        );
-      const asked = format === undefined ? undefined : new URLSearchParams({ format });
-      const { wanted, isBlocked, headers, agentChoice } = chooser.of(fetched, agent, asked);
-      const rule = agentChoice?.rule ?? null;
-      if (isBlocked) return { status: 404, format: '', rule, headers: {}, body: '' };
-      const client = email === undefined ? undefined : clients.byEmail(email);
-      if (email !== undefined && !client)
-        throw clientErrors.NOT_FOUND(`there is no client ${email}`, { path: 'email' });
-      if (!client)
-        return {
-          status: 200,
-          format: wanted.formats[0].name,
-          rule,
-          headers: Object.fromEntries(pairsOf(headers)),
-          body: '',
-        };
-      const answer = renderer.render(wanted, subscriberOf(clients, client, clock.now()), host);
-      return {
-        status: 200,
-        format: answer.format,
-        rule,
-        headers: Object.fromEntries(pairsOf([...listOf(answer), ...headers])),
-        body: answer.body,
-      };
-    },
+    handle: ({ query, host }) => previewReply(needs, query, host),
+  }),
+  route({
+    method: 'POST',
+    path: '/panel/api/x/subscription/preview',
+    name: 'subscription.preview',
+    doc: 'Returns what a user agent would get if these settings were saved. Each is checked as `setting/update` checks it; nothing is stored. Only full admins: with a template of their own, they could read every field of a client.',
+    // A repetition shows the settings of its time, and the reply has keys of a client.
+    idempotent: false,
+    body: shape({
+      ...asked,
+      settings: withDefault(openObject(), {}).description(
+        'the settings that differ from those in force, in the form of `setting/update`',
+      ),
+    }).example({ email: 'ada@example.org', settings: { remarkTemplate: '{{EMAIL}}' } }),
+    reply: payload(
+      shape({
+        ...previewFields,
+        formats: list(word()).description(
+          'names of the formats that would be served, the standard one first',
+        ),
+        without: list(text()).description(
+          'names that were sent and that change no preview: of the listener, of its certificate, secrets, and of other plugins',
+        ),
+        unfetched: list(word()).description(
+          'settings that hold the URL of a text which the panel fetches after a save; the preview is without it',
+        ),
+      }),
+    ),
+    errors: [clientErrors.NOT_FOUND, errors.PATH_TAKEN, settingErrors.PINNED],
+    handle: ({ body: { settings, ...fetched }, host }) => previewTrial.preview(settings, fetched, host),
   }),
   route({
     method: 'POST',

@@ -31,7 +31,7 @@ const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
       'x/audit/verify',
     ],
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/validateRegex'],
-    ...['setting/all', 'setting/defaultSettings', 'setting/factoryDefaults'],
+    ...['setting/all', 'setting/defaultSettings', 'setting/factoryDefaults', 'x/subscription/preview'],
     ...['nodes/test', 'nodes/probe/{id}', 'nodes/inbounds', 'nodes/certFingerprint'],
   ].map((path) => [`POST ${API}${path}`, SHOWS] as const),
   ...['server/getNewEchCert'].map((path) => [`POST ${API}${path}`, MAKES] as const),

@@ -22,6 +22,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     ...['server/scanRealityTarget', 'server/scanRealityTargets', 'setting/all', 'setting/defaultSettings'],
     ...['x/passkeys/login/options', 'x/passkeys/register/options'],
     ...['setting/factoryDefaults', 'setting/validateRegex', 'x/geodata/check', 'x/outbound-subs/link'],
+    'x/subscription/preview',
   ],
   [TESTS]: [
     ...['engine/testOutbound', 'engine/testOutbounds', 'notifications/test', 'setting/testMsgBot'],

@@ -191,8 +191,10 @@ export class FakeEngine {
           provide(CoreMonitor, monitor),
           provide(CoreLog, {
             readBackwards: async (listener) => {
-              for (const entry of this.connections.toReversed()) if (!listener(entry)) return;
+              for (let at = this.connections.length; at > 0; at--)
+                if (!listener(this.connections[at - 1] as CoreLogEntry, at)) return;
             },
+            end: async () => (this.running ? { epoch: this.epoch, at: this.connections.length } : undefined),
           }),
           provide(CoreOutbounds, {
             tags: async () => new Set(this.outboundTags),

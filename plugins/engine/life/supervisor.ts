@@ -209,7 +209,7 @@ export class Supervisor implements EngineApi {
   }
 
   /** What reads from the running core; undefined when none runs. */
-  get reader(): Pick<CoreDriver, 'readConnections' | 'readLog' | 'online'> | undefined {
+  get reader(): Pick<CoreDriver, 'readConnections' | 'readLog' | 'logEnd' | 'online'> | undefined {
     return this.#process && this.#driver;
   }
 

@@ -1,5 +1,5 @@
 // The core's log of connections, read from its end for people.
-import { type CoreLogApi, type CoreLogEntry, userOf } from '../contract.js';
+import { type CoreLogApi, type CoreLogEntry, type CoreLogPlace, userOf } from '../contract.js';
 import type { JsonObject } from '../driver.js';
 import type { Supervisor } from '../life/supervisor.js';
 
@@ -21,24 +21,31 @@ export class ConnectionLog implements CoreLogApi {
     this.#supervisor = supervisor;
   }
 
-  async readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void> {
+  async end(): Promise<CoreLogPlace | undefined> {
+    return this.#supervisor.reader?.logEnd();
+  }
+
+  async readBackwards(listener: (entry: CoreLogEntry, at: number) => boolean): Promise<void> {
     const { reader } = this.#supervisor;
     if (!reader) return;
     const { base } = await this.#supervisor.parts().plan();
     const outbounds = (base['outbounds'] ?? []) as readonly JsonObject[];
     const ways = new Map(outbounds.map((outbound) => [String(outbound['tag']), wayOf(outbound)]));
     // Written out: a spread takes half of the time of a line.
-    await reader.readLog(({ at, from, to, inbound, outbound, name }) =>
-      listener({
-        at,
-        from,
-        to,
-        inbound,
-        outbound,
-        way: ways.get(outbound) ?? 'proxied',
-        user: userOf(name),
-        name,
-      }),
+    await reader.readLog(({ at, from, to, inbound, outbound, name }, place) =>
+      listener(
+        {
+          at,
+          from,
+          to,
+          inbound,
+          outbound,
+          way: ways.get(outbound) ?? 'proxied',
+          user: userOf(name),
+          name,
+        },
+        place,
+      ),
     );
   }
 }

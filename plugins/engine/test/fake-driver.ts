@@ -259,6 +259,9 @@ export class FakeDriver implements CoreDriver {
     listener(this.lines.splice(0));
   }
   async readLog(): Promise<void> {}
+  async logEnd() {
+    return { epoch: 'fake', at: 0 };
+  }
   /** it runs and does not answer; `connection`: until there is another connection */
   hangs: 'no' | 'core' | 'connection' = 'no';
   /** called with each call of the monitor */

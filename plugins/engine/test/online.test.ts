@@ -4,7 +4,11 @@ import type { CoreApi } from '../xray/api.js';
 import { NameMark } from '../xray/name-mark.js';
 import { readOnline } from '../xray/online.js';
 
-const reading = { readConnections: async () => undefined, readLog: async () => undefined };
+const reading = {
+  readConnections: async () => undefined,
+  readLog: async () => undefined,
+  logEnd: async () => ({ epoch: '', at: 0 }),
+};
 
 test('asks about wanted users of ours only, 500 at a time, in turn', async (t) => {
   const names = [...Array.from({ length: 1200 }, (_, i) => `i1.c${i + 1}`), 'somebody'];

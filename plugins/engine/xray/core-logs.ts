@@ -1,4 +1,6 @@
 // The log files of a core: followed, read from their end, and cut.
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { SerialQueue } from '../../../kernel/index.js';
 import { cutLog, finishCut, type LogLimits, olderLog, sizeOf } from '../../processes/contract.js';
 import type { LoggedConnection, LogLine } from '../driver.js';
@@ -20,6 +22,10 @@ export class CoreLogs {
   /** Who reads at the end of a cut would miss lines, or read some twice. */
   readonly #queue = new SerialQueue();
   readonly #cuts = new SerialQueue();
+  /** of places in the log of connections: another driver counts anew */
+  readonly #epoch = randomBytes(6).toString('hex');
+  /** bytes of the log of connections that were cut off: the place where its file begins */
+  #cutOff = 0;
 
   constructor(folder: Folder, log: Pick<DriverLog, 'warn'>, names: NameMark) {
     this.#folder = folder;
@@ -48,8 +54,17 @@ export class CoreLogs {
     return this.#queue.run(() => this.#accesses.read(listener));
   }
 
-  readLog(listener: (line: LogLine) => boolean): Promise<void> {
-    return this.#queue.run(() => readLog(olderAfter(this.#folder.access), this.#names, listener));
+  readLog(listener: (line: LogLine, place: number) => boolean): Promise<void> {
+    return this.#queue.run(() =>
+      readLog(olderAfter(this.#folder.access), this.#names, listener, this.#cutOff),
+    );
+  }
+
+  end(): Promise<{ readonly epoch: string; readonly at: number }> {
+    return this.#queue.run(async () => ({
+      epoch: this.#epoch,
+      at: this.#cutOff + (await sizeOf(this.#folder.access)),
+    }));
   }
 
   /** Cuts the logs that are over the limit. */
@@ -62,7 +77,10 @@ export class CoreLogs {
         const cut = await cutLog(path, wide, (work) =>
           this.#queue.run(async () => {
             const done = work();
-            if (path === access) this.#accesses.wasCut(done, limits.keep);
+            if (path === access) {
+              this.#accesses.wasCut(done, limits.keep);
+              this.#cutOff += done.lost + (done.isKept ? statSync(olderLog(path, 1)).size : 0);
+            }
             return done;
           }),
         );

@@ -45,14 +45,20 @@ export function logLineOf(text: string, names: Pick<NameMark, 'plain'>): LogLine
   };
 }
 
-/** The last line first, until the listener returns false or 8 MiB were read. */
+/** The last line first, until the listener returns false or 8 MiB were read. `begin` is the place where the newest file begins. */
 export const readLog = (
   paths: Iterable<string>,
   names: Pick<NameMark, 'plain'>,
-  listener: (line: LogLine) => boolean,
+  listener: (line: LogLine, place: number) => boolean,
+  begin = 0,
 ): Promise<void> =>
-  readBackwards(paths, MOST_BYTES, (text) => {
-    const line = logLineOf(text, names);
-    // The panel's own calls are no connections of users.
-    return line === undefined || line.inbound === API_TAG || listener(line);
-  });
+  readBackwards(
+    paths,
+    MOST_BYTES,
+    (text, place) => {
+      const line = logLineOf(text, names);
+      // The panel's own calls are no connections of users.
+      return line === undefined || line.inbound === API_TAG || listener(line, place);
+    },
+    begin,
+  );

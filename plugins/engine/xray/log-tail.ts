@@ -5,7 +5,8 @@ const CHUNK = 128 * 1024;
 /** Longer lines are left out; the core writes none. */
 const LONGEST_LINE = 64 * 1024;
 
-type Line = (text: string) => boolean;
+/** `place` is where the line ends, its line break included. */
+type Line = (text: string, place: number) => boolean;
 
 /**
  * Calls `line` with one line after another, the last one first, until it returns false, `most` bytes were read, or the log
@@ -13,15 +14,28 @@ type Line = (text: string) => boolean;
  * 128 KiB.
  *
  * @param paths the log and its older parts, newest first; it ends at the first that is missing
+ * @param begin the place where the newest of them begins; older ones are before it, each at the end of the next
  */
-export async function readBackwards(paths: Iterable<string>, most: number, line: Line): Promise<void> {
+export async function readBackwards(
+  paths: Iterable<string>,
+  most: number,
+  line: Line,
+  begin = 0,
+): Promise<void> {
   let left = most;
+  let place = begin;
+  let isNewest = true;
+  const beginOf = (size: number): number => {
+    if (!isNewest) place -= size;
+    isNewest = false;
+    return place;
+  };
   for (const path of paths) {
     const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
       return undefined;
     });
-    const read = file && (await readFile(file, left, line));
+    const read = file && (await readFile(file, left, line, beginOf));
     if (read === undefined) return;
     left -= read;
     if (left <= 0) return;
@@ -29,9 +43,15 @@ export async function readBackwards(paths: Iterable<string>, most: number, line:
 }
 
 /** Resolves with the number of bytes; undefined when no more lines are wanted. */
-async function readFile(file: FileHandle, most: number, line: Line): Promise<number | undefined> {
+async function readFile(
+  file: FileHandle,
+  most: number,
+  line: Line,
+  beginOf: (size: number) => number,
+): Promise<number | undefined> {
   try {
     const { size } = await file.stat();
+    const begin = beginOf(size);
     const least = Math.max(0, size - most);
     // The chunk, and after it the beginning of a line whose end has been read.
     const buffer = Buffer.allocUnsafe(CHUNK + LONGEST_LINE + 1);
@@ -49,7 +69,7 @@ async function readFile(file: FileHandle, most: number, line: Line): Promise<num
       let end = lines.length;
       for (let start = lines.lastIndexOf(10, end - 1); start >= 0; start = lines.lastIndexOf(10, end - 1)) {
         const isLine = isWhole && end - start > 1 && end - start <= LONGEST_LINE;
-        if (isLine && !line(lines.toString('utf8', start + 1, end))) return undefined;
+        if (isLine && !line(lines.toString('utf8', start + 1, end), begin + at + end + 1)) return undefined;
         isWhole = true;
         end = start;
         if (end === 0) break;
@@ -58,7 +78,7 @@ async function readFile(file: FileHandle, most: number, line: Line): Promise<num
       rest = Math.min(end, LONGEST_LINE + 1);
     }
     const isFirst = at === 0 && isWhole && rest > 0 && rest <= LONGEST_LINE;
-    return isFirst && !line(buffer.toString('utf8', 0, rest)) ? undefined : size - at;
+    return isFirst && !line(buffer.toString('utf8', 0, rest), begin + rest + 1) ? undefined : size - at;
   } finally {
     await file.close();
   }

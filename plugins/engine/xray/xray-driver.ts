@@ -293,6 +293,7 @@ export class XrayDriver implements CoreDriver {
   readonly readConnections: CoreDriver['readConnections'] = (listener) =>
     this.#logs.readConnections(listener);
   readonly readLog: CoreDriver['readLog'] = (listener) => this.#logs.readLog(listener);
+  readonly logEnd: CoreDriver['logEnd'] = () => this.#logs.end();
   readonly trimLogs: CoreDriver['trimLogs'] = (limits) => this.#logs.trim(limits);
 
   get #names(): NameMark {

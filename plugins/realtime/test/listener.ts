@@ -23,6 +23,8 @@ export class Listener {
   /** what the refusal said, with its status */
   refused = '';
   say: (text: string) => void = () => undefined;
+  /** a message of a type, as the endpoint takes it */
+  tell: (type: string, fields: object) => void = () => undefined;
   close: () => void = () => undefined;
 
   /** By a plain WebSocket, as the admin unless told otherwise. */
@@ -37,6 +39,7 @@ export class Listener {
     socket.on('error', (error) => (listener.refused ||= error.message));
     socket.on('close', (code) => (listener.ended = code));
     listener.say = (text) => socket.send(text);
+    listener.tell = (type, fields) => socket.send(JSON.stringify({ type, ...fields }));
     listener.close = () => socket.terminate();
     return listener;
   }
@@ -67,6 +70,7 @@ export class Listener {
     );
     socket.on('disconnect', (reason) => (listener.ended = reason));
     listener.say = (text) => void socket.emit('hello', text);
+    listener.tell = (type, fields) => void socket.emit(type, fields);
     listener.close = () => void socket.disconnect();
     return listener;
   }

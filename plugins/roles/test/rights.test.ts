@@ -253,3 +253,17 @@ test('without the plugin, an admin with a role may nothing, and a full one every
   t.is(await statusOf(asToken(panel, token), LIST), 403);
   t.is((await panel.call(LIST)).status, 200);
 });
+
+test('who may not write settings does not try them: a template would show what a role keeps', async (t) => {
+  await using panel = await boot();
+  await panel.addClient('ann', [await panel.addInbound()], { subId: 'ann', tgId: 4711 });
+  const { call } = await addAdmin(panel, 'grace', ['subscriptions:write', 'settings:read']);
+  const tried = { body: { email: 'ann', settings: { subAnnounce: '{{TELEGRAM_ID}}' } } };
+  const path = '/panel/api/x/subscription/preview';
+  const refused = await call(path, tried);
+  t.is(refused.status, 403);
+  t.regex(refused.body.msg, /only a full admin may call/);
+  t.is(await statusOf(call, '/panel/api/setting/subscriptionPreview?email=ann'), 200);
+  const { headers } = await panel.get<{ headers: Record<string, string> }>(path, tried);
+  t.is(headers['Announce'], `base64:${Buffer.from('4711').toString('base64')}`);
+});

@@ -8,6 +8,10 @@ class FakeSocket implements Socket {
   onmessage: Socket['onmessage'] = null;
   onclose: Socket['onclose'] = null;
   isClosed = false;
+  readonly sent: string[] = [];
+  send(text: string): void {
+    this.sent.push(text);
+  }
   close(): void {
     this.isClosed = true;
   }
@@ -62,6 +66,29 @@ test('messages are handed over together, once a second', (t) => {
     ['status', [{ cpu: 1 }, { cpu: 2 }]],
     ['traffic', [{ onlineCount: 3 }]],
   ]);
+});
+
+test('what is wanted one by one comes at once, also to a hidden page, and is no gap', (t) => {
+  const { stream, socket, heard, place } = world();
+  const lines: unknown[] = [];
+  const end = stream.onEach('lines', (payload) => void lines.push(payload));
+  stream.send({ type: 'watch' });
+  stream.start();
+  stream.send({ type: 'watch' });
+  socket().onopen?.();
+  stream.send({ type: 'watch', log: 'lines' });
+  t.deepEqual(socket().sent, ['{"type":"watch","log":"lines"}']);
+  socket().say('snapshot', 5);
+  place.isHidden = true;
+  socket().say('lines', 5, 1);
+  socket().say('lines', 5, 2);
+  place.isHidden = false;
+  stream.shown();
+  t.deepEqual(lines, [1, 2]);
+  t.deepEqual(heard, []);
+  end();
+  socket().say('lines', 5, 3);
+  t.deepEqual(lines, [1, 2]);
 });
 
 test('a number that is skipped is a gap; what is not JSON is nothing', (t) => {

@@ -41,6 +41,7 @@ test.after.always(async () => {
 });
 
 const line = (page: Page, text: string) => page.locator('.log-line', { hasText: text });
+const tails = (asked: readonly string[]): string[] => asked.filter((url) => url.includes('-logs/tail'));
 /** px between what is seen and the end of the log */
 const toEnd = (page: Page): Promise<number> =>
   page
@@ -49,7 +50,7 @@ const toEnd = (page: Page): Promise<number> =>
 
 test.serial('lines come by themselves, wait while the log is paused, and are found', async (t) => {
   t.timeout(MINUTES);
-  const { page, complaints, show, logIn } = await openPage(t, browser, world, {
+  const { page, complaints, asked, show, logIn } = await openPage(t, browser, world, {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   await logIn();
@@ -61,19 +62,20 @@ test.serial('lines come by themselves, wait while the log is paused, and are fou
   await line(page, 'first of the test').waitFor();
   await line(page, MARKUP).getByText('⟨202E⟩').waitFor();
   t.is(await line(page, 'only for debugging').count(), 0);
+  await page.getByText('As it is written').waitFor();
   log.info('second of the test');
   await line(page, 'second of the test').waitFor();
+  const before = tails(asked).length;
+  t.true(before <= 2, `${before} calls: at the begin, and when the stream was there`);
+  await page.waitForTimeout(4_500);
+  t.is(tails(asked).length, before, 'lines come by the live stream alone');
 
   await page.getByRole('button', { name: 'Pause' }).click();
   log.info('third of the test');
-  // The panel is not asked: two rounds would have come.
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  // The panel neither tells nor is asked: two rounds would have come.
   await page.waitForTimeout(4_500);
-  t.deepEqual(
-    asked.filter((url) => url.includes('/server/logs/')),
-    [],
-  );
+  t.is(tails(asked).length, before);
+  t.is(await line(page, 'third of the test').count(), 0);
   await page.getByRole('button', { name: 'Go on' }).click();
   await line(page, 'third of the test').waitFor();
 
@@ -131,8 +133,8 @@ test.serial(
     await page.getByRole('button', { name: 'To the newest line' }).waitFor();
     log.info('not followed');
     await page.getByText(/ of 9,\d{3} lines/).waitFor();
-    await page.waitForResponse((response) => response.url().includes('/server/logs/'));
-    await page.waitForResponse((response) => response.url().includes('/server/logs/'));
+    // Several rounds of the live stream.
+    await page.waitForTimeout(1_500);
     t.true((await toEnd(page)) > 100);
     t.is(await line(page, 'not followed').count(), 0);
     await page.getByRole('button', { name: 'To the newest line' }).click();
@@ -184,12 +186,17 @@ test.serial('a journal that is not there, and a panel that does not answer', asy
   t.timeout(MINUTES);
   const { page, show, logIn } = await openPage(t, browser, world);
   await logIn();
+  // Without the live stream the panel is asked.
+  await page.routeWebSocket(/\/ws$/, (socket) => void socket.close());
   await show('/system/logs');
   await line(page, 'number').first().waitFor();
-  await page.route('**/server/logs/**', (route) => route.abort());
+  await page.getByText('Asked every 2 s').waitFor();
+  log.info('without the stream');
+  await line(page, 'without the stream').waitFor();
+  await page.route('**/panel-logs/tail**', (route) => route.abort());
   await page.locator('.problem').waitFor();
   t.true((await page.locator('.log-line').count()) > 0, 'what is there stays');
-  await page.unroute('**/server/logs/**');
+  await page.unroute('**/panel-logs/tail**');
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.locator('.problem').waitFor({ state: 'detached' });
   await page.route('**/server/logs/**', (route) =>
@@ -201,6 +208,51 @@ test.serial('a journal that is not there, and a panel that does not answer', asy
   await page.getByLabel('Log', { exact: true }).selectOption('journal');
   await page.locator('.problem').getByText('no journal').waitFor();
   t.pass();
+});
+
+test.serial('a reconnection goes on without a gap and without a line twice', async (t) => {
+  t.timeout(MINUTES);
+  const { page, asked, show, logIn } = await openPage(t, browser, world);
+  await logIn();
+  let cut: (() => Promise<void>) | undefined;
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const server = socket.connectToServer();
+    cut = async () => {
+      await server.close();
+      await socket.close({ code: 3001 });
+    };
+  });
+  await show('/system/logs?search=counted');
+  await page.getByText('As it is written').waitFor();
+  let count = 0;
+  const write = (): void => log.info(`counted ${++count}.`);
+  const timer = setInterval(write, 20);
+  for (let round = 0; round < 3; round++) {
+    await page.getByText('As it is written').waitFor();
+    await page.waitForTimeout(1_500);
+    await cut?.();
+    await page.getByText('As it is written').waitFor({ state: 'detached' });
+  }
+  await page.getByText('As it is written').waitFor();
+  await page.waitForTimeout(1_000);
+  clearInterval(timer);
+  const before = tails(asked).length;
+  await page.waitForFunction(
+    (last) => [...document.querySelectorAll('.log-line')].at(-1)?.textContent?.includes(`counted ${last}.`),
+    count,
+  );
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  const numbers = [...(await readFile(await download.path(), 'utf8')).matchAll(/counted (\d+)\./g)].map(
+    ([, number]) => Number(number),
+  );
+  t.deepEqual(
+    numbers,
+    Array.from({ length: count }, (_, i) => i + 1),
+  );
+  t.true(before <= 12, `${before} calls for 3 reconnections`);
 });
 
 test.serial('nothing sticks out, and axe finds nothing, in each language', async (t) => {

@@ -90,12 +90,18 @@ test.serial('a setting is changed beside what it changes', async (t) => {
   await page.waitForFunction(() => location.search.includes('client=ben'));
   const setting = page.locator('[data-setting=remarkTemplate] .input');
   await setting.fill('{{EMAIL}} at home');
+  await page.getByText('A save would change 1 line.').waitFor();
+  t.regex(await body.inputValue(), /#ben%20at%20home$/m);
   // Not in force before it is saved, and not lost by a reload.
+  t.false(
+    Buffer.from((await preview('email=ben')).body, 'base64')
+      .toString()
+      .includes('at%20home'),
+  );
   await page.reload();
   await setting.waitFor();
   t.is(await setting.inputValue(), '{{EMAIL}} at home');
-  await page.locator('.preview .copy textarea').first().waitFor();
-  t.false((await body.inputValue()).includes('at%20home'));
+  await page.getByText('A save would change 1 line.').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The save changed 1 line.').waitFor();
   t.regex(await body.inputValue(), /#ben%20at%20home$/m);
@@ -103,6 +109,67 @@ test.serial('a setting is changed beside what it changes', async (t) => {
   t.not(before, await body.inputValue());
   t.is((await world.api<{ remarkTemplate: string }>('setting/all', {})).remarkTemplate, '{{EMAIL}} at home');
   t.deepEqual(complaints, []);
+});
+
+test.serial('what is typed is previewed when typing rests, and only the last of it', async (t) => {
+  t.timeout(MINUTES);
+  const { page, asked, complaints, show, logIn } = await openPage(t, browser, world);
+  await logIn();
+  await show('/subscription?client=ann');
+  const body = page.getByLabel('Content');
+  await body.waitFor();
+  const before = await body.inputValue();
+  const calls = () => asked.filter((url) => url.endsWith('/x/subscription/preview')).length;
+  t.is(calls(), 0, 'nothing is unsaved');
+  const setting = page.locator('[data-setting=remarkTemplate] .input');
+  await setting.fill('');
+  await setting.pressSequentially('typed letter by letter', { delay: 20 });
+  await page.getByText('A save would change 1 line.').waitFor();
+  t.regex(await body.inputValue(), /#typed%20letter%20by%20letter$/m);
+  t.true(calls() < 6, `${calls()} calls for 22 letters`);
+
+  // A slow answer to what was typed before does not take the place of a newer one.
+  let slow: (() => Promise<void>) | undefined;
+  await page.route('**/x/subscription/preview', async (route) => {
+    if (route.request().postData()?.includes('slow')) {
+      slow = () => route.continue().catch(() => undefined);
+      return;
+    }
+    await route.continue();
+  });
+  await setting.fill('slow');
+  for (let i = 0; i < 100 && !slow; i++) await page.waitForTimeout(50);
+  await setting.fill('quick');
+  await page.waitForFunction(() =>
+    /#quick$/m.test(document.querySelector<HTMLTextAreaElement>('.preview .copy textarea')?.value ?? ''),
+  );
+  await slow?.();
+  await page.waitForTimeout(300);
+  t.regex(await body.inputValue(), /#quick$/m);
+  await page.unroute('**/x/subscription/preview');
+
+  // A refused value is named, and the last good preview stays.
+  await page.locator('[data-setting=subUpdates] .input').fill('-1');
+  const refused = page.locator('.preview .field-problem');
+  await refused.getByText('subUpdates').waitFor();
+  t.regex(await body.inputValue(), /#quick$/m);
+  await page.locator('[data-setting=subUpdates] .input').fill('3');
+  await refused.waitFor({ state: 'detached' });
+
+  // A format that only the change serves can be looked at.
+  await page.locator('[data-setting=subSingBoxEnable] label').first().click();
+  await page.getByLabel('Format', { exact: true }).selectOption('sing-box');
+  await page.getByText('Format sing-box').waitFor();
+  t.like(JSON.parse(await body.inputValue()), { outbounds: [{ type: 'selector' }] });
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.waitForFunction(
+    (text) => document.querySelector<HTMLTextAreaElement>('.preview .copy textarea')?.value === text,
+    before,
+  );
+  t.deepEqual(
+    complaints.filter((line) => !line.includes('400')),
+    [],
+  );
 });
 
 test.serial('what the panel refuses stands at its setting, and nothing is stored', async (t) => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -36,6 +36,46 @@ test('lines come from the last to the first, as many as are wanted', async (t) =
   await writeFile(path, 'x'.repeat(300_000));
   await appendFile(path, '\nafter\n');
   t.deepEqual(await read(), ['after']);
+});
+
+test('each line has its place, over the parts of a log, whatever comes after it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-tail-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const [path, older, oldest] = ['a', 'a.1', 'a.2'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const read = async (begin: number): Promise<[string, number][]> => {
+    const found: [string, number][] = [];
+    const paths = [path, older, oldest];
+    await readBackwards(paths, 2 ** 30, (line, place) => found.push([line, place]) > 0, begin);
+    return found.reverse();
+  };
+  await writeFile(path, 'one\ntwo\nha');
+  t.deepEqual(await read(0), [
+    ['one', 4],
+    ['two', 8],
+  ]);
+  await appendFile(path, 'lf\n');
+  t.deepEqual((await read(0)).at(-1), ['half', 13]);
+  // It is cut: places stay.
+  await rename(path, older);
+  await writeFile(path, 'next\n');
+  t.deepEqual(await read(13), [
+    ['one', 4],
+    ['two', 8],
+    ['half', 13],
+    ['next', 18],
+  ]);
+  await rename(older, oldest);
+  await rename(path, older);
+  await writeFile(path, `${'x'.repeat(300_000)}\nlast\n`);
+  t.deepEqual((await read(18)).slice(2), [
+    ['half', 13],
+    ['next', 18],
+    ['last', 18 + 300_006],
+  ]);
 });
 
 test('the last lines of a gibibyte are a few reads', async (t) => {

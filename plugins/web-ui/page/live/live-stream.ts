@@ -10,6 +10,7 @@ export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((event: { readonly data: unknown }) => void) | null;
   onclose: ((event: { readonly code: number }) => void) | null;
+  send(text: string): void;
   close(): void;
 }
 export interface LiveParts {
@@ -22,6 +23,7 @@ export interface LiveParts {
 
 export type LiveState = 'off' | 'connecting' | 'live' | 'waiting';
 type Listener = (payloads: readonly unknown[]) => void;
+type EachListener = (payload: unknown) => void;
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
@@ -41,6 +43,7 @@ export const pauseBefore = (attempt: number, random = Math.random): number =>
 export class LiveStream {
   readonly #parts: LiveParts;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #each = new Map<string, Set<EachListener>>();
   readonly #watchers = new Set<() => void>();
   #pending = new Map<string, unknown[]>();
   #cancelPaint: (() => void) | undefined;
@@ -66,6 +69,18 @@ export class LiveStream {
     const found = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, found.add(listener));
     return () => void found.delete(listener);
+  }
+
+  /** Calls `listener` with each payload of this type at once, also in a hidden page; returns what ends it. */
+  onEach(type: string, listener: EachListener): () => void {
+    const found = this.#each.get(type) ?? new Set();
+    this.#each.set(type, found.add(listener));
+    return () => void found.delete(listener);
+  }
+
+  /** Call it in the state `live` only: a message that cannot be sent is dropped. */
+  send(message: object): void {
+    if (this.#state === 'live') this.#socket?.send(JSON.stringify(message));
   }
 
   start(): void {
@@ -140,7 +155,9 @@ export class LiveStream {
       return;
     }
     if (expected !== undefined && message.seq > expected) this.#missed = true;
-    this.#add(message.type, message.payload);
+    const each = this.#each.get(message.type);
+    if (each) for (const listener of each) listener(message.payload);
+    else this.#add(message.type, message.payload);
     if (this.#missed) this.#tellGap();
   }
 

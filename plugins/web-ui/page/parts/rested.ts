@@ -3,11 +3,12 @@ import { useEffect, useState } from 'react';
 
 const REST_MS = 150;
 
-export function useRested(typed: string): string {
+/** `restMs`: longer for what costs the panel more than a search */
+export function useRested(typed: string, restMs = REST_MS): string {
   const [rested, setRested] = useState(typed);
   useEffect(() => {
-    const timer = setTimeout(() => setRested(typed), REST_MS);
+    const timer = setTimeout(() => setRested(typed), restMs);
     return () => clearTimeout(timer);
-  }, [typed]);
+  }, [typed, restMs]);
   return rested;
 }

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { foundClientsQuery } from '../clients/found.js';
 import { shownName } from '../format/names.js';
+import type { Values } from '../forms/schema.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
@@ -16,6 +17,7 @@ import { PreviewPane } from './preview-pane.js';
 import '../clients/clients.css';
 import './subscription.css';
 
+const NOTHING: Values = {};
 const route = getRouteApi('/admin/subscription');
 
 export function SubscriptionPage() {
@@ -23,6 +25,7 @@ export function SubscriptionPage() {
   const schemas = useQuery(settingSchemasQuery);
   const settings = useQuery(settingsQuery);
   const [saves, setSaves] = useState(0);
+  const [unsaved, setUnsaved] = useState(NOTHING);
   const failed = schemas.error ?? settings.error;
   return (
     <div className="page">
@@ -42,16 +45,17 @@ export function SubscriptionPage() {
               label={say('subscription.title')}
               startsOpen
               tellSaved={() => setSaves((now) => now + 1)}
+              tellUnsaved={setUnsaved}
             />
           )}
         </div>
-        <ClientPreview saves={saves} />
+        <ClientPreview saves={saves} unsaved={unsaved} />
       </div>
     </div>
   );
 }
 
-function ClientPreview({ saves }: { saves: number }) {
+function ClientPreview({ saves, unsaved }: { saves: number; unsaved: Values }) {
   const { say } = useReader();
   const navigate = useNavigate();
   const wanted = route.useSearch().client;
@@ -80,7 +84,7 @@ function ClientPreview({ saves }: { saves: number }) {
               void navigate({ to: '/subscription', search: { client: email }, replace: true })
             }
           />
-          <PreviewPane key={chosen} email={chosen} saves={saves} />
+          <PreviewPane key={chosen} email={chosen} saves={saves} unsaved={unsaved} />
         </>
       )}
     </section>

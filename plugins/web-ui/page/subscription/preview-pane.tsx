@@ -2,34 +2,58 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { shownName } from '../format/names.js';
+import type { Values } from '../forms/schema.js';
 import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Copy } from '../parts/copy.js';
 import { Problem } from '../parts/problem.js';
 import { QrCode } from '../parts/qr-code.js';
-import { headerRows, lineChanges, type Preview, PROGRAMS, shownBody, wholeText } from './preview.js';
+import { Changes } from './changes.js';
+import {
+  headerRows,
+  lineChanges,
+  lineCount,
+  type Preview,
+  PROGRAMS,
+  shownBody,
+  wholeText,
+} from './preview.js';
 import { previewQuery, urlsQuery } from './queries.js';
+import { TrialNotes } from './trial-notes.js';
+import { useTrial } from './use-trial.js';
 import './subscription.css';
 
 export interface PreviewPaneProps {
   readonly email: string;
   /** how often settings were saved beside it: what the last save has changed is shown */
   readonly saves?: number;
+  /** settings that are typed and not saved: what they would change is shown */
+  readonly unsaved?: Values;
 }
+const NOTHING: Values = {};
 
-export function PreviewPane({ email, saves = 0 }: PreviewPaneProps) {
+export function PreviewPane({ email, saves = 0, unsaved = NOTHING }: PreviewPaneProps) {
   const { say } = useReader();
   const [format, setFormat] = useState('');
   const [agent, setAgent] = useState('');
   const urls = useQuery(urlsQuery(email));
   const asked = { email, format, agent };
-  const preview = useQuery(previewQuery(asked));
+  // What is not saved may serve a format that the panel does not serve now.
+  const isServed = format === '' || urls.data?.some((one) => one.format === format) !== false;
+  const preview = useQuery({ ...previewQuery(asked), enabled: isServed });
   const changes = useChanges(
     JSON.stringify(asked),
     saves,
     preview.isPlaceholderData ? undefined : preview.data,
   );
+  const trial = useTrial(asked, unsaved);
+  const shown = trial?.reply ?? preview.data;
   const formats = urls.data ?? [];
+  const isTrial = trial !== undefined;
+  useEffect(() => {
+    if (!isTrial && !isServed) setFormat('');
+  }, [isTrial, isServed]);
+  const names = [...new Set([...formats.map((one) => one.format), ...(trial?.reply?.formats ?? [])])];
   const failed = [urls, preview].find(({ error }) => error !== null);
   const address = (format === '' ? formats[0] : formats.find((one) => one.format === format))?.url;
   return (
@@ -40,7 +64,7 @@ export function PreviewPane({ email, saves = 0 }: PreviewPaneProps) {
           value={format}
           options={[
             { value: '', text: say('preview.standard') },
-            ...formats.map((one) => ({ value: one.format, text: one.format })),
+            ...names.map((name) => ({ value: name, text: name })),
           ]}
           choose={setFormat}
         />
@@ -57,8 +81,18 @@ export function PreviewPane({ email, saves = 0 }: PreviewPaneProps) {
       {failed && <Problem error={failed.error} retry={() => void failed.refetch()} />}
       {urls.data?.length === 0 && <p className="hint">{say('preview.none')}</p>}
       {!failed && preview.isPending && <p role="status">{say('loading')}</p>}
-      {changes && <Changes {...changes} />}
-      {preview.data && <Reply preview={preview.data} isOld={preview.isPlaceholderData} />}
+      {trial ? (
+        <TrialNotes trial={trial} stored={preview.isPlaceholderData ? undefined : preview.data} />
+      ) : (
+        changes && (
+          <Changes
+            {...changes}
+            label={say('preview.changes')}
+            said={say('preview.changed', { count: lineCount(changes) })}
+          />
+        )
+      )}
+      {shown && <Reply preview={shown} isOld={trial ? trial.isWaiting : preview.isPlaceholderData} />}
       {address !== undefined && (
         <details className="fold">
           <summary>{say('preview.address')}</summary>
@@ -125,35 +159,4 @@ function useChanges(key: string, saves: number, preview: Preview | undefined) {
   }, [key, saves, text]);
   if (!before || before.key !== key || text === undefined) return undefined;
   return lineChanges(before.text, text);
-}
-
-const MOST_SHOWN = 20;
-
-function Changes({ added, removed }: ReturnType<typeof lineChanges>) {
-  const { say } = useReader();
-  // A line that is another now is one change.
-  const count = Math.max(added.length, removed.length);
-  const more = Math.max(0, added.length - MOST_SHOWN) + Math.max(0, removed.length - MOST_SHOWN);
-  return (
-    <section className="preview-changes" aria-label={say('preview.changes')}>
-      <p role="status">{say('preview.changed', { count })}</p>
-      {count > 0 && (
-        <ul dir="ltr">
-          {removed.slice(0, MOST_SHOWN).map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal, and none has a state
-            <li key={`- ${index}`}>
-              <del>{line}</del>
-            </li>
-          ))}
-          {added.slice(0, MOST_SHOWN).map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal, and none has a state
-            <li key={`+ ${index}`}>
-              <ins>{line}</ins>
-            </li>
-          ))}
-        </ul>
-      )}
-      {more > 0 && <p className="hint">{say('preview.moreLines', { count: more })}</p>}
-    </section>
-  );
 }

@@ -75,10 +75,13 @@ export function lineChanges(before: string, after: string): LineChanges {
   return { added, removed };
 }
 
+/** A line that is another now is one change. */
+export const lineCount = ({ added, removed }: LineChanges): number => Math.max(added.length, removed.length);
+
 /** A digest of the rest: it would be one more change each time. */
 const DIGEST = 'etag';
 /** A whole reply as one text, to say what a save has changed. */
-export const wholeText = ({ status, headers, body }: Preview): string =>
+export const wholeText = ({ status, headers, body }: Pick<Preview, 'status' | 'headers' | 'body'>): string =>
   [
     String(status),
     ...headerRows(headers)

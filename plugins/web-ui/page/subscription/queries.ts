@@ -20,6 +20,26 @@ export const previewQuery = ({ email, format, agent }: Asked) =>
     staleTime: 0,
     placeholderData: keepPreviousData,
   });
+/** `settings`: JSON of those that are not saved */
+export const trialQuery = ({ email, format, agent }: Asked, settings: string) =>
+  queryOptions({
+    queryKey: ['subscription', 'trial', email, format, agent, settings],
+    queryFn: ({ signal }) =>
+      weir.subscription.preview(
+        {
+          body: {
+            email,
+            ...(format !== '' && { path: format }),
+            ...(agent !== '' && { agent }),
+            settings: JSON.parse(settings) as Record<string, unknown>,
+          },
+        },
+        { signal },
+      ),
+    staleTime: 0,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+  });
 export const urlsQuery = (email: string) =>
   queryOptions({
     queryKey: ['subscription', 'urls', email],

@@ -7,6 +7,8 @@ export interface LogLine {
   readonly parts: readonly string[];
   readonly text: string;
   readonly level: 'debug' | 'info' | 'warn' | 'error';
+  /** it stands for so many lines that are not here */
+  readonly leftOut?: number;
 }
 export type Entry = Omit<LogLine, 'id'>;
 export interface Log {
@@ -20,7 +22,9 @@ const ASKED = [100, 1_000, 10_000] as const;
 /** Lines that the page has at most. */
 export const MOST_LINES = 20_000;
 
-const withLines = (known: Log, entries: readonly Entry[]): Log => ({
+export const NO_LINES: Log = { lines: [], nextId: 1 };
+
+export const withLines = (known: Log, entries: readonly Entry[]): Log => ({
   lines: [...known.lines, ...entries.map((entry, index) => ({ ...entry, id: known.nextId + index }))].slice(
     -MOST_LINES,
   ),
@@ -70,6 +74,14 @@ export async function grown(
   return known;
 }
 
+/** Stands in the log where lines are not here; its text is for copies. */
+export const gapOf = (leftOut: number): Entry => ({
+  parts: [],
+  text: `[${leftOut} lines left out]`,
+  level: 'warn',
+  leftOut,
+});
+
 const LEVEL = /^\S+ \S+ (DEBUG|INFO|WARNING|ERROR) - /;
 const LEVELS: Readonly<Record<string, LogLine['level']>> = {
   DEBUG: 'debug',
@@ -93,6 +105,23 @@ export interface Connection {
   readonly Event: number;
 }
 const BLOCKED = 1;
+const EVENTS = { direct: 0, blocked: 1, proxied: 2 } as const;
+
+/** Whether the filters of the panel would show a connection: by the way, and by a text in a field, in any case. */
+export function isWanted(
+  connection: Connection,
+  {
+    way,
+    search = '',
+  }: { readonly way?: keyof typeof EVENTS | undefined; readonly search?: string | undefined },
+): boolean {
+  const { Event, ...fields } = connection;
+  if (way !== undefined && Event !== EVENTS[way]) return false;
+  const wanted = search.toLowerCase();
+  return (
+    wanted === String(Event) || Object.values(fields).some((text) => text.toLowerCase().includes(wanted))
+  );
+}
 
 export function entryOfConnection(connection: Connection): Entry {
   const { DateTime, Email, FromAddress, ToAddress, Inbound, Outbound, Event } = connection;

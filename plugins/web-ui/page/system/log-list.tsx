@@ -54,6 +54,9 @@ export function LogList({ lines, label }: { lines: readonly LogLine[]; label: st
               dir="ltr"
               style={{ transform: `translateY(${start}px)` }}
             >
+              {lines[index]?.leftOut !== undefined && (
+                <em>{say('logs.leftOut', { count: lines[index].leftOut })}</em>
+              )}
               {lines[index]?.parts.map((part, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: parts of a line do not move
                 <bdi key={place}>{shownText(part, LONGEST_SHOWN)} </bdi>

@@ -1,6 +1,5 @@
 // The logs of the panel and of the core, as they are written: level, search, pause, copy, download.
 import { useIsRunning } from '../api/running.js';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Copy, Download, Pause, Play } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
@@ -13,7 +12,7 @@ import { Problem } from '../parts/problem.js';
 import { saveFile } from '../parts/save-file.js';
 import { found, type LogLine } from './log-lines.js';
 import { LogList } from './log-list.js';
-import { logQuery } from './log-query.js';
+import { useLog } from './use-log.js';
 import { COUNTS, LEVELS, LOGS, LONGEST_SEARCH, type LogView, logViewOf, WAYS } from './log-view.js';
 import './logs.css';
 
@@ -27,8 +26,8 @@ export function LogsPage() {
   const view = route.useSearch();
   const navigate = useNavigate();
   const [isLive, setLive] = useState(true);
-  const log = useQuery(logQuery(view, isLive));
-  const lines = log.data?.lines ?? NONE;
+  const log = useLog(view, isLive);
+  const lines = log.lines ?? NONE;
   // The panel searches the log of the core.
   const search = useDeferredValue(view.log === 'core' ? '' : (view.search ?? ''));
   const shown = useMemo(() => found(lines, search), [lines, search]);
@@ -74,13 +73,18 @@ export function LogsPage() {
       </div>
       <div className="log-head">
         <p className="muted" role="status">
-          {log.isPending && !log.error && say('loading')}
-          {log.data && say('logs.count', { shown: shown.length, all: lines.length })}
+          {!log.lines && !log.error && say('loading')}
+          {log.lines && say('logs.count', { shown: shown.length, all: lines.length })}
         </p>
+        {isLive && log.lines && (
+          <span className="tag">
+            {say(log.isStreamed ? 'logs.live' : 'logs.asked', { seconds: log.pauseMs / 1000 })}
+          </span>
+        )}
         <Actions lines={shown} name={name} isLive={isLive} setLive={setLive} />
       </div>
-      {log.error && <Problem error={log.error} retry={() => void log.refetch()} />}
-      {log.data && shown.length === 0 && (
+      {log.error !== undefined && log.error !== null && <Problem error={log.error} retry={log.retry} />}
+      {log.lines && shown.length === 0 && (
         <p className="muted">{say(lines.length === 0 ? 'logs.none' : 'logs.noMatch')}</p>
       )}
       {shown.length > 0 && <LogList key={name} lines={shown} label={say(`logs.log.${name}`)} />}

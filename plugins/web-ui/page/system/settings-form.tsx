@@ -46,10 +46,12 @@ export interface SettingsFormProps {
   /** what an address asks to search for */
   readonly wanted?: string | undefined;
   readonly tellSaved?: () => void;
+  /** is called with what a save would send, without secrets, whenever it is something else */
+  readonly tellUnsaved?: (unsaved: Values) => void;
 }
 
 export function SettingsForm(props: SettingsFormProps) {
-  const { plugins, stored, draftName, label, startsOpen = false, wanted, tellSaved } = props;
+  const { plugins, stored, draftName, label, startsOpen = false, wanted, tellSaved, tellUnsaved } = props;
   const { say } = useReader();
   const [search, setSearch] = useState(wanted ?? '');
   // The palette leads to a setting also from this page.
@@ -68,6 +70,8 @@ export function SettingsForm(props: SettingsFormProps) {
   const values: Values = { ...stored, ...typed };
   const sent = sentOf(rows, { stored, typed, secrets, fixed });
   const changed = namesIn(rows, sent);
+  const unsaved = JSON.stringify(sentOf(rows, { stored, typed, secrets: {}, fixed }));
+  useEffect(() => tellUnsaved?.(JSON.parse(unsaved) as Values), [unsaved, tellUnsaved]);
   const forget = () => {
     draft.set(NO_DRAFT);
     setSecrets({});
