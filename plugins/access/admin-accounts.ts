@@ -67,7 +67,7 @@ export class AdminAccounts {
 
   byId(id: number): AdminView | undefined {
     const admin = this.#admins.projection.state.get(id);
-    return admin && viewOf(admin);
+    return admin && this.#viewOf(admin);
   }
 
   async add(
@@ -127,7 +127,7 @@ export class AdminAccounts {
   /** Deletes the second factor of another admin, who has lost the phone, and closes the sessions of that admin. */
   async resetSecondFactor(id: number, who: Principal): Promise<void> {
     // The own one needs a code: else a session that somebody else has got would be enough.
-    if (who.kind !== 'session' || this.#callers.makerOf(who) === id)
+    if (who.kind !== 'session' || this.#callers.adminOf(who) === id)
       throw errors.OWN_FACTOR(undefined, { path: 'id' });
     await this.#db.write(async (tx) => {
       const { admin } = await this.#one(tx, id);

@@ -83,7 +83,7 @@ export class Callers implements Permits, CallerRightsApi {
   /** The admin for whom a caller acts; for a token that nobody made the only one there is. Undefined where that is nobody. */
   adminBehind(who: Principal): KnownAdmin | undefined {
     const known = this.#admins.projection.state;
-    const maker = known.get(this.makerOf(who));
+    const maker = known.get(this.adminOf(who));
     if (maker || who.kind !== 'token' || known.size !== 1) return maker;
     return [...known.values()][0];
   }

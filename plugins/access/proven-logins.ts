@@ -128,7 +128,7 @@ export class ProvenLogins implements OtherLoginsApi {
   }
 
   adminOf(who: Principal): AdminIdentity | undefined {
-    return who.kind === 'session' ? this.adminWith(this.#callers.makerOf(who)) : undefined;
+    return who.kind === 'session' ? this.adminWith(this.#callers.adminOf(who)) : undefined;
   }
 
   adminWith(id: number): AdminIdentity | undefined {

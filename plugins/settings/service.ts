@@ -117,7 +117,7 @@ export class SettingsService {
 
   /** Those of these values that differ from the values in force, each checked as `update` checks it. Throws KERNEL_INVALID or PINNED; no guard runs. */
   differing(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    return this.#checked(this.#byOwnNames(body));
+    return this.#checked(this.#byOwnNames(body), this.#valuesWith({}));
   }
 
   /** What `update` would write, after all checks: new values by name. Rejects as `update` does. */
@@ -145,7 +145,10 @@ export class SettingsService {
   }
 
   async #inForce(who: Principal): Promise<ReadonlyMap<string, unknown>> {
-    const own = await this.#own.read(who);
+    return this.#valuesWith(await this.#own.read(who));
+  }
+
+  #valuesWith(own: Values): ReadonlyMap<string, unknown> {
     return new Map(
       this.#store.names().map((name) => [name, name in own ? own[name] : this.#store.known(name)?.value]),
     );
