@@ -38,6 +38,7 @@ export interface SharedFigure<T = unknown> {
   /** Called in the others; undefined while nobody leads. */
   take(value: T | undefined): void;
 }
+/** Figures of the leader for the other panels to show. Those of third-party plugins that start late come with the next exchange. */
 export const SharedFigures = extensionPoint<SharedFigure>(
   'cluster',
   'SharedFigures',

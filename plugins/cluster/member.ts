@@ -75,6 +75,9 @@ export class Member implements Cluster {
   /** transactions that write nothing */
   readonly #readers = new WeakSet<Tx>();
   #timers: NodeJS.Timeout[] = [];
+  #isOpen = false;
+  /** by the number of the write, as a transaction that fails is told again */
+  readonly #deferred = new Map<number, Committed['afters']>();
   #looks = 0;
   #looking: Promise<void> | undefined;
   /** of those who came while one was under way */
@@ -122,7 +125,11 @@ export class Member implements Cluster {
     this.#clock = sharedClock;
     this.#news = db.projection<object, unknown>({
       load: async () => ({}),
-      apply: (_, told) => hooks.emit(othersWrote, { told: told as OthersWrote['told'] }),
+      apply: (_, told) => {
+        // They were delivered just before.
+        if (this.#isOpen) this.#deferred.clear();
+        hooks.emit(othersWrote, { told: told as OthersWrote['told'] });
+      },
     });
   }
 
@@ -149,7 +156,7 @@ export class Member implements Cluster {
     }
     this.#last = last;
     if (since === 0) return [{ commit: last, changes: [], afters: [] }];
-    if (last === since) return [];
+    if (last === since && this.#deferred.size === 0) return [];
     const others = await this.#changes.after(tx, since, last).catch((error: unknown) => {
       if (error instanceof CannotFollow) this.#end(error.message);
       throw kernelErrors.DATABASE_BUSY('this panel is behind the others, so nothing was saved; try again', {
@@ -163,8 +170,23 @@ export class Member implements Cluster {
       setImmediate(() => void this.look(true));
       throw kernelErrors.DATABASE_BUSY(undefined, { headers: { 'Retry-After': '1' } });
     }
-    const told = others.flatMap(({ afters }) => afters.map(([{ id: hook }, payload]) => ({ hook, payload })));
-    return [...others, { commit: last, changes: [[this.#news, told]], afters: [] }];
+    return this.#inOrder(others, since, last);
+  }
+
+  /** Until all plugins have read their data, what follows changes of others is put off: it would find them without. */
+  #inOrder(others: readonly Committed[], since: number, last: number): Committed[] {
+    if (!this.#isOpen) {
+      for (const { commit, afters } of others) if (afters.length > 0) this.#deferred.set(commit, afters);
+      return [...others.map((one) => ({ ...one, afters: [] })), { commit: last, changes: [], afters: [] }];
+    }
+    const deferred = [...this.#deferred.values()].flat();
+    const afters = others.flatMap((one) => one.afters);
+    const told = [...deferred, ...afters].map(([{ id: hook }, payload]) => ({ hook, payload }));
+    return [
+      { commit: since, changes: [], afters: deferred },
+      ...others,
+      { commit: last, changes: [[this.#news, told]], afters: [] },
+    ];
   }
 
   /** Nothing has run in the transaction yet, so a begin that loses against a write on another server is repeated. */
@@ -243,6 +265,8 @@ export class Member implements Cluster {
 
   /** Joins the others: follows them, and takes the lead if nobody has it. Without it, as for a command, each write still takes its turn. */
   async open(): Promise<void> {
+    this.#isOpen = true;
+    await this.look(true);
     await this.#renew();
     this.#timers = [
       setInterval(() => void (this.#looking ?? this.look()), LOOK_MS),

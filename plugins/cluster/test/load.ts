@@ -48,7 +48,9 @@ export class Load {
 
   async #repeat(what: string, call: (panel: PanelProcess) => Promise<void>): Promise<void> {
     while (!this.#isOver) {
-      const panel = await this.#balancer.next();
+      const panel = await this.#balancer.next().catch(() => undefined);
+      // The balancer is closed.
+      if (!panel) return;
       await call(panel).catch((error: unknown) =>
         this.failures.push(
           `${what} at ${panel.url}: ${String(error)} ${String((error as Error).cause ?? '')}`,
@@ -99,7 +101,8 @@ export class Load {
 
   async #keepSocket(connect: (panel: PanelProcess) => Listener): Promise<void> {
     while (!this.#isOver) {
-      const panel = await this.#balancer.next();
+      const panel = await this.#balancer.next().catch(() => undefined);
+      if (!panel) return;
       const socket = connect(panel);
       this.#sockets.add(socket);
       await socket
@@ -112,8 +115,10 @@ export class Load {
     }
   }
 
+  /** Ends the balancer as well: nobody must wait for a panel that never comes. */
   async stop(): Promise<void> {
     this.#isOver = true;
+    await this.#balancer.close();
     await Promise.all(this.#running);
   }
 }
