@@ -8,7 +8,7 @@ const MOST_LINES = 10_240;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 export class LogBuffer {
-  /** of the numbers of lines: another process counts anew */
+  /** of the numbers of lines: another process begins again at 1 */
   readonly epoch = randomBytes(6).toString('hex');
   readonly #lines: LoggedLine[] = [];
   /** Lines before it are gone; they are taken out many at once. */

@@ -106,7 +106,7 @@ export class LogWatches {
       after: place ? textOfPlace(place) : null,
       end: fitting.end ? textOfPlace(fitting.end) : null,
       leftOut: fitting.leftOut,
-      // The reader asks for the last lines anew.
+      // The reader asks for the last lines again.
       isLost: place !== undefined && end !== undefined && part === undefined,
     };
     const lines = fitting.lines.join();

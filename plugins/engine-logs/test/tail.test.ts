@@ -1,4 +1,4 @@
-// The core's log with places: what was written after one, by filter, and over a core that begins anew.
+// The core's log with places: what was written after one, by filter, and over a core that begins again.
 import test from 'ava';
 import type { CoreLogEntry } from '../../engine/contract.js';
 import { FakeEngine, refused, TestPanel } from '../../../test/harness/index.js';
@@ -38,10 +38,10 @@ test('a tail goes on where an earlier one ended, whatever it is filtered by', as
   t.deepEqual(targets(few), ['host18', 'host19', 'host20']);
   t.is(few.leftOut, 10);
   engine.restart('second');
-  const anew = await tail(`count=1&after=${few.end}`);
-  t.deepEqual([targets(anew), anew.goesOn], [['host20'], false]);
+  const again = await tail(`count=1&after=${few.end}`);
+  t.deepEqual([targets(again), again.goesOn], [['host20'], false]);
   engine.enter('stop');
-  t.deepEqual(await tail(`after=${anew.end}`), { lines: [], end: '', goesOn: false, leftOut: 0 });
+  t.deepEqual(await tail(`after=${again.end}`), { lines: [], end: '', goesOn: false, leftOut: 0 });
   const invalid = { status: 400, code: 'KERNEL_INVALID' };
   for (const [query, field] of [
     ['count=0', 'count'],

@@ -22,7 +22,7 @@ export class CoreLogs {
   /** Who reads at the end of a cut would miss lines, or read some twice. */
   readonly #queue = new SerialQueue();
   readonly #cuts = new SerialQueue();
-  /** of places in the log of connections: another driver counts anew */
+  /** of places in the log of connections: another driver begins again at 0 */
   readonly #epoch = randomBytes(6).toString('hex');
   /** bytes of the log of connections that were cut off: the place where its file begins */
   #cutOff = 0;

@@ -41,9 +41,9 @@ test('a tail goes on where an earlier one ended', async (t) => {
   // Of another process, or of a time to come: the last lines.
   const number = Number(few.end.split('.')[1]);
   for (const after of [`other.${number}`, few.end.replace(/\d+$/, String(number + 1_000_000))]) {
-    const anew = await tail(`count=2&level=error&after=${after}`);
-    t.false(anew.goesOn);
-    t.deepEqual(own(anew), ['own 18', 'own 19']);
+    const again = await tail(`count=2&level=error&after=${after}`);
+    t.false(again.goesOn);
+    t.deepEqual(own(again), ['own 18', 'own 19']);
   }
   const invalid = { status: 400, code: 'KERNEL_INVALID' };
   for (const [query, field] of [

@@ -177,7 +177,7 @@ test('without the stream the panel is asked again; a stream that refuses or is s
     }
     t.deepEqual(texts(feed), ['1', '2', '3'], kind);
     t.false(feed.state().isStreamed);
-    // The next connection is asked anew.
+    // The next connection is asked again.
     world.refuses = world.isSilent = false;
     world.connect('waiting');
     world.connect('live');
@@ -208,7 +208,7 @@ test('a pause ends the watch, and what was written comes with the next start', a
   t.deepEqual(texts(feed), ['1', '2']);
 });
 
-test('a panel that began anew is read from its end, and lines that were left out are counted', async (t) => {
+test('a panel that began again is read from its end, and lines that were left out are counted', async (t) => {
   const world = new World();
   const feed = new LogFeed(world.parts);
   world.write('old');
