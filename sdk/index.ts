@@ -8355,8 +8355,8 @@ export class Weir extends Transport {
     deleteAll: (input: PasskeysDeleteAllInput, options?: KeyedCallOptions): Promise<PasskeysDeleteAllReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/passkeys/of/{adminId}/del', gives: 'obj', keyed: true }, input, options),
     /** Registers the passkey that the browser has made. — POST /panel/api/x/passkeys/register */
-    register: (input: PasskeysRegisterInput, options?: CallOptions): Promise<PasskeysRegisterReply> =>
-      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register', gives: 'obj' }, input, options),
+    register: (input: PasskeysRegisterInput, options?: KeyedCallOptions): Promise<PasskeysRegisterReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register', gives: 'obj', keyed: true }, input, options),
     /** Begins to register a passkey of the admin who asks. Returns the options for `navigator.credentials.create`, in JSON; they count for five minutes, in this browser. — POST /panel/api/x/passkeys/register/options */
     registerOptions: (input: PasskeysRegisterOptionsInput, options?: CallOptions): Promise<PasskeysRegisterOptionsReply> =>
       this.call({ method: 'POST', path: '/panel/api/x/passkeys/register/options', gives: 'obj' }, input, options),
