@@ -99,7 +99,7 @@ export const accountRoutes = ({
       twoFactorCode: text().max(16).description('of the authenticator, or a recovery code'),
     }).example({ twoFactorCode: '123456' }),
     reply: message(),
-    errors: checks,
+    errors: [...checks, errors.NO_SECOND_FACTOR],
     handle: async (input) => {
       await db.write(await rules.disable(sessionOf(callers, input.who), input.body, input));
       return 'the second factor is off';

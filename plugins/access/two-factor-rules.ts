@@ -62,7 +62,8 @@ export class TwoFactorRules {
     });
   }
 
-  disable(admin: KnownAdmin, proofs: Proofs, caller: FactorCaller): Promise<FactorWrite> {
+  async disable(admin: KnownAdmin, proofs: Proofs, caller: FactorCaller): Promise<FactorWrite> {
+    if (!this.#factors.has(admin.id)) throw errors.NO_SECOND_FACTOR();
     return this.#checked(caller, async (attempt) => {
       const before = await this.#factors.of(admin.id);
       if (proofs.password !== undefined) await this.#checkPassword(admin, proofs.password);

@@ -1,7 +1,15 @@
 // Challenges that only one browser can answer, and once. What a challenge is made of is in a cookie, so any panel of the
 // database can check it, and callers without a login store nothing here.
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import type { Clock, Database, Projection, RequestInfo, Tx } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  kernelErrors,
+  PanelError,
+  type Projection,
+  type RequestInfo,
+  type Tx,
+} from '../../kernel/index.js';
 import { Op } from 'sequelize';
 import type { SecretsApi } from '../secrets/contract.js';
 import { errors } from './errors.js';
@@ -10,6 +18,7 @@ import { type PasskeyTables, sealedSecrets } from './tables.js';
 export const CHALLENGE_COOKIE = 'weir_passkey';
 export const LIFETIME_MS = 5 * 60_000;
 const NAME = 'challenges';
+const MOST_ATTEMPTS = 5;
 /** Unix ms at which it expires, random text */
 const FORM = /^(\d{1,15})\.([\w-]{43})$/;
 
@@ -40,7 +49,17 @@ export class Challenges {
 
   /** Makes the first secret, unless another panel has. */
   async start(): Promise<void> {
-    if (this.#secret.state.value !== '') return;
+    for (let attempt = 1; this.#secret.state.value === ''; attempt++)
+      try {
+        await this.#make();
+      } catch (error) {
+        // Another panel of the database started at the same moment, and has made it.
+        const isBusy = error instanceof PanelError && error.code === kernelErrors.DATABASE_BUSY.code;
+        if (!isBusy || attempt === MOST_ATTEMPTS) throw error;
+      }
+  }
+
+  async #make(): Promise<void> {
     await this.#db.write(async (tx) => {
       let value = await this.#stored(tx);
       if (value === undefined) {

@@ -106,7 +106,6 @@ export const routes = ({
         errors.TOO_MANY,
         ...places,
       ],
-      idempotent: false,
       handle: async (input) => {
         const { name, answer } = input.body;
         return withMessage('passkey registered', shown(await registration.finish(name, answer, input)));

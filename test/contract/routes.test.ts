@@ -53,6 +53,7 @@ const NOT_REPEATED: ReadonlyMap<string, string> = new Map([
   ['POST /panel/api/server/importDB', 'it takes a file; a repetition restores the same rows again'],
   ['POST /panel/api/x/import/3x-ui', 'it takes a file; what is here already stays as it is'],
   ['POST /panel/api/x/archive/import', 'it takes a file; what is here already stays as it is'],
+  ['POST /panel/api/x/passkeys/register/options', 'it stores nothing; a replay would not set its cookie'],
 ]);
 
 test('every POST of an admin takes an Idempotency-Key, and says so', async (t) => {
@@ -204,6 +205,13 @@ async function refuses(
 /** Why the example of a body cannot succeed on a fresh panel, and with what it is refused. */
 const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
   ['POST /panel/api/access/recoveryCodes/renew', [422, 'ACCESS_TWO_FACTOR_OFF']],
+  ['POST /panel/api/x/account/secondFactor', [403, 'ACCESS_WRONG_CODE']],
+  ['POST /panel/api/x/account/secondFactor/del', [404, 'ACCESS_NO_SECOND_FACTOR']],
+  // The test calls the panel by its address, where browsers have no passkeys.
+  ['POST /panel/api/x/passkeys/register/options', [409, 'PASSKEYS_NEEDS_NAME']],
+  ['POST /panel/api/x/passkeys/register', [409, 'PASSKEYS_NEEDS_NAME']],
+  ['POST /panel/api/x/passkeys/login', [409, 'PASSKEYS_NEEDS_NAME']],
+  ['POST /panel/api/x/passkeys/{id}/rename', [404, 'PASSKEYS_NOT_FOUND']],
   // There is no such file, and no such server: RFC 6761 reserves names that end with .example.
   ['POST /panel/api/server/getCertHash', [400, 'KEYGEN_CERTIFICATE']],
   ['POST /panel/api/server/getRemoteCertHash', [400, 'KEYGEN_SERVER']],

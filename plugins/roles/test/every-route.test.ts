@@ -143,7 +143,8 @@ test('a role that may write everything gives nobody rights', async (t) => {
       'POST /panel/api/x/import/3x-ui',
     ],
     ...['POST /panel/api/nodes/mtls/trustCA', 'POST /panel/api/x/archive/import'],
-    ...['POST /panel/api/access/recoveryCodes/renew', 'POST /panel/api/x/metrics/token'],
+    ...['POST /panel/api/x/admins/{id}/secondFactor/del', 'POST /panel/api/x/metrics/token'],
+    'POST /panel/api/x/passkeys/of/{adminId}/del',
   ])
     t.true(guarded.includes(path), path);
 });
