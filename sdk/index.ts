@@ -3850,6 +3850,26 @@ export type SettingsAllReply = {
   notificationLogDays: number;
   /** entries of the delivery log that are kept */
   notificationLogMost: number;
+  /** admins can log in with their account of a provider */
+  openidEnable: boolean;
+  /** issuer of the provider, as it names itself */
+  openidIssuer: string;
+  /** address of this panel in the browser, with its base path; at the provider, register it with panel/api/x/openid/callback behind it */
+  openidPublicUrl: string;
+  /** client id that the provider gave to this panel */
+  openidClientId: string;
+  /** secret of the client; blank if it has none; never shown */
+  openidClientSecret: '';
+  /** whether openidClientSecret is set */
+  hasOpenidClientSecret: boolean;
+  /** name of the provider at the button; blank: OpenID Connect */
+  openidName: string;
+  /** scopes to ask for */
+  openidScopes: string;
+  /** claim with the user name of an admin: links the account at its first login; blank: admins link it themselves. Choose one that users of the provider cannot change */
+  openidClaim: string;
+  /** the issuer may be at an address of this machine or a private network */
+  openidAllowPrivate: boolean;
   /** minutes between tests of all outbounds of the config; 0: never */
   outboundTestMinutes: number;
   /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -4456,6 +4476,26 @@ export type SettingsUpdateInput = {
     notificationLogDays?: number;
     /** entries of the delivery log that are kept */
     notificationLogMost?: number;
+    /** admins can log in with their account of a provider */
+    openidEnable?: boolean;
+    /** issuer of the provider, as it names itself */
+    openidIssuer?: string;
+    /** address of this panel in the browser, with its base path; at the provider, register it with panel/api/x/openid/callback behind it */
+    openidPublicUrl?: string;
+    /** client id that the provider gave to this panel */
+    openidClientId?: string;
+    /** secret of the client; blank if it has none */
+    openidClientSecret?: string;
+    /** true clears openidClientSecret */
+    clearOpenidClientSecret?: boolean;
+    /** name of the provider at the button; blank: OpenID Connect */
+    openidName?: string;
+    /** scopes to ask for */
+    openidScopes?: string;
+    /** claim with the user name of an admin: links the account at its first login; blank: admins link it themselves. Choose one that users of the provider cannot change */
+    openidClaim?: string;
+    /** the issuer may be at an address of this machine or a private network */
+    openidAllowPrivate?: boolean;
     /** minutes between tests of all outbounds of the config; 0: never */
     outboundTestMinutes?: number;
     /** failed tests in a row, on the schedule, after which an outbound counts as down */
@@ -4750,6 +4790,12 @@ export type SystemPluginsSetEnableReply = {
   /** false: nothing had to change */
   restarting: boolean;
 };
+
+export type AccessLoginMethodsReply = {
+  method: string;
+  /** name at its button; blank: for the words of the page */
+  label: string;
+}[];
 
 export type AdminsListReply = {
   id: number;
@@ -6764,6 +6810,49 @@ export type NotificationsEventsReply = {
   partOf: string;
 }[];
 
+export type OpenidLinkInput = {
+  body: {
+    /** of the admin */
+    password: string;
+    /** of the authenticator, or a recovery code */
+    twoFactorCode?: string;
+  };
+};
+
+export type OpenidLinkReply = {
+  /** where the browser goes next, at the provider */
+  url: string;
+};
+
+export type OpenidLinksListReply = {
+  id: string;
+  /** of the admin */
+  username: string;
+  issuer: string;
+  /** id of the account at the issuer */
+  subject: string;
+  /** name of the account when it was linked, for display */
+  account: string;
+  /** Unix ms */
+  linkedAt: number;
+}[];
+
+export type OpenidLinksDeleteInput = {
+  id: string;
+};
+
+export type OpenidLoginInput = {
+  body?: {
+    /** path of the page to show after the login */
+    returnTo?: string;
+  };
+};
+
+export type OpenidLoginReply = {
+  /** where the browser goes next, at the provider */
+  url: string;
+};
+
 export type OutboundSubsLinkInput = {
   body: {
     link: string;
@@ -7161,6 +7250,9 @@ export class Weir extends Transport {
       revokeOthers: (options?: KeyedCallOptions): Promise<string> =>
         this.call({ method: 'POST', path: '/panel/api/access/sessions/revokeOthers', gives: 'msg', keyed: true }, {}, options),
     },
+    /** The ways to log in beside the password that can be used now. — GET /panel/api/x/access/login-methods */
+    loginMethods: (options?: CallOptions): Promise<AccessLoginMethodsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/access/login-methods', gives: 'obj' }, {}, options),
   } as const;
 
   readonly system = {
@@ -8134,6 +8226,26 @@ export class Weir extends Transport {
     /** Gives inbounds back to their node: they are deleted here, and go on there as they are, without this panel. Their clients stay here too, and their tags are deselected. Refused in the mode all. — POST /panel/api/x/node-sync/{id}/release */
     release: (input: NodeSyncReleaseInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/node-sync/{id}/release', gives: 'msg', keyed: true }, input, options),
+  } as const;
+
+  readonly openid = {
+    /** Where the provider sends the browser back; leads it to the web page, with the code of an error in `trouble` or `openid`. — GET /panel/api/x/openid/callback */
+    callback: (options?: CallOptions): Promise<Response> =>
+      this.call({ method: 'GET', path: '/panel/api/x/openid/callback', gives: 'response' }, {}, options),
+    /** Begins to link an account of the provider to the admin of this session. — POST /panel/api/x/openid/link */
+    link: (input: OpenidLinkInput, options?: CallOptions): Promise<OpenidLinkReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/openid/link', gives: 'obj' }, input, options),
+    links: {
+      /** Accounts of providers that are linked to admins, for an admin with a role the own ones. — GET /panel/api/x/openid/links */
+      list: (options?: CallOptions): Promise<OpenidLinksListReply> =>
+        this.call({ method: 'GET', path: '/panel/api/x/openid/links', gives: 'obj' }, {}, options),
+      /** Ends a link, and the other sessions of its admin. — POST /panel/api/x/openid/links/{id}/del */
+      delete: (input: OpenidLinksDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/x/openid/links/{id}/del', gives: 'msg', keyed: true }, input, options),
+    },
+    /** Begins a login at the provider; sets a cookie, with which only this browser can finish it within ten minutes. — POST /panel/api/x/openid/login */
+    login: (input?: OpenidLoginInput, options?: CallOptions): Promise<OpenidLoginReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/openid/login', gives: 'obj' }, input, options),
   } as const;
 
   readonly outboundSubs = {

@@ -2,7 +2,7 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 214 names
-//   @weir-panel/weir/plugins/access: 21 names
+//   @weir-panel/weir/plugins/access: 28 names
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/api-docs: 2 names
@@ -1716,7 +1716,7 @@ declare module '@weir-panel/weir/plugins/access' {
   import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo, Route, Token, Tx } from '@weir-panel/weir/kernel';
 
   // Hooks of logins, admins and API tokens, for other plugins.
-  /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. */
+  /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. By another proof than a password the name is known, and this called, only after the check. */
   export const beforeLogin: Guard<{
     readonly username: string;
     readonly ip: string;
@@ -1725,13 +1725,15 @@ declare module '@weir-panel/weir/plugins/access' {
   export const sessionToken: Choose<Pick<RequestInfo, "cookies" | "headers" | "ip">, string>;
   /** The `reason` of an attempt that was not checked because too many failed before it. */
   export const BLOCKED = "too many failed attempts";
-  /** Reports every attempt to log in; `reason` is empty on success. */
+  /** Reports every attempt to log in; `reason` is empty on success, `username` where no name was given. */
   export const loginAttempted: Event<{
     readonly attempts: readonly {
       readonly username: string;
       readonly ip: string;
       readonly ok: boolean;
       readonly reason: string;
+      /** `password`, or a method of `LoginMethods` */
+      readonly method: string;
     }[];
   }>;
   export interface AdminFacts {
@@ -1743,6 +1745,8 @@ declare module '@weir-panel/weir/plugins/access' {
   /** The change holds neither passwords nor hashes. */
   export interface AdminChange {
     readonly kind: 'added' | 'updated' | 'deleted';
+    /** of the admin; never used again */
+    readonly id: number;
     readonly before: AdminFacts | undefined;
     readonly after: AdminFacts | undefined;
     readonly setsPassword: boolean;
@@ -1809,6 +1813,64 @@ declare module '@weir-panel/weir/plugins/access' {
     addToken(older: OlderToken, who: Principal): Promise<string>;
   }
   export const AccessArrivals: Token<AccessArrivalsApi>;
+
+  // Logins by another proof than a password: what plugins that check such proofs use. Part of contract.ts.
+  /** An admin, as plugins know it that keep something for it. An id is never used again. */
+  export interface AdminIdentity {
+    readonly id: number;
+    readonly username: string;
+    /** 0: a full admin */
+    readonly role: number;
+    readonly enabled: boolean;
+  }
+  export interface OtherLogin {
+    /** The kind of proof, as in `LoginMethods`; in the event of the login and in the audit. */
+    readonly method: string;
+    /**
+     * Checks the proof, and returns the id of the admin who gave it. A PanelError below 500 counts as a failed login, and its
+     * message is the reason that admins read; every other error counts as nothing. Call `named` as soon as a name is claimed.
+     */
+    readonly check: (named: (username: string) => void) => Promise<number>;
+    /** Whether the proof still counts; asked again when the session is open, as it may have been withdrawn meanwhile. */
+    readonly holds?: () => boolean | Promise<boolean>;
+  }
+  /** What an admin enters to prove who has this session. */
+  export interface OwnProof {
+    readonly password: string;
+    readonly twoFactorCode?: string | undefined;
+  }
+  /**
+   * Opens sessions for proofs that cannot be guessed. A code of the second factor is not asked for: whoever calls this
+   * vouches that the proof is worth both.
+   */
+  export interface OtherLoginsApi {
+    /** Throws ACCESS_TOO_MANY_LOGINS while the device or address has failed too often, and reports that. Counts nothing: call it before anything that costs. */
+    refuseBlocked(method: string, request: RequestInfo): void;
+    /**
+     * Logs in: asks `beforeLogin`, opens the session, sets its cookie and that of the device, and remembers the address. It
+     * counts and reports failures as a login with a password does. Rejects with ACCESS_LOGIN_REFUSED for an admin who is
+     * deleted, disabled or changed meanwhile.
+     */
+    logIn(login: OtherLogin, request: RequestInfo): Promise<AdminIdentity>;
+    /** Checks password and code of the admin who has the session, before a way in is added. Rejects with ACCESS_WRONG_CREDENTIALS, ACCESS_WRONG_CODE, ACCESS_TOO_MANY_LOGINS, or ACCESS_OWN_ACCOUNT without a session. */
+    confirm(proof: OwnProof, request: RequestInfo): Promise<AdminIdentity>;
+    /** The admin whose session this is; undefined for API tokens and all others. */
+    adminOf(who: Principal): AdminIdentity | undefined;
+    /** The admin with this id; undefined if it is deleted. */
+    adminWith(id: number): AdminIdentity | undefined;
+    /** The admin with this name, letter by letter. */
+    adminNamed(username: string): AdminIdentity | undefined;
+  }
+  export const OtherLogins: Token<OtherLoginsApi>;
+  /** A way to log in beside the password. */
+  export interface LoginMethod {
+    /** one word of small letters */
+    readonly method: string;
+    /** The name at its button, blank for the words of the page; undefined while nobody can log in by it. Anybody may ask, so answer from memory. */
+    label(): string | undefined;
+  }
+  /** The ways to log in beside the password, for the page of the login. */
+  export const LoginMethods: ExtensionPoint<LoginMethod>;
 
   // What a role is to this plugin: who has it, and whom to ask what it allows. Part of contract.ts.
   /** A route, or a WebSocket as a GET of its path. */

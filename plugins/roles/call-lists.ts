@@ -12,6 +12,9 @@ export const ANY: ReadonlySet<string> = new Set([
   ...all('POST', ['setting/apiTokens/create', 'setting/apiTokens/delete/{id}']),
   ...all('POST', ['setting/apiTokens/setEnabled/{id}', 'x/preferences', 'setting/defaultSettings']),
   ...all('GET', ['openapi.json', 'x/schemas/protocols', 'x/schemas/transports', 'x/schemas/settings']),
+  // Links of accounts: the own ones only, as with sessions.
+  ...all('GET', ['x/openid/links']),
+  ...all('POST', ['x/openid/link', 'x/openid/links/{id}/del']),
   // Each message of the stream needs what its plugin serves.
   ...all('GET', ['/ws', '/socket.io']),
 ]);

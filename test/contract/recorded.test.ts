@@ -15,6 +15,8 @@ const MACHINE = 'another panel calls it again and again; nobody decides anything
 /** POSTs that need no entry. */
 const NOT_RECORDED: ReadonlyMap<string, string> = new Map([
   ['POST /getTwoFactorEnable', SHOWS],
+  [`POST ${API}x/openid/login`, 'it begins a login, which is recorded when it is done'],
+  [`POST ${API}x/openid/link`, 'it begins a link, which is recorded when it is done'],
   ['POST /logout', 'it ends the session of its caller, whose login is recorded'],
   ...[
     ...['clients/activeInbounds', 'clients/clientIpsByGuid', 'clients/hwids/{email}', 'clients/ips/{email}'],
@@ -71,6 +73,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [`POST ${API}x/archive/import`, 'plugins/archive/routes.ts'],
   // No bot is connected here; the plugin backup records the backup and its download.
   [`POST ${API}backuptotgbot`, 'plugins/msg-bot/test/report.test.ts'],
+  // No account is linked here.
+  [`POST ${API}x/openid/links/{id}/del`, 'plugins/openid/test/login.test.ts'],
   // No backup and no authority are here; each of these calls a hook that is recorded.
   ...['verify', 'delete', 'restore'].map(
     (act) => [`POST ${API}x/backup/${act}/{name}`, 'plugins/backup/archive/archive.ts'] as const,

@@ -66,7 +66,7 @@ test('go with their admin, and those of another one stay', async (t) => {
   const { db, store } = observed.services;
   await store.change('eve', { theme: 'light' });
   const eve = { username: 'eve', role: 0, enabled: true };
-  const gone = { kind: 'deleted', before: eve, after: undefined, setsPassword: false } as const;
+  const gone = { kind: 'deleted', id: 1, before: eve, after: undefined, setsPassword: false } as const;
   await db.write((tx) => store.adminsSaved([gone], tx));
   t.deepEqual(await store.of('eve'), {});
   t.deepEqual(await panel.get(API), { theme: 'dark' });
