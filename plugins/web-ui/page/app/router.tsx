@@ -34,6 +34,7 @@ const login = createRoute({
   path: 'login',
   validateSearch: (search: Record<string, unknown>) => ({
     returnTo: search['returnTo'] === undefined ? undefined : returnPath(String(search['returnTo'])),
+    trouble: search['trouble'] === undefined ? undefined : String(search['trouble']),
   }),
   component: LoginPage,
 });
@@ -45,7 +46,8 @@ const admin = createRoute({
     if (session.state().kind !== 'out') return;
     const { pathname, searchStr } = location;
     const returnTo = returnPath(`${pathname}${searchStr}`);
-    throw redirect({ to: '/login', search: { returnTo: returnTo === '/' ? undefined : returnTo } });
+    const search = { returnTo: returnTo === '/' ? undefined : returnTo, trouble: undefined };
+    throw redirect({ to: '/login', search });
   },
   component: Shell,
 });

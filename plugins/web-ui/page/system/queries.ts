@@ -25,6 +25,14 @@ export const twoFactorQuery = queryOptions({
   queryKey: ['access', 'twoFactor'],
   queryFn: ({ signal }) => weir.access.twoFactorEnabled({ signal }),
 });
+export const loginMethodsQuery = queryOptions({
+  queryKey: ['access', 'loginMethods'],
+  queryFn: ({ signal }) => weir.access.loginMethods({ signal }),
+});
+export const linksQuery = queryOptions({
+  queryKey: ['access', 'links'],
+  queryFn: ({ signal }) => weir.openid.links.list({ signal }),
+});
 export const recoveryQuery = queryOptions({
   queryKey: ['access', 'recovery'],
   queryFn: ({ signal }) => weir.access.recoveryCodes.count({ signal }),
