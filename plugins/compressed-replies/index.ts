@@ -5,6 +5,8 @@ import type { Request } from 'express';
 import { authenticate, definePlugin, stage, tap } from '../../kernel/index.js';
 
 const JSON_TYPE = /^application\/json\b/;
+/** What this would compress with; for a caller that takes neither, each reply would pass its wrappers in vain. */
+const TAKEN = /\b(?:gzip|br)\b/;
 /** A packet of the network holds less. */
 const LEAST_BYTES = 1_400;
 
@@ -29,7 +31,8 @@ export default definePlugin({
       authenticate,
       ({ request }) => {
         const { res: response } = request as Request;
-        if (response) compress(request as Request, response, () => undefined);
+        if (response && TAKEN.test(String(request.headers['accept-encoding'] ?? '')))
+          compress(request as Request, response, () => undefined);
         return undefined;
       },
       { stage: stage.FIRST },

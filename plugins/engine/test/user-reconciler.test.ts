@@ -139,6 +139,55 @@ test('a user removed while the inbound is being compared does not come back', as
   t.deepEqual(driver.names('in-1'), ['i1.c1', 'i1.c3']);
 });
 
+test('a single change has its turn while many missing users are put', async (t) => {
+  const world = await opened({});
+  for (let id = 1; id <= 400; id++) world.users.set(`i1.c${id}`, 'x');
+  world.driver.silent.set('putUser', 1);
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  world.driver.news();
+  const retried = world.supervisor.retryPending();
+  await world.until(() => world.driver.calls.length > 0, 'the comparison has begun to put users');
+  world.users.set('i1.c500', 'new');
+  await world.supervisor.reconcileUsers([user(1, 500)]);
+  t.true((world.driver.names('in-1')?.length ?? 0) < 200, 'most of the others are still missing');
+  t.true(world.driver.names('in-1')?.includes('i1.c500'));
+  await retried;
+  t.is(world.driver.names('in-1')?.length, 401);
+});
+
+test('a change that fails while the inbound is being compared is retried', async (t) => {
+  const world = await opened({});
+  for (let id = 1; id <= 400; id++) world.users.set(`i1.c${id}`, 'x');
+  world.driver.silent.set('putUser', 1);
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  world.driver.news();
+  const retried = world.supervisor.retryPending();
+  await world.until(() => world.driver.names('in-1')?.includes('i1.c1') === true, 'the first user is there');
+  world.users.delete('i1.c1');
+  world.driver.silent.set('removeUser', 1);
+  t.true((await world.supervisor.reconcileUsers([user(1, 1)])).pending);
+  await retried;
+  t.is(world.driver.names('in-1')?.length, 400, 'the core still has the one');
+  await world.supervisor.retryPending();
+  t.false(world.driver.names('in-1')?.includes('i1.c1'));
+});
+
+test('a user that comes back while surplus users are removed stays', async (t) => {
+  const world = await opened({});
+  for (let id = 1; id <= 400; id++) world.users.set(`i1.c${id}`, 'x');
+  await world.supervisor.reconcileUsers(Array.from({ length: 400 }, (_, i) => user(1, i + 1)));
+  world.users.clear();
+  world.driver.silent.set('removeUser', 1);
+  await world.supervisor.reconcileUsers([user(1, 1)]);
+  world.driver.news();
+  const retried = world.supervisor.retryPending();
+  await world.until(() => world.driver.calls.length > 0, 'the comparison has begun to remove users');
+  world.users.set('i1.c400', 'x');
+  await world.supervisor.reconcileUsers([user(1, 400)]);
+  await retried;
+  t.deepEqual(world.driver.names('in-1'), ['i1.c400']);
+});
+
 test('a core that is gone is no refusal: nothing is given up', async (t) => {
   const world = await opened({ 1: 'a' });
   world.users.set('i1.c2', 'b');

@@ -50,6 +50,12 @@ export class DesiredUsers {
     return undefined;
   }
 
+  /** Returns a user of an inbound; undefined when it must not exist, and when its account is not valid. Throws as `one`. */
+  validOne(ref: UserRef, { protocol }: InboundIdentity): CoreUser | undefined {
+    const user = this.one(ref);
+    return user && this.#accounts.problem(user, protocol) === undefined ? user : undefined;
+  }
+
   /** Yields the inbound's users with valid accounts: an invalid one must not keep out all others. Logs the first invalid one. */
   *valid({ id, tag, protocol }: InboundIdentity): Iterable<CoreUser> {
     let invalid: string | undefined;

@@ -9,22 +9,6 @@ import type { InboundIdentity } from '../config/plan.js';
 /** Calls to the core in one turn of the event loop; each takes about 0.3 ms. */
 const AT_ONCE = 16;
 
-/** Returns the reason of a rejected account, which must not delay others; throws when the core is gone. */
-const rejection = (user: CoreUser, error: unknown): string => {
-  if (!(error instanceof CoreRefused)) throw error;
-  return `${user.name}: ${error.message}`;
-};
-
-/** Some calls at a time, with a turn of the event loop between; rejects with the first failure, once no call runs. */
-async function each<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void> {
-  const slice = new TimeSlice();
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    if (at > 0) await slice.next();
-    const outcomes = await Promise.allSettled(items.slice(at, at + AT_ONCE).map(call));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  }
-}
-
 const sameAccount = (a: CoreUser | undefined, b: CoreUser): boolean => {
   if (!a) return false;
   const isSame = (key: string): boolean => (a.account[key] ?? '') === (b.account[key] ?? '');
@@ -39,6 +23,14 @@ const accountText = ({ account }: CoreUser): string =>
       .sort(),
   );
 
+/** What a comparison has done so far. */
+interface Comparison {
+  readonly driver: CoreDriver;
+  readonly inbound: InboundIdentity;
+  changed: number;
+  readonly rejected: string[];
+}
+
 /** The inbounds that the core should run, by id. */
 type Inbounds = ReadonlyMap<number, InboundIdentity>;
 
@@ -48,8 +40,8 @@ export class UserReconciler {
   readonly #desired: DesiredUsers;
   /** Users of one inbound change one after another, together with the inbound itself. */
   readonly queues = new KeyedQueue<string>();
-  /** Ids of inbounds whose users in the core may differ from the desired ones. */
-  readonly #marked = new Set<number>();
+  /** Inbounds whose users in the core may differ from the desired ones, by id; each failure makes another mark. */
+  readonly #marked = new Map<number, object>();
 
   constructor({ log, hooks, desired }: { log: Log; hooks: Hooks; desired: DesiredUsers }) {
     this.#log = log;
@@ -59,10 +51,10 @@ export class UserReconciler {
 
   /** Inbounds whose users must be compared, or put again with their config. */
   get marked(): ReadonlySet<number> {
-    return this.#marked;
+    return new Set(this.#marked.keys());
   }
   mark(inboundId: number): void {
-    this.#marked.add(inboundId);
+    this.#marked.set(inboundId, {});
   }
   /** For inbounds that get all their desired users in another way. */
   unmark(inboundIds: Iterable<number>): void {
@@ -137,7 +129,7 @@ export class UserReconciler {
 
   /** Compares the users of marked inbounds. */
   async compareMarked(driver: CoreDriver, inbounds: Inbounds): Promise<void> {
-    for (const inboundId of this.#marked) {
+    for (const inboundId of this.marked) {
       const inbound = inbounds.get(inboundId);
       if (inbound === undefined) this.#marked.delete(inboundId);
       else await this.compare(driver, inbound);
@@ -165,49 +157,100 @@ export class UserReconciler {
     });
   }
 
-  /** Compares all users of an inbound with the desired state; for starts, and after failures. */
+  /**
+   * Compares all users of an inbound with the desired state, for starts and after failures. Changes are made a portion after
+   * the other, by the desired state of that moment: 100,000 missing users take a minute, and single changes do not wait for them.
+   */
   async compare(driver: CoreDriver, inbound: InboundIdentity): Promise<void> {
-    const { tag, id: inboundId, protocol } = inbound;
-    return this.queues.run(tag, async () => {
-      try {
-        const running = new Map((await driver.users(tag, protocol)).map((user) => [user.name, user]));
-        // Read all at once: later changes wait in the queue. None of the 100,000 is held longer than it takes to compare it.
-        const missing: CoreUser[] = [];
-        for (const user of this.#desired.valid(inbound)) {
-          if (sameAccount(running.get(user.name), user)) running.delete(user.name);
-          else missing.push(user);
-        }
-        const changing = new Set(missing.map(({ name }) => name));
-        const surplus = [...running.keys()].filter((name) => !changing.has(name));
-        await each(surplus, (name) => driver.removeUser(tag, name));
-        if (surplus.length > 0) this.#removed(surplus.flatMap((name) => userOf(name) ?? []));
-        const rejected: string[] = [];
-        const put = async (user: CoreUser): Promise<void> => {
-          await driver.putUser(tag, user).catch((error: unknown) => rejected.push(rejection(user, error)));
-        };
-        await each(missing, put);
-        await each(this.#heirs(inbound, running), put);
-        const changed = surplus.length + missing.length - rejected.length;
-        if (changed > 0) this.#log.info('reconciled users of an inbound', { tag, changed });
-        // Rejected users are not retried again: their next change is reported by its own call.
-        this.#marked.delete(inboundId);
-        if (rejected.length === 0) return;
-        this.#log.error('the core rejected users of an inbound', {
-          tag,
-          count: rejected.length,
-          first: rejected[0],
-        });
-      } catch (error) {
-        this.#failed(tag, inboundId, error);
-      }
-    });
+    const { tag, id: inboundId } = inbound;
+    const mark = this.#marked.get(inboundId);
+    const comparison: Comparison = { driver, inbound, changed: 0, rejected: [] };
+    try {
+      const { surplus, missing, taken } = await this.queues.run(tag, () => this.#read(driver, inbound));
+      await this.#eachInTurn(tag, surplus, (name) => this.#removeSurplus(comparison, name));
+      await this.#eachInTurn(tag, missing, (name) => this.#putMissing(comparison, name));
+      const heirs = await this.#heirs(inbound, taken);
+      const { changed } = comparison;
+      await this.#eachInTurn(tag, heirs, (name) => this.#putMissing(comparison, name));
+      if (changed > 0) this.#log.info('reconciled users of an inbound', { tag, changed });
+      // A change that failed meanwhile has made another mark. Rejected users are not retried again: their next change is reported by its own call.
+      if (this.#marked.get(inboundId) === mark) this.#marked.delete(inboundId);
+    } catch (error) {
+      this.#failed(tag, inboundId, error);
+    }
+    const { rejected } = comparison;
+    if (rejected.length > 0)
+      this.#log.error('the core rejected users of an inbound', {
+        tag,
+        count: rejected.length,
+        first: rejected[0],
+      });
   }
 
-  /** Users with an account that the core has just taken from another: it forgets the secret with any of its users. */
-  #heirs(inbound: InboundIdentity, taken: ReadonlyMap<string, CoreUser>): CoreUser[] {
+  /** Names of users that the core has in vain, or lacks, and what it runs in place of the desired accounts. */
+  async #read(driver: CoreDriver, inbound: InboundIdentity) {
+    const taken = new Map(
+      (await driver.users(inbound.tag, inbound.protocol)).map((user) => [user.name, user]),
+    );
+    const missing = new Set<string>();
+    // None of the 100,000 is held longer than it takes to compare it.
+    for (const user of this.#desired.valid(inbound)) {
+      if (sameAccount(taken.get(user.name), user)) taken.delete(user.name);
+      else missing.add(user.name);
+    }
+    return { missing: [...missing], surplus: [...taken.keys()].filter((name) => !missing.has(name)), taken };
+  }
+
+  /** Some calls at a time; the queue of the inbound and the event loop turn between. Rejects with the first failure. */
+  async #eachInTurn(
+    tag: string,
+    names: readonly string[],
+    call: (name: string) => Promise<void>,
+  ): Promise<void> {
+    const slice = new TimeSlice();
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      if (at > 0) await slice.next();
+      const portion = names.slice(at, at + AT_ONCE);
+      const outcomes = await this.queues.run(tag, () => Promise.allSettled(portion.map(call)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    }
+  }
+
+  async #removeSurplus(comparison: Comparison, name: string): Promise<void> {
+    const { driver, inbound } = comparison;
+    const ref = userOf(name);
+    if (ref && this.#desired.validOne(ref, inbound)) return;
+    await driver.removeUser(inbound.tag, name);
+    comparison.changed += 1;
+    if (ref) this.#removed([ref]);
+  }
+
+  async #putMissing(comparison: Comparison, name: string): Promise<void> {
+    const { driver, inbound, rejected } = comparison;
+    const ref = userOf(name);
+    const user = ref && this.#desired.validOne(ref, inbound);
+    if (!user) return;
+    try {
+      await driver.putUser(inbound.tag, user);
+      comparison.changed += 1;
+    } catch (error) {
+      // A rejected account must not delay others; without the core there is nothing to do.
+      if (!(error instanceof CoreRefused)) throw error;
+      rejected.push(`${name}: ${error.message}`);
+    }
+  }
+
+  /** Names of users with an account that the core has just taken from another: it forgets the secret with any of its users. */
+  async #heirs(inbound: InboundIdentity, taken: ReadonlyMap<string, CoreUser>): Promise<string[]> {
     if (taken.size === 0) return [];
     const accounts = new Set([...taken.values()].map(accountText));
-    return [...this.#desired.valid(inbound)].filter((user) => accounts.has(accountText(user)));
+    const slice = new TimeSlice();
+    const names: string[] = [];
+    for (const user of this.#desired.valid(inbound)) {
+      if (accounts.has(accountText(user))) names.push(user.name);
+      if (slice.isOver) await slice.next();
+    }
+    return names;
   }
 
   #failed(tag: string, inboundId: number, error: unknown): Applied {
@@ -220,7 +263,7 @@ export class UserReconciler {
           reason: messageOf(error),
         },
       );
-    this.#marked.add(inboundId);
+    this.mark(inboundId);
     return { pending: true, reason: messageOf(error) };
   }
 }
