@@ -18,8 +18,10 @@ test('fifty new clients at once, where ten have room and bytes', async (t) => {
     fifty((i) => add(few, `few-${i}`)),
     fifty((i) => add(little, `little-${i}`)),
   ]);
-  t.deepEqual([count(clients, '200'), count(clients, '409 CLIENT_QUOTA')], [10, 40]);
-  t.deepEqual([count(bytes, '200'), count(bytes, '409 BYTE_QUOTA')], [10, 40]);
+  t.is(count(clients, '200'), 10);
+  t.is(count(bytes, '200'), 10);
+  const refused = [...clients, ...bytes].filter((one) => one !== '200');
+  t.deepEqual([...new Set(refused)].sort(), ['409 BYTE_QUOTA', '409 CLIENT_QUOTA']);
   t.is((await few.emails('pageSize=200')).length, 10);
   t.is((await little.emails('pageSize=200')).length, 10);
   t.is(await little.given(), 10);

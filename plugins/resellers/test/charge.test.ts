@@ -42,7 +42,7 @@ function life(seed: number): { paid: number; enjoyed: number } {
   let limit = 1 + below(100);
   let used = 0;
   let { bytes: paid, granted } = chargeOf(undefined, account(limit), keeps(0));
-  let former = 0;
+  let past = 0;
   for (let step = 0; step < 60; step++) {
     const before = account(limit, used);
     const next = below(4) === 0 ? limit : 1 + below(100);
@@ -54,14 +54,14 @@ function life(seed: number): { paid: number; enjoyed: number } {
     paid += charge.bytes;
     ({ granted } = charge);
     if (isReset) {
-      former += used;
+      past += used;
       used = 0;
     }
     limit = next;
     // It may use all that is left at any moment.
-    if (former + Math.max(limit, used) > paid) return { paid, enjoyed: former + Math.max(limit, used) };
+    if (past + Math.max(limit, used) > paid) return { paid, enjoyed: past + Math.max(limit, used) };
   }
-  return { paid, enjoyed: former + Math.max(limit, used) };
+  return { paid, enjoyed: past + Math.max(limit, used) };
 }
 
 test('no order of lower, higher and reset gives more than was paid', (t) => {

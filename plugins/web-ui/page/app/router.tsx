@@ -9,12 +9,12 @@ import {
 } from '@tanstack/react-router';
 import { pageUrl, session } from '../api/panel.js';
 import { queries, rightsQuery } from '../api/queries.js';
-import { mayWith } from '../api/rights.js';
+import { mayWith } from '../api/may.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
 import { spoken } from '../language/context.js';
-import { ownViewOf } from '../own/queries.js';
+import { ownViewOf } from '../own/view.js';
 import { auditViewOf } from '../system/audit-view.js';
 import { logViewOf } from '../system/log-view.js';
 import { forgetOthers } from './forget.js';

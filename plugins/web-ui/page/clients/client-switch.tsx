@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { weir } from '../api/panel.js';
 import { queries, rightsQuery } from '../api/queries.js';
-import { mayWith } from '../api/rights.js';
+import { mayWith } from '../api/may.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import type { ClientPage } from '../live/patches.js';

@@ -15,7 +15,8 @@ import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { OwnClientForm } from './client-form.js';
 import { OwnFigures } from './figures.js';
-import { OWN_STATUSES, type OwnStatus, type OwnView, ownClientsQuery, PAGE_SIZE } from './queries.js';
+import { ownClientsQuery, PAGE_SIZE } from './queries.js';
+import { OWN_STATUSES, type OwnStatus, type OwnView } from './view.js';
 import '../clients/clients.css';
 
 const route = getRouteApi('/admin/own-clients');

@@ -1,6 +1,7 @@
 // Links between pages that belong together. A page whose plugin does not run is not offered.
 import { Link, type LinkProps, useRouterState } from '@tanstack/react-router';
-import { type Needed, useMay } from '../api/rights.js';
+import type { Needed } from '../api/may.js';
+import { useMay } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { useReader } from '../language/context.js';
 import type { MessageKey } from '../language/message-key.js';
