@@ -11,6 +11,7 @@
 //   --seed 7              of the faults
 //   --writers own         each panel writes to a database server of its own, in place of all to one
 //   --calm                without faults
+//   --figures             only measures: fetches with one to three panels, lag, takeovers
 import { parseArgs } from 'node:util';
 import { core } from './core.mjs';
 import { mariadb } from './mariadb.mjs';
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     loopback: { type: 'boolean', default: false },
     writers: { type: 'string', default: 'one' },
     calm: { type: 'boolean', default: false },
+    figures: { type: 'boolean', default: false },
   },
 });
 const ofNodes = positionals[0] === 'nodes';
@@ -59,6 +61,11 @@ async function cluster() {
   const { whyNoGalera } = await import('../dist/test/cluster/galera.js');
   const missing = (await whyNoNamespaces()) || whyNoGalera();
   if (missing) give(`the proof of several panels is left out: ${missing}`);
+  if (values.figures) {
+    const { clusterFigures } = await import('../dist/test/cluster/figures.js');
+    await clusterFigures(found.binary, say);
+    return [];
+  }
   const { clusterProof } = await import('../dist/test/cluster/cluster-proof.js');
   const { writers, calm } = values;
   return clusterProof({ binary: found.binary, seconds: 60 * minutes, writers, seed, calm, say, note });

@@ -399,6 +399,8 @@ declare module '@weir-panel/weir/kernel' {
     leading(): Promise<void>;
     /** The first step of each transaction: waits until no other panel writes. Resolves with what others have written after the number `since`, and where that is 0 only with the last number; rejects where the writer has planned without it, from `plannedAt` on. */
     begin(tx: Tx, since: number, owner: string, plannedAt: number): Promise<readonly Committed[]>;
+    /** Runs a turn that only reads, again where a write of another panel has broken it. */
+    read<T>(turn: () => Promise<T>): Promise<T>;
     /** The last step of each transaction: stores what the memory of others must learn; resolves with its number. */
     record(tx: Tx, written: Omit<Committed, 'commit'>): Promise<number>;
   }

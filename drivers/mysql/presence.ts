@@ -22,7 +22,7 @@ const ALONE = '';
 /** Names of panels have no asterisk. All that enter change this row, so of two that do at once only one succeeds. */
 const DOOR = '*door';
 const MIGRATIONS = '*migrations';
-/** The transaction was rolled back for another server's, or the row is there already. */
+/** The transaction was rolled back for another server's, or the row already exists. */
 const ANOTHER_WAS_FIRST = new Set([1213, 1205, 1062, 1020]);
 const NO_SUCH_TABLE = 1146;
 

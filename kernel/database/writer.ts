@@ -144,10 +144,9 @@ export class Writer {
 
   /** Runs `work` with the number of the last write; other panels do not write meanwhile. */
   #whileNobodyWrites<T>(owner: string, work: (commit: number) => Promise<T>): Promise<T> {
-    const { cluster } = this;
-    if (!cluster) return this.betweenWrites(owner, work);
+    if (!this.cluster) return this.betweenWrites(owner, work);
     const turn = () => this.#transact(owner, PLANNED_NOW, (_, last) => work(last));
-    const read = cluster.read(() => this.betweenWrites(owner, turn));
+    const read = this.cluster.read(() => this.betweenWrites(owner, turn));
     // Not awaited: a delivery may wait for this state.
     void this.#deliver(owner, read).catch(() => undefined);
     return read.then(({ result }) => result);
@@ -291,8 +290,7 @@ export class Writer {
       await execute(connection, 'ROLLBACK').catch((cause: unknown) => {
         const failure = storageFailure(error);
         if (!failure) this.#log.error('rollback failed', { owner, cause });
-        // SQLite has rolled back by itself when the disk failed. A connection that is lost during the commit does not say
-        // whether the database has it.
+        // SQLite has rolled back by itself when the disk failed; a lost connection does not say what is committed.
         if (!committing || (isPanelError(failure) && failure.code === kernelErrors.STORAGE.code)) return;
         thrown = kernelErrors.DATABASE_AWAY(UNANSWERED, { cause: error });
         // The next turn reads back what this panel has told the others.
