@@ -3517,9 +3517,9 @@ export type SettingsAllReply = {
   auditUndoHours: number;
   /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
   auditMostChanges: number;
-  /** a login needs a code of an authenticator as well */
+  /** a login of the admin who asks needs a code of an authenticator as well */
   twoFactorEnable: boolean;
-  /** secret that the authenticator shares, in base32; never shown */
+  /** secret that the authenticator of the admin who asks shares, in base32; never shown */
   twoFactorToken: '';
   /** whether twoFactorToken is set */
   hasTwoFactorToken: boolean;
@@ -4143,9 +4143,9 @@ export type SettingsUpdateInput = {
     auditUndoHours?: number;
     /** the most changes that are recorded, at some 300 bytes each; the oldest ones are removed */
     auditMostChanges?: number;
-    /** a login needs a code of an authenticator as well */
+    /** a login of the admin who asks needs a code of an authenticator as well */
     twoFactorEnable?: boolean;
-    /** secret that the authenticator shares, in base32 */
+    /** secret that the authenticator of the admin who asks shares, in base32 */
     twoFactorToken?: string;
     /** true clears twoFactorToken */
     clearTwoFactorToken?: boolean;
@@ -4797,6 +4797,41 @@ export type AccessLoginMethodsReply = {
   label: string;
 }[];
 
+export type AccountSecondFactorGetReply = {
+  enabled: boolean;
+  /** Unix ms since when this secret is in force; 0 without one */
+  since: number;
+  /** whether other admins have the same secret, from when it was one for all; set another one */
+  shared: boolean;
+  /** how many recovery codes are left */
+  recoveryCodes: number;
+};
+
+export type AccountSecondFactorSetInput = {
+  body: {
+    /** base32 of at least 16 bytes: 26 or more letters, and digits from 2 to 7, in groups or not */
+    twoFactorToken: string;
+    /** of the admin; before two-factor login is turned on or its secret changes */
+    password?: string | null;
+    /** code of the secret that is in force afterwards */
+    twoFactorCode?: string | null;
+    /** code of the secret that is replaced */
+    currentTwoFactorCode?: string | null;
+  };
+};
+
+export type AccountSecondFactorSetReply = {
+  /** shown here and never again */
+  recoveryCodes: string[];
+};
+
+export type AccountSecondFactorDeleteInput = {
+  body: {
+    /** of the authenticator, or a recovery code */
+    twoFactorCode: string;
+  };
+};
+
 export type AdminsListReply = {
   id: number;
   username: string;
@@ -4806,6 +4841,8 @@ export type AdminsListReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 }[];
 
 export type AdminsAddInput = {
@@ -4827,6 +4864,8 @@ export type AdminsAddReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 };
 
 export type AdminsUpdateInput = {
@@ -4848,9 +4887,15 @@ export type AdminsUpdateReply = {
   enabled: boolean;
   /** Unix ms */
   createdAt: number;
+  /** whether a login of this admin needs a code as well */
+  secondFactor: boolean;
 };
 
 export type AdminsDeleteInput = {
+  id: number;
+};
+
+export type AdminsResetSecondFactorInput = {
   id: number;
 };
 
@@ -6844,6 +6889,7 @@ export type NotificationsEventsReply = {
 
 export type OpenidLinkInput = {
   body: {
+    /** of the admin */
     password: string;
     /** of the authenticator, or a recovery code */
     twoFactorCode?: string;
@@ -6927,6 +6973,122 @@ export type PanelLogsTailReply = {
   goesOn: boolean;
   /** lines after `after`, of any level, that were not looked at */
   leftOut: number;
+};
+
+export type PasskeysListReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
+}[];
+
+export type PasskeysLoginInput = {
+  body: {
+    answer: {
+      /** base64url */
+      id: string;
+      /** base64url */
+      rawId: string;
+      type: 'public-key';
+      clientExtensionResults?: Record<string, unknown>;
+      authenticatorAttachment?: string | null;
+      response: {
+        /** base64url */
+        clientDataJSON: string;
+        /** base64url */
+        authenticatorData: string;
+        /** base64url */
+        signature: string;
+        /** base64url */
+        userHandle?: string | null;
+      };
+    };
+  };
+};
+
+export type PasskeysLoginReply = {
+  username: string;
+};
+
+export type PasskeysLoginOptionsReply = Record<string, unknown>;
+
+export type PasskeysDeleteAllInput = {
+  adminId: number;
+};
+
+export type PasskeysDeleteAllReply = {
+  removed: number;
+};
+
+export type PasskeysRegisterInput = {
+  body: {
+    /** text of one line */
+    name: string;
+    answer: {
+      /** base64url */
+      id: string;
+      /** base64url */
+      rawId: string;
+      type: 'public-key';
+      clientExtensionResults?: Record<string, unknown>;
+      authenticatorAttachment?: string | null;
+      response: {
+        /** base64url */
+        clientDataJSON: string;
+        /** base64url */
+        attestationObject: string;
+        transports?: string[];
+      };
+    };
+  };
+};
+
+export type PasskeysRegisterReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
+};
+
+export type PasskeysRegisterOptionsInput = {
+  body: {
+    password: string;
+    /** of the authenticator, or a recovery code */
+    twoFactorCode?: string;
+  };
+};
+
+export type PasskeysRegisterOptionsReply = Record<string, unknown>;
+
+export type PasskeysDeleteInput = {
+  id: number;
+};
+
+export type PasskeysRenameInput = {
+  id: number;
+  body: {
+    /** text of one line */
+    name: string;
+  };
+};
+
+export type PasskeysRenameReply = {
+  id: number;
+  name: string;
+  /** address of the page that registered it: it works only there */
+  origin: string;
+  /** Unix ms */
+  createdAt: number;
+  /** Unix ms of the last login with it; 0: never */
+  lastUsedAt: number;
 };
 
 export type PreferencesGetReply = Record<string, unknown>;
@@ -7702,7 +7864,7 @@ export class Weir extends Transport {
     /** The token for the X-CSRF-Token header of unsafe calls made with a session cookie. — GET /csrf-token */
     csrfToken: (options?: CallOptions): Promise<string> =>
       this.call({ method: 'GET', path: '/csrf-token', gives: 'obj' }, {}, options),
-    /** Whether a login needs a second factor. — POST /getTwoFactorEnable */
+    /** Whether a login may need a code of a second factor: true if any admin has one. It does not tell whose. — POST /getTwoFactorEnable */
     twoFactorEnabled: (options?: CallOptions): Promise<boolean> =>
       this.call({ method: 'POST', path: '/getTwoFactorEnable', gives: 'obj' }, {}, options),
     /** Logs in and sets the session cookie. — POST /login */
@@ -7712,12 +7874,12 @@ export class Weir extends Transport {
     logout: (input?: AccessLogoutInput, options?: CallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/logout', gives: 'msg' }, input, options),
     recoveryCodes: {
-      /** How many recovery codes are left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
+      /** How many recovery codes the admin who asks has left; never the codes themselves. — GET /panel/api/access/recoveryCodes */
       count: (options?: CallOptions): Promise<{
         left: number;
       }> =>
         this.call({ method: 'GET', path: '/panel/api/access/recoveryCodes', gives: 'obj' }, {}, options),
-      /** Makes new recovery codes in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
+      /** Makes new recovery codes of the admin who asks, in place of all earlier ones; they are in this reply and nowhere else. — POST /panel/api/access/recoveryCodes/renew */
       renew: (input: AccessRecoveryCodesRenewInput, options?: KeyedCallOptions): Promise<AccessRecoveryCodesRenewReply> =>
         this.call({ method: 'POST', path: '/panel/api/access/recoveryCodes/renew', gives: 'obj', keyed: true }, input, options),
     },
@@ -8339,7 +8501,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly settings = {
-    /** All settings in force; secrets are blank and have a flag. — POST /panel/api/setting/all */
+    /** All settings in force; secrets are blank and have a flag. Of a setting that each admin has of his own, it is the value of the caller. — POST /panel/api/setting/all */
     all: (options?: KeyedCallOptions): Promise<SettingsAllReply> =>
       this.call({ method: 'POST', path: '/panel/api/setting/all', gives: 'obj', keyed: true }, {}, options),
     apiTokens: {
@@ -8424,6 +8586,20 @@ export class Weir extends Transport {
       this.call({ method: 'POST', path: '/panel/api/sub-balancers/{id}/del', gives: 'obj', keyed: true }, input, options),
   } as const;
 
+  readonly account = {
+    secondFactor: {
+      /** The second factor of the admin who asks; never its secret. — GET /panel/api/x/account/secondFactor */
+      get: (options?: CallOptions): Promise<AccountSecondFactorGetReply> =>
+        this.call({ method: 'GET', path: '/panel/api/x/account/secondFactor', gives: 'obj' }, {}, options),
+      /** Turns the second factor of the admin who asks on, or changes its secret, which also needs the password and a code of the secret in force. Closes the other sessions of that admin. — POST /panel/api/x/account/secondFactor */
+      set: (input: AccountSecondFactorSetInput, options?: KeyedCallOptions): Promise<AccountSecondFactorSetReply> =>
+        this.call({ method: 'POST', path: '/panel/api/x/account/secondFactor', gives: 'obj', keyed: true }, input, options),
+      /** Turns the second factor of the admin who asks off, and deletes its secret and recovery codes. — POST /panel/api/x/account/secondFactor/del */
+      delete: (input: AccountSecondFactorDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+        this.call({ method: 'POST', path: '/panel/api/x/account/secondFactor/del', gives: 'msg', keyed: true }, input, options),
+    },
+  } as const;
+
   readonly admins = {
     /** All admins, by id. — GET /panel/api/x/admins */
     list: (options?: CallOptions): Promise<AdminsListReply> =>
@@ -8437,6 +8613,9 @@ export class Weir extends Transport {
     /** Deletes an admin with its API tokens, and closes its sessions. The last full admin stays. — POST /panel/api/x/admins/{id}/del */
     delete: (input: AdminsDeleteInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/admins/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Deletes the second factor and the recovery codes of another admin, who has lost the phone, and closes the sessions of that admin. The own one is turned off with a code. — POST /panel/api/x/admins/{id}/secondFactor/del */
+    resetSecondFactor: (input: AdminsResetSecondFactorInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/admins/{id}/secondFactor/del', gives: 'msg', keyed: true }, input, options),
   } as const;
 
   readonly alarms = {
@@ -8758,6 +8937,33 @@ export class Weir extends Transport {
     /** The last lines of the panel's log, oldest first, of this level and of more severe ones, with the place where they end. With `after`, only those after that place. The live stream goes on from there (`watch`, log `panel_log`). — GET /panel/api/x/panel-logs/tail */
     tail: (input?: PanelLogsTailInput, options?: CallOptions): Promise<PanelLogsTailReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/panel-logs/tail', gives: 'obj' }, input, options),
+  } as const;
+
+  readonly passkeys = {
+    /** The passkeys of the admin who asks, in the order in which they were registered. — GET /panel/api/x/passkeys */
+    list: (options?: CallOptions): Promise<PasskeysListReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/passkeys', gives: 'obj' }, {}, options),
+    /** Logs in with the answer of the browser, and sets the session cookie. No code of a second factor is asked for. — POST /panel/api/x/passkeys/login */
+    login: (input: PasskeysLoginInput, options?: CallOptions): Promise<PasskeysLoginReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/login', gives: 'obj' }, input, options),
+    /** Begins a login with a passkey. Returns the options for `navigator.credentials.get`, in JSON; they count for five minutes, in this browser. — POST /panel/api/x/passkeys/login/options */
+    loginOptions: (options?: CallOptions): Promise<PasskeysLoginOptionsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/login/options', gives: 'obj' }, {}, options),
+    /** Removes all passkeys of an admin, for a full admin, and closes the sessions of that admin. — POST /panel/api/x/passkeys/of/{adminId}/del */
+    deleteAll: (input: PasskeysDeleteAllInput, options?: KeyedCallOptions): Promise<PasskeysDeleteAllReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/of/{adminId}/del', gives: 'obj', keyed: true }, input, options),
+    /** Registers the passkey that the browser has made. — POST /panel/api/x/passkeys/register */
+    register: (input: PasskeysRegisterInput, options?: KeyedCallOptions): Promise<PasskeysRegisterReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register', gives: 'obj', keyed: true }, input, options),
+    /** Begins to register a passkey of the admin who asks. Returns the options for `navigator.credentials.create`, in JSON; they count for five minutes, in this browser. — POST /panel/api/x/passkeys/register/options */
+    registerOptions: (input: PasskeysRegisterOptionsInput, options?: CallOptions): Promise<PasskeysRegisterOptionsReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/register/options', gives: 'obj' }, input, options),
+    /** Removes a passkey of the admin who asks, and closes the other sessions of that admin. — POST /panel/api/x/passkeys/{id}/del */
+    delete: (input: PasskeysDeleteInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Gives a passkey of the admin who asks another name. — POST /panel/api/x/passkeys/{id}/rename */
+    rename: (input: PasskeysRenameInput, options?: KeyedCallOptions): Promise<PasskeysRenameReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/passkeys/{id}/rename', gives: 'obj', keyed: true }, input, options),
   } as const;
 
   readonly preferences = {

@@ -2,7 +2,7 @@
 // All that a plugin may import, without the sources. To compile against it, put it beside your sources; the types of
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 214 names
-//   @weir-panel/weir/plugins/access: 29 names
+//   @weir-panel/weir/plugins/access: 31 names
 //   @weir-panel/weir/plugins/addresses: 13 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/api-docs: 2 names
@@ -11,14 +11,14 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 60 names
+//   @weir-panel/weir/plugins/clients: 68 names
 //   @weir-panel/weir/plugins/cluster: 17 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
 //   @weir-panel/weir/plugins/core-template: 9 names
 //   @weir-panel/weir/plugins/devices: 10 names
-//   @weir-panel/weir/plugins/engine: 94 names
+//   @weir-panel/weir/plugins/engine: 95 names
 //   @weir-panel/weir/plugins/event-callbacks: 7 names
 //   @weir-panel/weir/plugins/external-links: 5 names
 //   @weir-panel/weir/plugins/fallbacks: 6 names
@@ -39,14 +39,15 @@
 //   @weir-panel/weir/plugins/outbounds: 2 names
 //   @weir-panel/weir/plugins/outgoing: 16 names
 //   @weir-panel/weir/plugins/panel-logs: 4 names
+//   @weir-panel/weir/plugins/passkeys: 1 names
 //   @weir-panel/weir/plugins/processes: 35 names
-//   @weir-panel/weir/plugins/realtime: 6 names
+//   @weir-panel/weir/plugins/realtime: 13 names
 //   @weir-panel/weir/plugins/record-versions: 7 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/roles: 3 names
 //   @weir-panel/weir/plugins/secrets: 5 names
 //   @weir-panel/weir/plugins/server-status: 2 names
-//   @weir-panel/weir/plugins/settings: 35 names
+//   @weir-panel/weir/plugins/settings: 40 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 5 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
@@ -1721,8 +1722,7 @@ declare module '@weir-panel/weir/kernel' {
 }
 
 declare module '@weir-panel/weir/plugins/access' {
-  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo, Route, Token, Tx, Typed } from '@weir-panel/weir/kernel';
-  import type Joi from 'joi';
+  import type { Choose, During, Event, ExtensionPoint, Guard, Principal, RequestInfo, Route, Token, Tx } from '@weir-panel/weir/kernel';
 
   // Hooks of logins, admins and API tokens, for other plugins.
   /** Runs before a login is checked; a tap can refuse it, e.g. to keep an address out. By another proof than a password the name is known, and this called, only after the check. */
@@ -1848,11 +1848,6 @@ declare module '@weir-panel/weir/plugins/access' {
     readonly password: string;
     readonly twoFactorCode?: string | undefined;
   }
-  /** Fields of a body with it. */
-  export const ownProof: {
-    readonly password: Joi.StringSchema<string> & Typed<string>;
-    readonly twoFactorCode: Joi.StringSchema<string> & Typed<string> & MayMiss;
-  };
   /**
    * Opens sessions for proofs that cannot be guessed. A code of the second factor is not asked for: whoever calls this
    * vouches that the proof is worth both.
@@ -1913,8 +1908,22 @@ declare module '@weir-panel/weir/plugins/access' {
     mayRead(who: Principal, plugin: string): boolean;
     /** The roles that a caller has; each must allow a call. Empty for a full admin, and for callers of other kinds. Throws a 401 for one that is gone. */
     rolesOf(who: Principal): readonly number[];
+    /** The id of the admin who calls, or whose API token does; 0 where that is nobody. Ids are never given again. */
+    adminOf(who: Principal): number;
   }
   export const CallerRights: Token<CallerRightsApi>;
+  /** An admin, for plugins that keep something about single ones. */
+  export interface AdminWithId {
+    readonly id: number;
+    readonly username: string;
+    /** 0: a full admin */
+    readonly role: number;
+    readonly enabled: boolean;
+  }
+  export interface AdminListApi {
+    byId(id: number): AdminWithId | undefined;
+  }
+  export const AdminList: Token<AdminListApi>;
   /** Who has a role, for the plugin that knows the roles. */
   export interface RoleHoldersApi {
     /** Numbers of admins and API tokens that have it. */
@@ -1928,13 +1937,6 @@ declare module '@weir-panel/weir/plugins/access' {
     changed(): void;
   }
   export const RoleHolders: Token<RoleHoldersApi>;
-
-  // joi with static types: a brand on the constructor survives joi's chains, which return `this`.
-  // Everything is required by default.
-  const mayMiss: unique symbol;
-  interface MayMiss {
-    readonly [mayMiss]?: true;
-  }
 
   export {};
 }
@@ -2873,6 +2875,52 @@ declare module '@weir-panel/weir/plugins/clients' {
   // Queries, bodies and results of edits, beside whole clients.
   export const sentEmails: () => Joi.ArraySchema<any[]> & Typed<string[]>;
 
+  // For plugins that let somebody see and change some clients only, and count what is given to them. Part of contract.ts.
+  /** Work in the transaction of one edit; an error undoes the edit. */
+  export interface Settlement {
+    /** before anything is written */
+    before(tx: Tx): Promise<void>;
+    /** when the client is written, or deleted */
+    after(tx: Tx, id: number): Promise<void>;
+  }
+  /** What an edit does with one client. */
+  export interface SettledChange {
+    readonly patch?: ClientPatch;
+    /** its usage starts again at zero; one that somebody disabled stays disabled */
+    readonly resets?: boolean;
+    readonly attach?: readonly number[];
+    readonly detach?: readonly number[];
+  }
+  /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
+  export interface SettledEditsApi {
+    add(sent: AddClient, who: Principal, settlement: Settlement): Promise<{
+      readonly id: number;
+      readonly applied: Applied;
+    }>;
+    change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
+    delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
+    /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
+    limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
+  }
+  export const SettledEdits: Token<SettledEditsApi>;
+  /** A page of some clients. */
+  export interface SomeClients {
+    /** how many of them the filter shows */
+    readonly filtered: number;
+    readonly page: number;
+    readonly pageSize: number;
+    /** live: read them at once */
+    readonly rows: readonly ClientRow[];
+    /** over all of them, whatever the filter shows; a client may be counted in several */
+    readonly counts: Readonly<Record<'total' | 'active' | 'deactive' | 'depleted' | 'expiring' | 'online', number>>;
+  }
+  export interface ClientPagesApi {
+    /** A page of the clients with these ids, as if there were no others: costs them, not all clients. */
+    pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients>;
+    online(row: ClientRow): boolean;
+  }
+  export const ClientPages: Token<ClientPagesApi>;
+
   // The query and the reply of the paged list.
   /** The filter of the list, for work on all clients that it shows. */
   export const ClientFilter: Joi.ObjectSchema<any> & Typed<{
@@ -2892,6 +2940,28 @@ declare module '@weir-panel/weir/plugins/clients' {
     usageTo: number;
   }>;
   export type ClientFilter = Static<typeof ClientFilter>;
+  /** Unknown sort keys, orders and buckets are ignored. */
+  export const PageQuery: Joi.ObjectSchema<any> & Typed<{
+    autoRenew: string;
+    expiryFrom: number;
+    expiryTo: number;
+    filter: string;
+    group: string;
+    hasComment: string;
+    hasTgId: string;
+    inbound: string;
+    inboundIds: string;
+    order: string;
+    page: number;
+    pageSize: number;
+    protocol: string;
+    search: string;
+    sort: string;
+    status: string;
+    usageFrom: number;
+    usageTo: number;
+  }>;
+  export type PageQuery = Static<typeof PageQuery>;
 
   export const clientErrors: Readonly<Record<"AT_LIMIT" | "AUTH_TAKEN" | "CHANGED_MEANWHILE" | "CREDENTIAL_TAKEN" | "EMAIL_TAKEN" | "GROUP_NOT_FOUND" | "GROUP_TAKEN" | "NOTHING_TO_ADJUST" | "NOT_ADJUSTABLE" | "NOT_ATTACHABLE" | "NOT_FOUND" | "NO_LONGER_MEANT" | "PASSWORD_TAKEN" | "REVERSE_TAKEN" | "STILL_ATTACHED" | "SUB_ID_TAKEN" | "UUID_TAKEN", ErrorFactory>>;
 
@@ -3519,6 +3589,9 @@ declare module '@weir-panel/weir/plugins/clients' {
   }>;
   type TrafficRecord = Static<typeof TrafficRecord>;
 
+  // The limits and usage of clients as the database has them.
+  type StoredLimits = Pick<ClientRow, 'id' | 'enable' | 'depletedCause' | 'totalGB' | 'expiryTime' | 'up' | 'down' | 'elsewhereUp' | 'elsewhereDown'>;
+
   export {};
 }
 
@@ -3571,6 +3644,10 @@ declare module '@weir-panel/weir/plugins/cluster' {
     readonly leads: boolean;
     /** how many panels live, this one included */
     readonly count: number;
+    /** value of WEIR_CLUSTER: stays over restarts, and no other panel has it; blank without it */
+    readonly name: string;
+    /** Whether this panel runs a core from its start to its end, whoever leads. */
+    readonly hasOwnCore: boolean;
     /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
     readonly number: number;
   }
@@ -3583,6 +3660,7 @@ declare module '@weir-panel/weir/plugins/cluster' {
     /** Called in the others; undefined while nobody leads. */
     take(value: T | undefined): void;
   }
+  /** Figures of the leader for the other panels to show. Those of third-party plugins that start late come with the next exchange. */
   export const SharedFigures: ExtensionPoint<SharedFigure<unknown>>;
   /** What `after` hooks were called with in another panel, by the id of the hook. */
   export interface OthersWrote {
@@ -4317,9 +4395,16 @@ declare module '@weir-panel/weir/plugins/engine' {
     /** the core's own name of the user; '' for none */
     readonly name: string;
   }
+  /** A place in the log, in bytes of all that was ever written to it, also over cuts. With another `epoch` it is of other numbers. */
+  export interface CoreLogPlace {
+    readonly epoch: string;
+    readonly at: number;
+  }
   export interface CoreLogApi {
-    /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. */
-    readBackwards(listener: (entry: CoreLogEntry) => boolean): Promise<void>;
+    /** Calls the listener with one line after another, the newest first, until it returns false or 8 MiB were read. `at` is the place where the line ends. */
+    readBackwards(listener: (entry: CoreLogEntry, at: number) => boolean): Promise<void>;
+    /** Where the log ends now; the same until something is written. Undefined while no core runs. */
+    end(): Promise<CoreLogPlace | undefined>;
   }
   export const CoreLog: Token<CoreLogApi>;
   /** The outbounds of the core's config, as it is composed now. */
@@ -6895,8 +6980,30 @@ declare module '@weir-panel/weir/plugins/panel-logs' {
     };
     /** Returns the last lines of at least this level, newest first, from memory: at most 10,240 lines and 4 MiB. */
     last(count: number, least: LogLevel): readonly LoggedLine[];
+    /** Where the log ends: `at` is the number of the newest line, from 1 on. With another `epoch` lines have other numbers. */
+    end(): {
+      readonly epoch: string;
+      readonly at: number;
+    };
+    /** Returns the newest lines after this number that are in memory, oldest first, at most `most`. */
+    since(number: number, most: number): readonly LoggedLine[];
   }
   export const PanelLog: Token<PanelLogApi>;
+
+  export {};
+}
+
+declare module '@weir-panel/weir/plugins/passkeys' {
+  import type { Event } from '@weir-panel/weir/kernel';
+
+  // What other plugins learn of passkeys.
+  /** Reports a login that was refused because the counter of the passkey went back: somebody may have a copy of it. */
+  export const passkeyCopied: Event<{
+    readonly username: string;
+    /** of the passkey */
+    readonly name: string;
+    readonly ip: string;
+  }>;
 
   export {};
 }
@@ -7188,6 +7295,20 @@ declare module '@weir-panel/weir/plugins/processes' {
 declare module '@weir-panel/weir/plugins/realtime' {
   import type { ExtensionPoint } from '@weir-panel/weir/kernel';
 
+  // Places in logs that readers watch, as messages and queries write them: `3f9a0c.1234`.
+  /** After a line, or at the end of a log. Places of another `epoch` cannot be compared. */
+  export interface LogPlace {
+    /** 1 to 64 letters, digits and dashes */
+    readonly epoch: string;
+    /** grows with each line */
+    readonly at: number;
+  }
+  /** The text of a place, as a schema takes it. */
+  export const PLACE_FORM: RegExp;
+  export const textOfPlace: ({ epoch, at }: LogPlace) => string;
+  /** Undefined for a text that is no place. */
+  export function placeIn(text: string): LogPlace | undefined;
+
   // Live messages: how other plugins add theirs to the stream.
   export interface LiveOutput {
     /** Sends a message of the type to all readers. A function is called for the payload only if there are readers. */
@@ -7208,6 +7329,26 @@ declare module '@weir-panel/weir/plugins/realtime' {
   }
   /** Further message types of the live stream. */
   export const LiveTypes: ExtensionPoint<LiveType>;
+  /** Lines that were written after a place. */
+  export interface LogPart {
+    /** The newest ones, oldest first: values that JSON can write. One of more than 16,384 characters of JSON is left out. */
+    readonly lines: readonly unknown[];
+    /** lines before them, after the place, that are not among them; where nobody can count them, at least so many */
+    readonly leftOut: number;
+    /** the place after them */
+    readonly end: LogPlace;
+  }
+  /** A log that readers watch. Nothing of it is called while nobody watches it, and it keeps nothing for them. */
+  export interface LiveLog {
+    /** the `type` of its messages, and the name by which readers watch it */
+    readonly type: string;
+    /** Where it ends now; the same until a line is written. Undefined while there is no log. Called four times a second. */
+    end(): LogPlace | undefined | Promise<LogPlace | undefined>;
+    /** At most `most` lines after this place; undefined where it is none of this log any more. */
+    since(place: LogPlace, most: number): LogPart | undefined | Promise<LogPart | undefined>;
+  }
+  /** Logs whose lines are sent to those who watch them. A reader needs the right to read what the plugin serves. */
+  export const LiveLogs: ExtensionPoint<LiveLog>;
   /** Bytes that outbounds moved. */
   export interface OutboundBytes {
     readonly tag: string;
@@ -7313,6 +7454,8 @@ declare module '@weir-panel/weir/plugins/roles' {
   export interface RoleFacts {
     readonly id: number;
     readonly name: string;
+    /** blank, or `reseller` */
+    readonly kind: string;
     /** as `inbounds:read` */
     readonly permissions: readonly string[];
   }
@@ -7454,8 +7597,10 @@ declare module '@weir-panel/weir/plugins/server-status' {
 }
 
 declare module '@weir-panel/weir/plugins/settings' {
-  import type { After, Draft, During, ExtensionPoint, Filter, Guard, Principal, Schema, Setting, SettingGroup, SettingValues, Token, Tx, Typed } from '@weir-panel/weir/kernel';
+  import type { After, Draft, During, ErrorFactory, ExtensionPoint, Filter, Guard, Principal, Schema, Setting, SettingGroup, SettingValues, Token, Tx, Typed } from '@weir-panel/weir/kernel';
   import type Joi from 'joi';
+
+  export const settingErrors: Readonly<Record<"ADDRESS" | "OWN_HOST" | "PINNED" | "PORT_TAKEN", ErrorFactory>>;
 
   // Settings of the panel as a whole.
   /** Returns the IANA time zone that `timeLocation` names; undefined is the zone of the machine. */
@@ -7547,6 +7692,27 @@ declare module '@weir-panel/weir/plugins/settings' {
   }
   /** Settings that stay with this panel. */
   export const NotTransferred: ExtensionPoint<NotTransferredSetting>;
+  type Values = Readonly<Record<string, unknown>>;
+  /** Settings of which each caller has values of its own, which the contributing plugin stores. It also declares them, as settings. */
+  export interface OwnSettingsSource {
+    /** their names */
+    readonly settings: readonly string[];
+    /** The values of this caller; within a write, those that the database has by then. */
+    read(who: Principal, tx?: Tx): Promise<Values>;
+    /**
+     * Checks changes of this caller before anything is written, and returns what writes them, which runs in the transaction
+     * of all changes; what that resolves with is added to the reply. Without a result there is nothing to change. `changes`
+     * are valid values that differ, `values` all of these settings after the change, `sent` the request body.
+     */
+    prepare(save: {
+      readonly changes: Values;
+      readonly values: Values;
+      readonly sent: Values;
+      readonly who: SettingsCaller;
+    }): Promise<((tx: Tx) => Promise<Values>) | undefined>;
+  }
+  /** Settings that are those of the caller. An export leaves them out. */
+  export const OwnSettings: ExtensionPoint<OwnSettingsSource>;
   /** Further hosts of the panel's machine. They are allowed in addition to those of the setting `allowedHosts`, once it limits the hosts. */
   export interface PanelHost {
     /** names and addresses */
@@ -7577,6 +7743,21 @@ declare module '@weir-panel/weir/plugins/settings' {
     update(values: Readonly<Record<string, unknown>>, who: SettingsCaller): Promise<readonly string[]>;
   }
   export const SettingsEdits: Token<SettingsEditsApi>;
+  /** What settings would do if they were saved: for previews. Nothing is stored. */
+  export interface SettingsTrialApi {
+    /** A setting by its name or its alias, with the value in force; undefined for an unknown one. */
+    known(name: string): {
+      readonly name: string;
+      readonly plugin: string;
+      readonly secret: boolean;
+      readonly value: unknown;
+    } | undefined;
+    /** Those of these values that differ from the values in force, in the form of `setting/update`. Each is checked by its schema; throws KERNEL_INVALID or PINNED with issues that name the settings. No guard runs. */
+    differing(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+    /** Returns what `work` returns while all plugins read these values, which `differing` returned. `work` is synchronous, and keeps nothing of what it has read: a promise is refused. */
+    readingAs<T>(values: Readonly<Record<string, unknown>>, work: () => T): T;
+  }
+  export const SettingsTrial: Token<SettingsTrialApi>;
   /** A setting as its plugin declares it, in the form of `setting/update`. */
   export interface DeclaredSetting {
     readonly name: string;

@@ -16,13 +16,7 @@ import {
 } from '../../kernel/index.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
 import { Panels } from '../cluster/contract.js';
-import {
-  NotTransferred,
-  OwnSettings,
-  panelSettings,
-  Settings,
-  UpdateKeys,
-} from '../settings/contract.js';
+import { NotTransferred, OwnSettings, panelSettings, Settings, UpdateKeys } from '../settings/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { accountRoutes } from './account-routes.js';

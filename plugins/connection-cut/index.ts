@@ -1,4 +1,14 @@
-import { definePlugin, everywhere, job, Listeners, maybe, provide, singleton, stage, tap } from '../../kernel/index.js';
+import {
+  definePlugin,
+  everywhere,
+  job,
+  Listeners,
+  maybe,
+  provide,
+  singleton,
+  stage,
+  tap,
+} from '../../kernel/index.js';
 import { beforeCoreStop, CoreAccess, coreStateChanged, Engine, usersRemoved } from '../engine/contract.js';
 import { afterInboundSave, describeInbounds, LocalInbounds } from '../inbounds/contract.js';
 import { trafficCounted } from '../traffic/contract.js';

@@ -38,7 +38,6 @@ interface Counted {
 const MOST_REPEATS = 5;
 const REPEAT_MS = 50;
 
-
 /** Taps may multiply bytes; the database and the API have whole bytes only. */
 const wholeBytes = (bytes: number): number => Math.min(Math.round(bytes), Number.MAX_SAFE_INTEGER);
 

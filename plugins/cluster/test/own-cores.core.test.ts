@@ -74,63 +74,72 @@ onServer('two cores serve a client, each byte counts once, and its quota cuts it
   for (let n = 0; n < 6; n++) t.false(await user.served());
 });
 
-onServer('a panel is killed, another leads, and the core that it left goes on without a byte counted twice', async (t) => {
-  await using panels = await Panels.open();
-  const { a, b, server } = await opened(t, panels);
-  const inbound = await a.addInbound();
-  await a.addClient('ann', [inbound]);
-  const user = await connect(t, a, 'ann', server);
-  let came = await downloads(user, 12, MIB);
-  await countedBy(a, 'ann', came);
-  t.true(leads(a));
-  const core = await a.corePid();
-  await a.kill('SIGKILL');
-  came += await downloads(user, 12, MIB);
-  await b.until(() => leads(b), 'the other panel leads', 60_000);
-  const again = await panels.start('a', own('standard'), { dataDirectory: a.dataDirectory });
-  t.is(await again.corePid(), core, 'the panel has adopted its core');
-  came += await downloads(user, 12, MIB);
-  const down = await countedBy(again, 'ann', came);
-  t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
-  await b.kill('SIGTERM');
-  await again.until(() => leads(again), 'the first panel leads again', 60_000);
-  const after = await downloads(user, 4, MIB);
-  const all = await countedBy(again, 'ann', came + after);
-  t.true(all <= (came + after) * 1.02, `${all} bytes are counted of ${came + after}`);
-});
+onServer(
+  'a panel is killed, another leads, and the core that it left goes on without a byte counted twice',
+  async (t) => {
+    await using panels = await Panels.open();
+    const { a, b, server } = await opened(t, panels);
+    const inbound = await a.addInbound();
+    await a.addClient('ann', [inbound]);
+    const user = await connect(t, a, 'ann', server);
+    let came = await downloads(user, 12, MIB);
+    await countedBy(a, 'ann', came);
+    t.true(leads(a));
+    const core = await a.corePid();
+    await a.kill('SIGKILL');
+    came += await downloads(user, 12, MIB);
+    await b.until(() => leads(b), 'the other panel leads', 60_000);
+    const again = await panels.start('a', own('standard'), { dataDirectory: a.dataDirectory });
+    t.is(await again.corePid(), core, 'the panel has adopted its core');
+    came += await downloads(user, 12, MIB);
+    const down = await countedBy(again, 'ann', came);
+    t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+    await b.kill('SIGTERM');
+    await again.until(() => leads(again), 'the first panel leads again', 60_000);
+    const after = await downloads(user, 4, MIB);
+    const all = await countedBy(again, 'ann', came + after);
+    t.true(all <= (came + after) * 1.02, `${all} bytes are counted of ${came + after}`);
+  },
+);
 
-onServer('the core that a killed leader has left stops when another panel leads, and its bytes are counted', async (t) => {
-  await using panels = await Panels.open();
-  const ofLeader = { ...own('standard'), WEIR_CLUSTER_CORE: 'leader' };
-  const [a, b] = [await panels.start('a', ofLeader), await panels.start('b', ofLeader)];
-  await a.until(async () => (await a.corePid()) !== undefined, 'the leader has a core');
-  const server = await openServer(t);
-  await a.addClient('ann', [await a.addInbound()]);
-  const user = await connect(t, a, 'ann', server);
-  await a.kill('SIGKILL');
-  const came = await downloads(user, 4, MIB);
-  await b.until(() => leads(b), 'the other panel leads', 60_000);
-  const again = await panels.start('a', ofLeader, { dataDirectory: a.dataDirectory });
-  t.is(await again.corePid(), undefined);
-  const down = await countedBy(b, 'ann', came);
-  t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
-});
+onServer(
+  'the core that a killed leader has left stops when another panel leads, and its bytes are counted',
+  async (t) => {
+    await using panels = await Panels.open();
+    const ofLeader = { ...own('standard'), WEIR_CLUSTER_CORE: 'leader' };
+    const [a, b] = [await panels.start('a', ofLeader), await panels.start('b', ofLeader)];
+    await a.until(async () => (await a.corePid()) !== undefined, 'the leader has a core');
+    const server = await openServer(t);
+    await a.addClient('ann', [await a.addInbound()]);
+    const user = await connect(t, a, 'ann', server);
+    await a.kill('SIGKILL');
+    const came = await downloads(user, 4, MIB);
+    await b.until(() => leads(b), 'the other panel leads', 60_000);
+    const again = await panels.start('a', ofLeader, { dataDirectory: a.dataDirectory });
+    t.is(await again.corePid(), undefined);
+    const down = await countedBy(b, 'ann', came);
+    t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+  },
+);
 
-onServer('a client that an undo brings back in one panel counts nothing again in the other core', async (t) => {
-  await using panels = await Panels.open();
-  const { a, b, server } = await opened(t, panels, 'standard');
-  const inbound = await a.addInbound();
-  await a.addClient('ann', [inbound]);
-  const user = await connect(t, a, 'ann', server);
-  const came = await downloads(user, 16, MIB);
-  await countedBy(b, 'ann', came);
-  t.deepEqual((await perCore(panels)).length, 2, 'both have served');
-  await a.get('/panel/api/clients/del/ann', { body: {} });
-  const [deletion] = await a.get<{ entry: number }[]>('/panel/api/x/audit/changes?area=client&limit=1');
-  await a.get(`/panel/api/x/audit/${deletion?.entry}/undo`, { method: 'POST' });
-  const back = await usageOf(a, 'ann');
-  // One byte more through each core: a poll of each has read the counters of before.
-  const more = await downloads(user, 8, 1000);
-  const down = await countedBy(b, 'ann', back.down + more);
-  t.true(down <= (back.down + more) * 1.02, `${down} bytes are counted, ${back.down} before`);
-});
+onServer(
+  'a client that an undo brings back in one panel counts nothing again in the other core',
+  async (t) => {
+    await using panels = await Panels.open();
+    const { a, b, server } = await opened(t, panels, 'standard');
+    const inbound = await a.addInbound();
+    await a.addClient('ann', [inbound]);
+    const user = await connect(t, a, 'ann', server);
+    const came = await downloads(user, 16, MIB);
+    await countedBy(b, 'ann', came);
+    t.deepEqual((await perCore(panels)).length, 2, 'both have served');
+    await a.get('/panel/api/clients/del/ann', { body: {} });
+    const [deletion] = await a.get<{ entry: number }[]>('/panel/api/x/audit/changes?area=client&limit=1');
+    await a.get(`/panel/api/x/audit/${deletion?.entry}/undo`, { method: 'POST' });
+    const back = await usageOf(a, 'ann');
+    // One byte more through each core: a poll of each has read the counters of before.
+    const more = await downloads(user, 8, 1000);
+    const down = await countedBy(b, 'ann', back.down + more);
+    t.true(down <= (back.down + more) * 1.02, `${down} bytes are counted, ${back.down} before`);
+  },
+);

@@ -1,5 +1,5 @@
 // Who may use the panel: the admin, the second factor, passkeys, sessions and API tokens.
-import { useIsReseller, useMay } from '../api/rights.js';
+import { useIsReseller } from '../api/rights.js';
 import { Account } from './account.js';
 import { LinkedAccounts } from './linked-accounts.js';
 import { Passkeys } from './passkeys.js';
@@ -8,7 +8,6 @@ import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
 export function AccessPage() {
-  const may = useMay();
   const isReseller = useIsReseller();
   return (
     <div className="stack">
