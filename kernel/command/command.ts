@@ -1,7 +1,6 @@
 // Commands for the command line, as plugins declare them.
-import type { Schema, Static } from '../../schema/shape.js';
+import type { Schema, shape, Static } from '../../schema/shape.js';
 import type { Principal } from '../auth/principal.js';
-import type { shape } from '../../schema/shape.js';
 
 type Options = Readonly<Record<string, Schema>>;
 type Values<O extends Options> = Static<ReturnType<typeof shape<O>>>;

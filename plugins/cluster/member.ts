@@ -1,6 +1,5 @@
 // One of several panels on one database. All of their writes go through one row, which the writing panel holds until its
 // commit: so they have one order, each panel knows what it has not seen yet, and none is in a deadlock with another.
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Cluster,
   type Committed,
@@ -10,7 +9,6 @@ import {
   type Log,
   messageOf,
   type Projection,
-  storageFailure,
   type Tx,
 } from '../../kernel/index.js';
 import { type ChangeLog, CannotFollow } from './change-log.js';
@@ -18,6 +16,7 @@ import { beforeLeadEnds, type OthersWrote, othersWrote } from './contract.js';
 import type { DatabaseClock } from './database-clock.js';
 import { type Leadership, RENEW_MS } from './leadership.js';
 import type { Figures } from './figures.js';
+import { repeated } from './repeated.js';
 import type { Roll } from './roll.js';
 import type { RunningJobs } from './running-jobs.js';
 
@@ -27,22 +26,11 @@ const COMPARE_EVERY = 30;
 /** A panel that has not been up to date for so long takes no callers. */
 const BEHIND_MS = 3_000;
 
-/** Attempts to begin a turn, or to read in one, while writes on other servers of the database win (Galera). */
-const MOST_ATTEMPTS = 6;
-const PAUSE_MS = 20;
-/** A wait for a row that took so long is not repeated. */
-const LONG_WAIT_MS = 5_000;
-
 const NEWS = `SELECT s.last, l.holder, l.token, l.beat FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
   WHERE s.id = 1`;
 /** The row of numbers, with the lease; others wait until the transaction ends. */
 const TURN = `SELECT s.last, l.holder, l.token FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
   WHERE s.id = 1 FOR UPDATE`;
-
-const isBusy = (error: unknown): boolean => {
-  const failure = storageFailure(error);
-  return failure !== 'disk' && failure?.code === kernelErrors.DATABASE_BUSY.code;
-};
 
 interface News {
   readonly last: number;
@@ -191,27 +179,15 @@ export class Member implements Cluster {
 
   /** Nothing has run in the transaction yet, so a begin that loses against a write on another server is repeated. */
   async #turn(tx: Tx): Promise<Turn | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const began = performance.now();
-      try {
-        return (await tx.query<Turn>(TURN, { lease: this.#leadership.name }))[0];
-      } catch (error) {
-        const isOver = attempt === MOST_ATTEMPTS || performance.now() - began > LONG_WAIT_MS;
-        if (isOver || !isBusy(error)) throw error;
-        await sleep(Math.random() * PAUSE_MS * attempt);
-        await tx.run('START TRANSACTION');
-      }
-    }
+    const turns = await repeated(
+      () => tx.query<Turn>(TURN, { lease: this.#leadership.name }),
+      () => tx.run('START TRANSACTION'),
+    );
+    return turns[0];
   }
 
-  async read<T>(turn: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await turn();
-      } catch (error) {
-        if (attempt === MOST_ATTEMPTS || !isBusy(error)) throw error;
-        await sleep(Math.random() * PAUSE_MS * 2 ** attempt);
-      }
+  read<T>(turn: () => Promise<T>): Promise<T> {
+    return repeated(turn);
   }
 
   async record(tx: Tx, written: Omit<Committed, 'commit'>): Promise<number> {

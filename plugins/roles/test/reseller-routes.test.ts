@@ -23,6 +23,10 @@ test.after.always(() => nock.restore());
 
 /** Written out, so that a route which becomes open for resellers is seen by a person. */
 const OWN_ACCOUNT = [
+  ...['GET access/recoveryCodes', 'GET x/account/secondFactor', 'GET x/openid/links', 'GET x/passkeys'],
+  ...['POST access/recoveryCodes/renew', 'POST x/account/secondFactor', 'POST x/account/secondFactor/del'],
+  ...['POST x/openid/link', 'POST x/openid/links/{id}/del', 'POST x/passkeys/register'],
+  ...['POST x/passkeys/register/options', 'POST x/passkeys/{id}/del', 'POST x/passkeys/{id}/rename'],
   ...['GET access/sessions', 'GET x/preferences', 'GET x/roles/me', 'POST access/sessions/revoke/{id}'],
   ...['POST access/sessions/revokeOthers', 'POST setting/updateUser', 'POST x/preferences'],
 ];
@@ -73,7 +77,8 @@ test('a reseller calls what is made for resellers and what is of the own account
 test('those of the own account are open to a reseller', async (t) => {
   await using panel = await boot();
   const { calls } = await addReseller(panel, 'north');
-  for (const path of ['access/sessions', 'x/preferences', 'x/roles/me'])
+  const shown = ['access/sessions', 'x/preferences', 'x/roles/me', 'x/account/secondFactor'];
+  for (const path of [...shown, 'access/recoveryCodes', 'x/passkeys', 'x/openid/links'])
     t.is((await calls(`/panel/api/${path}`)).status, 200, path);
   t.is((await calls('/panel/api/x/preferences', { body: { changes: { theme: 'dark' } } })).status, 200);
   const sessions = await calls<unknown[]>('/panel/api/access/sessions');

@@ -68,6 +68,7 @@ test('a token of one role is refused what another role allows', async (t) => {
     name: 'shop',
     kind: 'token',
     full: false,
+    reseller: false,
     roles: ['reads clients'],
     permissions: ['clients:read'],
   });

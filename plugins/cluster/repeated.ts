@@ -1,0 +1,31 @@
+// Repeats what has lost against a write on another server of the database (Galera).
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kernelErrors, storageFailure } from '../../kernel/index.js';
+
+const MOST_ATTEMPTS = 6;
+const PAUSE_MS = 20;
+/** A wait for a row that took so long is not repeated. */
+const LONG_WAIT_MS = 5_000;
+
+const isBusy = (error: unknown): boolean => {
+  const failure = storageFailure(error);
+  return failure !== undefined && failure !== 'disk' && failure.code === kernelErrors.DATABASE_BUSY.code;
+};
+
+/** Runs it until it does not lose, six times at most, each time after a longer pause and after `prepare`. */
+export async function repeated<T>(
+  run: () => Promise<T>,
+  prepare: () => Promise<unknown> = async () => undefined,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const began = performance.now();
+    try {
+      return await run();
+    } catch (error) {
+      const isOver = attempt === MOST_ATTEMPTS || performance.now() - began > LONG_WAIT_MS;
+      if (isOver || !isBusy(error)) throw error;
+      await sleep(Math.random() * PAUSE_MS * 2 ** attempt);
+      await prepare();
+    }
+  }
+}
