@@ -19,23 +19,23 @@ const ran = async (panel: PanelProcess): Promise<string[]> => {
   const jobs = await panel.get<JobState[]>('/panel/api/system/jobs');
   return jobs.filter(({ lastAt }) => lastAt > 0).map(({ plugin, job }) => `${plugin}/${job}`);
 };
-const POLL = 'traffic/poll';
+const WARN = 'limit-warnings/warn';
 /** runs in each panel */
 const OWN = 'clients/fetches';
 
 onServer('a job runs in one panel, and after its death in the other one', async (t) => {
   await using panels = await Panels.open();
-  const first = await panels.start('first', SMALL);
-  const second = await panels.start('second', SMALL);
-  await first.until(async () => (await ran(first)).includes(POLL), 'the first panel polls');
+  const first = await panels.start('first', { ...SMALL, WEIR_PRESET: 'standard' });
+  const second = await panels.start('second', { ...SMALL, WEIR_PRESET: 'standard' });
+  await first.until(async () => (await ran(first)).includes(WARN), 'the first panel warns');
   await second.until(
     async () => (await ran(second)).includes(OWN),
     'the second panel runs what is of its own memory',
   );
-  t.false((await ran(second)).includes(POLL));
+  t.false((await ran(second)).includes(WARN));
   t.deepEqual([leads(first), leads(second)], [true, false]);
   await first.kill('SIGKILL');
-  await second.until(async () => (await ran(second)).includes(POLL), 'the second panel polls', 40_000);
+  await second.until(async () => (await ran(second)).includes(WARN), 'the second panel warns', 40_000);
   const leases = await panels.query<{ token: number }>('SELECT token FROM cluster_leases');
   t.deepEqual(
     leases.map(({ token }) => Number(token)),

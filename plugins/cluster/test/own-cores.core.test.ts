@@ -4,11 +4,14 @@ import test, { type ExecutionContext } from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { connect, MIB, openServer, usageOf, type User } from '../../../test/engine/user.js';
 import type { PanelProcess } from '../../../test/harness/panel-process.js';
+import type { ByteServer } from '../../engine/xray/test/traffic.js';
 import { leads, Panels } from './two-panels.js';
 
 const onServer = onSqlite ? test.skip : test.serial;
 /** A poll, the other panel's and then the leader's. */
 const SEVERAL_POLLS_MS = 30_000;
+/** Connections that are served one after another, when both cores have the client. */
+const IN_A_ROW = 8;
 
 const own = (preset: string) => ({
   WEIR_PRESET: preset,
@@ -22,6 +25,17 @@ async function opened(t: ExecutionContext, panels: Panels, preset = 'standard') 
     await panel.until(async () => (await panel.corePid()) !== undefined, 'each panel has a core');
   const server = await openServer(t);
   return { a, b, server };
+}
+
+/** Each core has the client within a second; the first of several connections may come to one that has not. */
+async function connected(t: ExecutionContext, panel: PanelProcess, email: string, server: ByteServer) {
+  const user = await connect(t, panel, email, server);
+  let inARow = 0;
+  await panel.until(async () => {
+    inARow = (await user.served().catch(() => false)) ? inARow + 1 : 0;
+    return inARow === IN_A_ROW;
+  }, 'each core serves the client');
+  return user;
 }
 
 /** Both cores listen on the port of the inbound, and the system gives each connection to one of them. */
@@ -51,7 +65,7 @@ onServer('two cores serve a client, each byte counts once, and its quota cuts it
   const { a, b, server } = await opened(t, panels);
   const inbound = await b.addInbound();
   await a.addClient('ann', [inbound]);
-  const user = await connect(t, a, 'ann', server);
+  const user = await connected(t, a, 'ann', server);
   const came = await downloads(user, 16, MIB);
   t.is(came, 16 * MIB);
   for (const panel of [a, b]) {
@@ -81,7 +95,7 @@ onServer(
     const { a, b, server } = await opened(t, panels);
     const inbound = await a.addInbound();
     await a.addClient('ann', [inbound]);
-    const user = await connect(t, a, 'ann', server);
+    const user = await connected(t, a, 'ann', server);
     let came = await downloads(user, 12, MIB);
     await countedBy(a, 'ann', came);
     t.true(leads(a));
@@ -129,7 +143,7 @@ onServer(
     const { a, b, server } = await opened(t, panels, 'standard');
     const inbound = await a.addInbound();
     await a.addClient('ann', [inbound]);
-    const user = await connect(t, a, 'ann', server);
+    const user = await connected(t, a, 'ann', server);
     const came = await downloads(user, 16, MIB);
     await countedBy(b, 'ann', came);
     t.deepEqual((await perCore(panels)).length, 2, 'both have served');
