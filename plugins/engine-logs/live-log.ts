@@ -42,7 +42,7 @@ export const tailRoute = (needs: Needs): Route =>
     doc: 'The last connections that users opened, oldest first, as in `server/enginelogs`, with the place where the log ends. With `after`, only those after that place. The live stream goes on from there (`watch`, log `core_log`).',
     query: shape({
       count: withDefault(int().min(1).max(MOST_LINES), 500),
-      after: optional(text().max(80).pattern(PLACE_FORM, 'an `end` of an earlier call')),
+      after: optional(text().max(80).pattern(PLACE_FORM, 'an `end` of an earlier call').example('k3v9.1200')),
       ...wantedFields,
     }),
     reply: payload(

@@ -52,10 +52,8 @@ export const openidSettings = inSection('OpenID Connect', {
   openidScopes: setting(
     text()
       .max(255)
-      .pattern(
-        /^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/,
-        'openid, then other scopes, with one space between',
-      ),
+      .pattern(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'openid, then other scopes, with one space between')
+      .example('openid profile email'),
     'openid profile email',
     'scopes to ask for',
     { when, level: 'advanced' },

@@ -54,7 +54,7 @@ export const tailRoute = (needs: Needs): Route =>
     query: shape({
       count: withDefault(int().min(1).max(MOST_LINES), 500),
       level: withDefault(oneOf(...LEVELS), 'info'),
-      after: optional(text().max(80).pattern(PLACE_FORM, 'an `end` of an earlier call')),
+      after: optional(text().max(80).pattern(PLACE_FORM, 'an `end` of an earlier call').example('k3v9.1200')),
     }),
     reply: payload(
       shape({

@@ -54,6 +54,8 @@ const NOT_REPEATED: ReadonlyMap<string, string> = new Map([
   ['POST /panel/api/x/import/3x-ui', 'it takes a file; what is here already stays as it is'],
   ['POST /panel/api/x/archive/import', 'it takes a file; what is here already stays as it is'],
   ['POST /panel/api/x/passkeys/register/options', 'it stores nothing; a replay would not set its cookie'],
+  ['POST /panel/api/x/openid/link', 'it stores nothing; a replay would not set its cookie'],
+  ['POST /panel/api/x/subscription/preview', 'it stores nothing'],
 ]);
 
 test('every POST of an admin takes an Idempotency-Key, and says so', async (t) => {
@@ -211,6 +213,8 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/passkeys/register/options', [409, 'PASSKEYS_NEEDS_NAME']],
   ['POST /panel/api/x/passkeys/register', [409, 'PASSKEYS_NEEDS_NAME']],
   ['POST /panel/api/x/passkeys/login', [409, 'PASSKEYS_NEEDS_NAME']],
+  ['POST /panel/api/x/openid/login', [409, 'OPENID_OFF']],
+  ['POST /panel/api/x/openid/link', [409, 'OPENID_OFF']],
   ['POST /panel/api/x/passkeys/{id}/rename', [404, 'PASSKEYS_NOT_FOUND']],
   // There is no such file, and no such server: RFC 6761 reserves names that end with .example.
   ['POST /panel/api/server/getCertHash', [400, 'KEYGEN_CERTIFICATE']],
