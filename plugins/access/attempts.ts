@@ -83,7 +83,8 @@ export class Attempts {
     const sources = checks.limits.map(({ source }) => source);
     const blocked = this.#limits.blockedFor(sources);
     if (blocked > 0) throw tooMany(blocked);
-    if (this.#limits.hasCounted(sources)) await this.#limits.catchUp();
+    const others = this.#limits.hasCounted(sources) ? this.#limits.catchUp() : undefined;
+    if (others) await others;
     const entered = checks.throttled === undefined ? undefined : this.#throttle.enter(checks.throttled);
     if (checks.throttled !== undefined && !entered)
       throw tooMany(THROTTLE_RETRY_MS, 'too many logins with this user name are being checked; try again');

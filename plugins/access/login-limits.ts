@@ -111,9 +111,9 @@ export class LoginLimits {
     return sources.some((source) => this.#counts.has(keyOf(source)));
   }
 
-  /** Resolves when what other panels have counted is counted here. */
-  async catchUp(): Promise<void> {
-    await this.#shared?.catchUp();
+  /** Resolves when what other panels have counted is counted here; undefined where there are none. */
+  catchUp(): Promise<void> | undefined {
+    return this.#shared?.catchUp();
   }
 
   #hasRoom({ failures, underWay }: Count, most: number): boolean {
