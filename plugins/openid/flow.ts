@@ -51,7 +51,7 @@ export class Flow {
   /** Begins a login in this browser; returns where it goes. */
   async beginLogin(returnTo: string, { reply }: RequestInfo): Promise<string> {
     const { url, pending } = await this.#provider.begin();
-    this.#pending.put({ ...pending, returnTo }, reply);
+    await this.#pending.put({ ...pending, returnTo }, reply);
     return url.href;
   }
 
@@ -60,7 +60,7 @@ export class Flow {
     const admin = await this.#logins.confirm(proof, request);
     const { url, pending } = await this.#provider.begin();
     const link = { admin: admin.id, session: request.who.session ?? '' };
-    this.#pending.put({ ...pending, returnTo: '', link }, request.reply);
+    await this.#pending.put({ ...pending, returnTo: '', link }, request.reply);
     return url.href;
   }
 

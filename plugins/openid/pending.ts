@@ -48,8 +48,13 @@ export class PendingLogins {
     });
   }
 
-  /** Makes the first key. Opens it now: when the keys of the panel change it is sealed again, and memory has the previous text. */
-  async start(): Promise<void> {
+  /** Opens the key now, if there is one: when the keys of the panel change it is sealed again, and memory has the previous text. */
+  start(): void {
+    if (this.#sealed.state.value !== '') this.#keyNow();
+  }
+
+  /** Makes the key when the first login needs it: a panel without such logins has nothing that a lost key would cost. */
+  async #ready(): Promise<void> {
     if (this.#sealed.state.value === '')
       await this.#db.write(async (tx) => {
         // Another panel may have been faster.
@@ -60,11 +65,11 @@ export class PendingLogins {
         if (!known) await this.#rows.create({ name: KEY_NAME, value }, { transaction: tx.t });
         tx.apply(this.#sealed, value);
       });
-    this.#keyNow();
   }
 
   /** Puts a login into the browser. One that was under way there is over. */
-  put(pending: PendingLogin, reply: RequestInfo['reply']): void {
+  async put(pending: PendingLogin, reply: RequestInfo['reply']): Promise<void> {
+    await this.#ready();
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#keyNow(), nonce).setAAD(PURPOSE);
     const plain = JSON.stringify({ ...pending, at: this.#clock.now() });

@@ -47,8 +47,8 @@ export class Challenges {
     });
   }
 
-  /** Makes the first secret, unless another panel has. */
-  async start(): Promise<void> {
+  /** Makes the secret when the first challenge needs it: a panel without passkeys has nothing that a lost key would cost. */
+  async #ready(): Promise<void> {
     for (let attempt = 1; this.#secret.state.value === ''; attempt++)
       try {
         await this.#make();
@@ -78,7 +78,8 @@ export class Challenges {
   }
 
   /** Makes a challenge for this browser; `subject` is who may answer it, and for what. */
-  make(subject: string, { reply }: Pick<RequestInfo, 'reply'>): string {
+  async make(subject: string, { reply }: Pick<RequestInfo, 'reply'>): Promise<string> {
+    await this.#ready();
     const expiresAt = this.#clock.now() + LIFETIME_MS;
     const cookie = `${expiresAt}.${randomBytes(32).toString('base64url')}`;
     reply.cookie(CHALLENGE_COOKIE, cookie, { maxAge: LIFETIME_MS });
@@ -91,7 +92,7 @@ export class Challenges {
     reply.clearCookie(CHALLENGE_COOKIE);
     const expiresAt = Number(FORM.exec(cookie)?.[1] ?? 0);
     const left = expiresAt - this.#clock.now();
-    if (left <= 0 || left > LIFETIME_MS) throw errors.STALE();
+    if (left <= 0 || left > LIFETIME_MS || this.#secret.state.value === '') throw errors.STALE();
     return { text: this.#textOf(subject, cookie), expiresAt };
   }
 

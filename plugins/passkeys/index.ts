@@ -35,8 +35,5 @@ export default definePlugin({
   ],
   taps: ({ keys }) => [tap(duringAdminSave, ({ changes }, tx) => keys.adminsSaved(changes, tx))],
   routes,
-  start: async ({ keys, challenges }) => {
-    await challenges.start();
-    await keys.start();
-  },
+  start: ({ keys }) => keys.start(),
 });

@@ -48,9 +48,9 @@ export class PasskeyLogin {
     this.#logins.refuseBlocked(METHOD, request);
   }
 
-  begin(request: RequestInfo) {
+  async begin(request: RequestInfo) {
     const place = placeOf(request);
-    return loginOptions(place, this.#challenges.make(SUBJECT, request));
+    return loginOptions(place, await this.#challenges.make(SUBJECT, request));
   }
 
   /** Returns the name of the admin who is logged in now. */

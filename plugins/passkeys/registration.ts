@@ -46,7 +46,7 @@ export class Registration {
     const known = await this.#keys.of(id);
     if (known.length >= MOST_KEYS) throw errors.TOO_MANY();
     await this.#logins.confirm(proof, request);
-    const challenge = this.#challenges.make(subjectOf(id, request.who), request);
+    const challenge = await this.#challenges.make(subjectOf(id, request.who), request);
     const handle = this.#challenges.handleOf(id, place.origin);
     const here = known.filter(({ origin }) => origin === place.origin);
     return registrationOptions({ place, challenge, handle, username, known: here });
