@@ -3,6 +3,7 @@
 // that the call has noted, as the first one was, and creates nothing.
 import test from 'ava';
 import type { Database } from '../../../kernel/index.js';
+import { freePort } from '../../../test/harness/free-port.js';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
 import { type CallStore, LARGEST_REPLY } from '../call-store.js';
@@ -37,8 +38,8 @@ test('every route that creates notes what its reply is made of, with its change'
     ['clients/groups/create', { name: 'family' }],
     ['setting/apiTokens/create', { name: 'robot' }],
     ['hosts/add', { remark: 'a host', inboundIds: [first] }],
-    ['inbounds/add', inbound(30_001, 'in')],
-    ['inbounds/import', { data: inbound(30_002, 'im') }],
+    ['inbounds/add', inbound(await freePort(), 'in')],
+    ['inbounds/import', { data: inbound(await freePort(), 'im') }],
   ];
   const lists = ['clients/list', 'inbounds/list', 'hosts/list', 'setting/apiTokens', 'clients/groups'];
   const state = async (): Promise<string> =>
