@@ -88,7 +88,10 @@ onServer('two cores serve a client, each byte counts once, and its quota cuts it
     'both have served',
   );
   for (const panel of [a, b])
-    t.true((await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' })).includes('ann'));
+    await panel.until(async () => {
+      const online = await panel.get<string[]>('/panel/api/clients/onlines', { method: 'POST' });
+      return online.includes('ann');
+    }, 'the client is online in both');
 
   await b.get('/panel/api/clients/update/ann', { body: { totalGB: 20 * MIB } });
   await downloads(user, 6, MIB).catch(() => 0);
@@ -160,6 +163,7 @@ onServer(
     const [deletion] = await a.get<{ entry: number }[]>('/panel/api/x/audit/changes?area=client&limit=1');
     await a.get(`/panel/api/x/audit/${deletion?.entry}/undo`, { method: 'POST' });
     const back = await usageOf(a, 'ann');
+    await inARow(b, 'each core serves the client again', () => user.served().catch(() => false));
     // One byte more through each core: a poll of each has read the counters of before.
     const more = await downloads(user, 8, 1000);
     const down = await countedBy(b, 'ann', back.down + more);
