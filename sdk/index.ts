@@ -8240,7 +8240,7 @@ export class Weir extends Transport {
     /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced; at most 20,000 clients. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
     import: (input: InboundsImportInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg', keyed: true }, input, options),
-    /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
+    /** All inbounds, without their settings. Needs the permission to read clients for `clientStats`, which is empty otherwise. — GET /panel/api/inbounds/list */
     list: (input?: InboundsListInput, options?: CallOptions): Promise<InboundsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }, input, options),
     /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
