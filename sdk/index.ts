@@ -8988,7 +8988,7 @@ export class Weir extends Transport {
     /** Changes what is sent of a client. A higher limit counts for the quota; a lower one gives nothing back. — POST /panel/api/x/reseller/clients/{id} */
     updateClient: (input: ResellerUpdateClientInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}', gives: 'msg', keyed: true }, input, options),
-    /** Deletes a client. Bytes that were given do not come back. — POST /panel/api/x/reseller/clients/{id}/del */
+    /** Deletes a client. Bytes that were given do not come back; those that it used beyond its limit count for the quota. — POST /panel/api/x/reseller/clients/{id}/del */
     deleteClient: (input: ResellerDeleteClientInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}/del', gives: 'msg', keyed: true }, input, options),
     /** Adds days to the expiry of a client, and sets its usage to zero if that is asked for. — POST /panel/api/x/reseller/clients/{id}/renew */

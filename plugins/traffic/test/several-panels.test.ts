@@ -75,6 +75,11 @@ test('a client that is deleted while this panel runs is counted on from where it
   t.is(await poll('one', 7, 5_500), 0);
   known.add(7);
   t.is(await poll('one', 7, 5_600), 100);
+  // Back before the next poll.
+  known.delete(7);
+  await deleted(7);
+  known.add(7);
+  t.is(await poll('one', 7, 5_700), 100);
 });
 
 test('whoever any panel has counted is named once', async (t) => {
@@ -268,6 +273,12 @@ test('a panel that follows applies no limits, and looks at all when it leads', a
   leads(false);
   await poll(2);
   t.deepEqual(enforced, []);
+  leads(true);
+  await poll();
+  t.deepEqual(enforced.pop(), { clients: [1], all: true });
+  // A lease that was not renewed in time, and that nobody took meanwhile.
+  leads(false);
+  await poll(4);
   leads(true);
   await poll();
   t.deepEqual(enforced.pop(), { clients: [1], all: true });
