@@ -93,7 +93,8 @@ onServer('one panel sends to nodes what all of them edit, and the next one goes 
   const [a, b] = [await panels.start('a'), await panels.start('b')];
   const nodeId = await addNode(a, 'fra', { panel: node, port: proxy.port });
   const isOnline = async (panel: PanelProcess) =>
-    (await panel.get<{ status: string }>(`/panel/api/nodes/get/${nodeId}`)).status === 'online';
+    // The other panel knows of the node within a second.
+    (await panel.call<{ status?: string }>(`/panel/api/nodes/get/${nodeId}`)).body.obj.status === 'online';
   await a.until(() => isOnline(a), 'the node is online at the leader');
   await b.until(() => isOnline(b), 'and at the other panel, which does not ask it');
   const there = async () =>

@@ -60,17 +60,19 @@ test('the first challenges of two panels at once are of one secret', async (t) =
   let stored: string | undefined;
   const challenges = new Challenges({
     db: {
-      projection: (source: { apply(given: object, value: string): void }) => ({ state, source }),
+      projection: () => ({ state }),
       write: async (work: (tx: object) => Promise<void>) => {
         attempts += 1;
         if (attempts < 3) {
           stored ??= 'sealed: of the other panel';
           throw kernelErrors.DATABASE_BUSY();
         }
-        await work({ t: undefined, apply: (_: object, value: string) => void (state.value = value) });
+        await work({
+          query: async () => (stored === undefined ? [] : [{ sealed: stored }]),
+          apply: (_: object, value: string) => void (state.value = value),
+        });
       },
     },
-    tables: { secrets: { findByPk: async () => (stored === undefined ? null : { value: stored }) } },
     secrets: { open: (_: object, __: string, sealed: string) => sealed.slice('sealed: '.length) },
     clock: { now: () => 1_000 },
   } as unknown as ConstructorParameters<typeof Challenges>[0]);
