@@ -8240,7 +8240,7 @@ export class Weir extends Transport {
     /** Creates an inbound in the format of inbounds/get, with its clients and all counters. A tag that is taken is replaced; at most 20,000 clients. Clients that exist are attached and stay as they are. — POST /panel/api/inbounds/import */
     import: (input: InboundsImportInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/inbounds/import', gives: 'msg', keyed: true }, input, options),
-    /** All inbounds, without their settings. — GET /panel/api/inbounds/list */
+    /** All inbounds, without their settings. Needs the permission to read clients for `clientStats`, which is empty otherwise. — GET /panel/api/inbounds/list */
     list: (input?: InboundsListInput, options?: CallOptions): Promise<InboundsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/inbounds/list', gives: 'obj' }, input, options),
     /** All inbounds with their settings; of clients only email, enable and comment. — GET /panel/api/inbounds/list/slim */
@@ -8988,7 +8988,7 @@ export class Weir extends Transport {
     /** Changes what is sent of a client. A higher limit counts for the quota; a lower one gives nothing back. — POST /panel/api/x/reseller/clients/{id} */
     updateClient: (input: ResellerUpdateClientInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}', gives: 'msg', keyed: true }, input, options),
-    /** Deletes a client. Bytes that were given do not come back. — POST /panel/api/x/reseller/clients/{id}/del */
+    /** Deletes a client. Bytes that were given do not come back; those that it used beyond its limit count for the quota. — POST /panel/api/x/reseller/clients/{id}/del */
     deleteClient: (input: ResellerDeleteClientInput, options?: KeyedCallOptions): Promise<string> =>
       this.call({ method: 'POST', path: '/panel/api/x/reseller/clients/{id}/del', gives: 'msg', keyed: true }, input, options),
     /** Adds days to the expiry of a client, and sets its usage to zero if that is asked for. — POST /panel/api/x/reseller/clients/{id}/renew */

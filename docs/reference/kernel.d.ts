@@ -54,7 +54,7 @@
 //   @weir-panel/weir/plugins/subscription: 45 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 17 names
-//   @weir-panel/weir/plugins/traffic: 21 names
+//   @weir-panel/weir/plugins/traffic: 22 names
 //   @weir-panel/weir/plugins/updates: 22 names
 //   @weir-panel/weir/plugins/web-ui: 3 names
 //   @weir-panel/weir/testing: 15 names
@@ -3035,6 +3035,8 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly setsUsage?: true;
     /** part of work on many clients that its owner records as a whole */
     readonly isRecorded?: true;
+    /** Another plugin writes its part about it in the same transaction, by `SettledEdits`. */
+    readonly isSettled?: true;
   }
   export const Clients: Token<ClientsApi>;
   /** What a client used, with its limits, as `clients/traffic/{email}` shows it. */
@@ -3650,6 +3652,8 @@ declare module '@weir-panel/weir/plugins/cluster' {
     readonly name: string;
     /** Whether this panel runs a core from its start to its end, whoever leads. */
     readonly hasOwnCore: boolean;
+    /** Whether this panel stops only to start again at once, as its memory cannot follow the others: its own core goes on. */
+    readonly startsAgain: boolean;
     /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
     readonly number: number;
   }
@@ -8515,7 +8519,7 @@ declare module '@weir-panel/weir/plugins/system' {
     switchPlugin(name: string, enable: boolean): Promise<Switched | Objection>;
     /** Restarts the panel soon with the current environment and config file, after a check that it would start; otherwise nothing changes. */
     restartPanel(): Promise<Switched | Objection>;
-    /** Stops this panel with its core, and starts it again at once: what it has in memory is no longer right. */
+    /** Stops this panel with what runs beside it, and starts it again at once: what it has in memory is no longer right. A core of its own among several panels goes on. */
     startAnew(reason: string): void;
     /** Puts a database that was rehearsed in this folder in the place of the panel's own, and restarts the panel soon. If that start fails, the previous database comes back. */
     restoreDatabase(folder: string): Promise<Switched | Objection>;
@@ -8742,6 +8746,10 @@ declare module '@weir-panel/weir/plugins/traffic' {
   export const trafficCounted: Event<{
     readonly at: number;
     readonly usage: readonly ClientUsage[];
+  }>;
+  /** Reports, in the panel that leads, clients that any of several panels has counted since its last poll. Their bytes are in `trafficCounted` of the panel that counted them. */
+  export const countedInPanels: Event<{
+    readonly clientIds: readonly number[];
   }>;
   /** Reports clients that a poll disabled at a limit; one batch for each poll. `clients/clientChanged` reports clients that are created or edited beyond a limit. */
   export const clientDepleted: Event<{

@@ -131,6 +131,8 @@ export interface ClientChange {
   readonly setsUsage?: true;
   /** part of work on many clients that its owner records as a whole */
   readonly isRecorded?: true;
+  /** Another plugin writes its part about it in the same transaction, by `SettledEdits`. */
+  readonly isSettled?: true;
 }
 export const Clients = token<ClientsApi>('clients', 'Clients');
 

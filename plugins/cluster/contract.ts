@@ -25,6 +25,8 @@ export interface PanelsApi {
   readonly name: string;
   /** Whether this panel runs a core from its start to its end, whoever leads. */
   readonly hasOwnCore: boolean;
+  /** Whether this panel stops only to start again at once, as its memory cannot follow the others: its own core goes on. */
+  readonly startsAgain: boolean;
   /** From 1 to 1,023, and different for panels that run at the same time; 0 for a panel without WEIR_CLUSTER. */
   readonly number: number;
 }

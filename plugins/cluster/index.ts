@@ -23,7 +23,7 @@ import {
 } from '../../kernel/index.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { PanelProgram } from '../system/contract.js';
-import { AmongOthers } from './among-others.js';
+import { ALONE, AmongOthers } from './among-others.js';
 import { ChangeLog } from './change-log.js';
 import { beforeLeadEnds, OldestBeside, othersWrote, PanelLeaving, Panels, SharedClock } from './contract.js';
 import { Drain } from './drain.js';
@@ -87,12 +87,12 @@ export default definePlugin({
     contribute(SealedColumns, sealedChange),
     ...(config.name === undefined ? [] : [contribute(RouteAdapters, lookingFirst(member))]),
   ],
-  provides: ({ config: { name, core }, member, roll }) =>
+  provides: ({ config: { name, core }, member, roll, readiness }) =>
     name === undefined
-      ? [provide(Panels, { leads: true, count: 1, number: 0, name: '', hasOwnCore: false })]
+      ? [provide(Panels, ALONE)]
       : [
           provide(Cluster, member),
-          provide(Panels, new AmongOthers({ name, hasOwnCore: core === 'own' }, member, roll)),
+          provide(Panels, new AmongOthers({ name, hasOwnCore: core === 'own' }, { member, roll, readiness })),
         ],
   routes: ({ readiness }) => [readyRoute(readiness)],
   taps: ({ config, member, readiness }) => [

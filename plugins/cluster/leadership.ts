@@ -81,6 +81,11 @@ export class Leadership {
     this.#isPassing = true;
   }
 
+  /** The lease is released, or was never held, and this panel is not to hold it. */
+  get #isOver(): boolean {
+    return this.#isPassing && this.#token === undefined;
+  }
+
   get #isHeld(): boolean {
     return this.#token !== undefined && !this.#isLost && performance.now() - this.#renewedAt < LEASE_MS;
   }
@@ -111,13 +116,15 @@ export class Leadership {
     const { name, holder } = this;
     const [row] = await this.#db.write(async (tx) => {
       await this.#roll.sign(tx, holder);
-      if (!this.wants || (this.#isPassing && this.#token === undefined)) return [];
+      if (!this.wants || this.#isOver) return [];
       // A name has no character that a pattern treats in its own way.
       const earlier = `${this.#earlier}%`;
       await tx.run(TAKE, { name, holder, dead: this.#dead, earlier });
       return tx.query<Held>('SELECT holder, token FROM cluster_leases WHERE name = :name', { name });
     });
     if (row?.holder !== holder) return;
+    // Released, or passed on, while this was on its way.
+    if (this.#isOver) return this.#free();
     this.#token = Number(row.token);
     this.#renewedAt = asked;
     if (this.#hasBegun) return;
@@ -146,8 +153,13 @@ export class Leadership {
   }
 
   async release(): Promise<void> {
+    this.#isPassing = true;
     if (this.#token === undefined || this.#isLost) return;
     this.#token = undefined;
+    await this.#free();
+  }
+
+  async #free(): Promise<void> {
     await this.#db.write((tx) => tx.run(RELEASE, { name: this.name, holder: this.holder }));
   }
 }

@@ -55,6 +55,8 @@ export class Member implements Cluster {
   readonly #figures: Figures;
   /** number of the last write, as of the last turn */
   #last = 0;
+  /** A turn has read what others wrote, and memory does not have it: not yet, or not at all because its write failed. */
+  #isOwed = false;
   /** number of the last change of another panel, by the plugin that keeps it in memory */
   readonly #changedByOthers = new Map<string, number>();
   /** transactions that write nothing */
@@ -76,7 +78,8 @@ export class Member implements Cluster {
   #upToDateAt = Number.NEGATIVE_INFINITY;
   /** called once, when memory cannot follow, or when this panel led and another one does now */
   onEnd: (reason: string) => void = () => undefined;
-  #hasEnded = false;
+  /** It starts again soon, and writes nothing until then. */
+  hasEnded = false;
 
   constructor({
     db,
@@ -111,6 +114,7 @@ export class Member implements Cluster {
     this.#news = db.projection<object, unknown>({
       load: async () => ({}),
       apply: (_, told) => {
+        this.#isOwed = false;
         // They were delivered just before.
         if (this.#isOpen) this.#deferred.clear();
         hooks.emit(othersWrote, { told: told as OthersWrote['told'] });
@@ -142,6 +146,7 @@ export class Member implements Cluster {
     this.#last = last;
     if (since === 0) return [{ commit: last, changes: [], afters: [] }];
     if (last === since && this.#deferred.size === 0) return [];
+    this.#isOwed ||= this.#isOpen && last > since;
     const others = await this.#changes.after(tx, since, last).catch((error: unknown) => {
       if (error instanceof CannotFollow) this.#end(error.message);
       throw kernelErrors.DATABASE_BUSY('this panel is behind the others, so nothing was saved; try again', {
@@ -217,7 +222,7 @@ export class Member implements Cluster {
   }
 
   async #look(isSure: boolean): Promise<void> {
-    if (this.#hasEnded) return;
+    if (this.hasEnded) return;
     try {
       const [row] = await this.#db.query<News>(NEWS, { lease: this.#leadership.name });
       const last = Number(row?.last);
@@ -229,7 +234,8 @@ export class Member implements Cluster {
           behind: this.#last - last,
         });
       this.#stale = isPast;
-      if (isSure || last > this.#last) await this.#db.write(async (tx) => void this.#readers.add(tx));
+      if (isSure || last > this.#last || this.#isOwed)
+        await this.#db.write(async (tx) => void this.#readers.add(tx));
       if (!isPast) this.#upToDateAt = performance.now();
     } catch {
       // The kernel reports failures of the database, and the next look tries again.
@@ -248,7 +254,7 @@ export class Member implements Cluster {
   }
 
   async #renew(): Promise<void> {
-    if (this.#isRenewing || this.#hasEnded) return;
+    if (this.#isRenewing || this.hasEnded) return;
     this.#isRenewing = true;
     try {
       if (++this.#looks % COMPARE_EVERY === 0) await this.compareClock();
@@ -275,7 +281,7 @@ export class Member implements Cluster {
 
   /** Why callers should go to another panel. */
   problem(): string | undefined {
-    if (this.#hasEnded) return 'it starts again';
+    if (this.hasEnded) return 'it starts again';
     if (this.#isUnsigned) return 'it cannot write to the database';
     const isBehind = performance.now() - this.#upToDateAt > BEHIND_MS;
     return isBehind ? 'it is behind the other panels, or the database does not answer' : undefined;
@@ -294,8 +300,8 @@ export class Member implements Cluster {
   }
 
   #end(reason: string): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.#log.error('this panel starts again to read the database again', { reason });
     setImmediate(() => this.onEnd(reason));
   }

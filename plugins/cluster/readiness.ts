@@ -10,7 +10,8 @@ export class Readiness {
   readonly #db: Pick<Database, 'query'>;
   readonly #problemOfMember: (() => string | undefined) | undefined;
   #isOpen = false;
-  #isLeaving = false;
+  /** The process stops soon. */
+  isLeaving = false;
   #asked: Promise<string | undefined> | undefined;
 
   constructor({
@@ -30,14 +31,13 @@ export class Readiness {
   open(): void {
     this.#isOpen = true;
   }
-  /** The panel stops soon. */
   leave(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
   }
 
   /** Why callers should go elsewhere; undefined when they may come. */
   async problem(): Promise<string | undefined> {
-    if (this.#isLeaving) return 'it stops soon';
+    if (this.isLeaving) return 'it stops soon';
     if (!this.#isOpen) return 'it is starting';
     if (this.#problemOfMember) return this.#problemOfMember();
     this.#asked ??= this.#ask().finally(() => (this.#asked = undefined));

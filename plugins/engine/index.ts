@@ -226,7 +226,12 @@ export default definePlugin({
         ...(errorMsg && { engineProblem: errorMsg }),
       });
     }),
-    tap(beforeKernelStop, ({ reason, again }) => supervisor.stop(reason, again), { stage: stage.LATE }),
+    tap(
+      beforeKernelStop,
+      ({ reason, again }) =>
+        supervisor.stop(reason, again || (panels?.hasOwnCore === true && panels.startsAgain)),
+      { stage: stage.LATE },
+    ),
   ],
   routes,
   // Where no core runs they do nothing.

@@ -11,6 +11,7 @@ import {
   tap,
   validate,
 } from '../../kernel/index.js';
+import { CallerRights } from '../access/contract.js';
 import { ArchiveParts } from '../archive/contract.js';
 import { AuditedHooks, AuditTrail, recordUndoer, Undoers } from '../audit/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
@@ -98,6 +99,7 @@ export default definePlugin({
     identity: PanelIdentity,
     listeners: ListenerPlaces,
     audit: maybe(AuditTrail),
+    rights: maybe(CallerRights),
   },
   hooks: [
     prepareInboundSave,

@@ -58,10 +58,10 @@ export const routes = ({
     method: 'GET',
     path: '/panel/api/inbounds/list',
     name: 'inbounds.list',
-    doc: 'All inbounds, without their settings.',
+    doc: 'All inbounds, without their settings. Needs the permission to read clients for `clientStats`, which is empty otherwise.',
     query: Stats,
     reply: payload(list(InboundReply)),
-    handle: ({ query }) => views.list(query),
+    handle: ({ query, who }) => views.list(query, who),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,6 @@
 // Inbounds as replies show them, with what other plugins know of them.
-import { type Hooks, LongList, PanelError, type PluginContext } from '../../kernel/index.js';
+import { type Hooks, LongList, PanelError, type PluginContext, type Principal } from '../../kernel/index.js';
+import type { CallerRightsApi } from '../access/contract.js';
 import {
   type ClientsShownIn,
   describeInbounds,
@@ -38,6 +39,7 @@ export class InboundViews {
   readonly #programs: Programs;
   readonly #places: Places;
   readonly #contributions: PluginContext['contributions'];
+  readonly #rights: CallerRightsApi | undefined;
 
   constructor({
     hooks,
@@ -45,18 +47,21 @@ export class InboundViews {
     programs,
     places,
     contributions,
+    rights,
   }: {
     hooks: Hooks;
     store: InboundStore;
     programs: Programs;
     places: Places;
     contributions: PluginContext['contributions'];
+    rights?: CallerRightsApi | undefined;
   }) {
     this.#hooks = hooks;
     this.#store = store;
     this.#programs = programs;
     this.#places = places;
     this.#contributions = contributions;
+    this.#rights = rights;
   }
 
   /** Without their clients. */
@@ -89,8 +94,11 @@ export class InboundViews {
     });
   }
 
-  list({ stats }: { readonly stats: boolean }) {
-    return this.#view(this.#store.list(), 'list', stats);
+  /** Without what clients used for a caller who may not read clients: it has their keys. */
+  list({ stats }: { readonly stats: boolean }, who: Principal) {
+    const [owner] = this.#contributions(InboundClients);
+    const mayRead = !owner || (this.#rights?.mayRead(who, owner.plugin) ?? true);
+    return this.#view(this.#store.list(), 'list', stats && mayRead);
   }
 
   options() {

@@ -3,7 +3,7 @@ import { contribute, definePlugin, job, singleton, tap } from '../../kernel/inde
 import { afterClientSave, type ClientChange, Clients, duringClientSave } from '../clients/contract.js';
 import { othersWrote } from '../cluster/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
-import { trafficCounted } from '../traffic/contract.js';
+import { countedInPanels, trafficCounted } from '../traffic/contract.js';
 import { duringLimitWarning } from './contract.js';
 import { LimitWarnings } from './limit-warnings.js';
 import { expiryNear, quotaNear } from './notified.js';
@@ -24,6 +24,10 @@ export default definePlugin({
   contributes: () => [contribute(NotifiedEvents, quotaNear), contribute(NotifiedEvents, expiryNear)],
   taps: ({ warnings, settings }) => [
     tap(trafficCounted, ({ usage }) => warnings.counted(usage), { missed: () => warnings.lookAtAll() }),
+    // Warnings are the leader's, also for whom a core of another panel serves.
+    tap(countedInPanels, ({ clientIds }) => warnings.counted(clientIds.map((clientId) => ({ clientId }))), {
+      missed: () => warnings.lookAtAll(),
+    }),
     tap(duringClientSave, ({ changes }, tx) => warnings.changed(tx, changes)),
     tap(othersWrote, async ({ told }) => {
       const ids = told

@@ -75,7 +75,7 @@ export class LimitWarnings {
   }
 
   /** Looks at clients that moved bytes; nearly all of them are far from their limit. */
-  async counted(usage: readonly ClientUsage[]): Promise<void> {
+  async counted(usage: readonly Pick<ClientUsage, 'clientId'>[]): Promise<void> {
     const thresholds = this.#settings.read();
     const slice = new TimeSlice();
     for (const { clientId } of usage) {

@@ -36,3 +36,7 @@ export function chargeOf(
 /** What a period may use after somebody else than the reseller has changed the client: all of it was given by him. */
 export const grantedByOthers = (after: Account, granted: number, setsUsage: boolean): number =>
   setsUsage ? Math.max(after.limit, after.used) : Math.max(after.limit, granted);
+
+/** What a client has used beyond all that was granted, in the seconds before the core cut it. A reset charges it; without one it counts when the client is deleted. */
+export const overused = (account: Account, granted: number): number =>
+  Math.max(0, account.used - covered(account, granted));

@@ -5,6 +5,7 @@ import { AuditTrail } from '../audit/contract.js';
 import { ClientPages, Clients, ClientTraffic, duringClientSave, SettledEdits } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Subscription } from '../subscription/contract.js';
+import { Counting } from '../traffic/contract.js';
 import { adminRoutes } from './admin-routes.js';
 import { Ledger } from './ledger.js';
 import { OwnClients } from './own-clients.js';
@@ -28,6 +29,7 @@ export default definePlugin({
     pages: ClientPages,
     traffic: ClientTraffic,
     edits: SettledEdits,
+    counting: Counting,
     inbounds: Inbounds,
     subscription: maybe(Subscription),
     audit: maybe(AuditTrail),
@@ -45,4 +47,5 @@ export default definePlugin({
   },
   taps: ({ ownership }) => [tap(duringClientSave, (saved, tx) => ownership.follow(tx, saved))],
   routes: (scope) => [...ownRoutes(scope), ...adminRoutes(scope)],
+  start: ({ ownership }) => ownership.start(),
 });

@@ -1,10 +1,11 @@
 // Quotas: each edit of a reseller is checked and counted in the transaction that makes it, from what the database has then.
 import type { Clock, Tx } from '../../kernel/index.js';
 import type { SettledEditsApi, Settlement } from '../clients/contract.js';
-import { type Account, chargeOf } from './charge.js';
+import { type Account, chargeOf, grantedByOthers, overused } from './charge.js';
 import { errors } from './errors.js';
 import type { ResellerMemory } from './reseller-state.js';
 import {
+  addedTo,
   requireBytes,
   requireExpiry,
   requireInbounds,
@@ -55,7 +56,9 @@ export class Ledger {
         const after = await this.#limits(tx, id);
         requireLimit(reseller, after.limit);
         requireExpiry(reseller, after.expiryTime, this.#clock.now());
-        const { bytes, granted } = chargeOf(undefined, after, { granted: 0, resets: false });
+        const { bytes } = chargeOf(undefined, after, { granted: 0, resets: false });
+        // Usage that was kept for its name was not his.
+        const granted = grantedByOthers(after, 0, true);
         const row = { clientId: id, resellerId, granted, held: false, goneAt: 0 };
         await this.#tables.owned.create(row, { transaction: tx.t });
         await this.#charge(tx, reseller, bytes);
@@ -92,16 +95,22 @@ export class Ledger {
     };
   }
 
-  /** Nothing that was given comes back; the place of the client does. */
+  /** Nothing that was given comes back; the place of the client does. What it used beyond its limit counts, whatever the quota: with a new client for each poll it would cost nothing. */
   deleting(resellerId: number, clientId: number): Settlement {
+    let bytes = 0;
+    let granted = 0;
     return {
       before: async (tx) => {
         await this.#reseller(tx, resellerId);
-        await this.#owned(tx, resellerId, clientId);
+        ({ granted } = await this.#owned(tx, resellerId, clientId));
+        bytes = overused(await this.#limits(tx, clientId), granted);
       },
       after: async (tx) => {
+        const reseller = await this.#reseller(tx, resellerId);
+        await this.#give(tx, reseller, addedTo(reseller, bytes));
         await this.#tables.owned.update(
-          { goneAt: this.#clock.now() },
+          // An undo may bring it back with what it used.
+          { goneAt: this.#clock.now(), granted: granted + bytes },
           { where: { clientId }, transaction: tx.t },
         );
         tx.apply(this.#memory.projection, { owners: [[clientId, 0]] });
@@ -110,7 +119,11 @@ export class Ledger {
   }
 
   async #charge(tx: Tx, reseller: Reseller, bytes: number): Promise<void> {
-    const givenBytes = requireBytes(reseller, bytes);
+    requireBytes(reseller, bytes);
+    await this.#give(tx, reseller, addedTo(reseller, bytes));
+  }
+
+  async #give(tx: Tx, reseller: Reseller, givenBytes: number): Promise<void> {
     if (givenBytes === reseller.givenBytes) return;
     await this.#tables.resellers.update({ givenBytes }, { where: { id: reseller.id }, transaction: tx.t });
     tx.apply(this.#memory.projection, { saved: { ...reseller, givenBytes } });

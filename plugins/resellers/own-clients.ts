@@ -2,6 +2,7 @@
 import type { Clock, Principal } from '../../kernel/index.js';
 import { type Applied, DONE } from '../engine/contract.js';
 import type { SettledChange, SettledEditsApi, Settlement } from '../clients/contract.js';
+import type { CountingApi } from '../traffic/contract.js';
 import type { Ledger } from './ledger.js';
 import type { Scope } from './scope.js';
 import type { ClientChanges, NewOwnClient, Renewal } from './schemas.js';
@@ -30,11 +31,13 @@ export class OwnClients {
   readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #edits: SettledEditsApi;
+  readonly #counting: CountingApi;
 
-  constructor(needs: { clock: Clock; ledger: Ledger; edits: SettledEditsApi }) {
+  constructor(needs: { clock: Clock; ledger: Ledger; edits: SettledEditsApi; counting: CountingApi }) {
     this.#clock = needs.clock;
     this.#ledger = needs.ledger;
     this.#edits = needs.edits;
+    this.#counting = needs.counting;
   }
 
   add({ reseller }: Scope, sent: NewOwnClient, who: Principal, note?: Note): Promise<Done> {
@@ -78,6 +81,8 @@ export class OwnClients {
 
   async delete(scope: Scope, id: number, who: Principal): Promise<Done> {
     scope.find(id);
+    // What it has used by now counts. The poll reports what it cannot count.
+    await this.#counting.count().catch(() => undefined);
     const settlement = this.#ledger.deleting(scope.reseller.id, id);
     return { id, applied: await this.#edits.delete(id, who, settlement) };
   }

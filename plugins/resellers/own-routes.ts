@@ -134,7 +134,7 @@ export const ownRoutes = ({
     method: 'POST',
     path: `${PATH}/clients/{id}/del`,
     name: 'reseller.deleteClient',
-    doc: 'Deletes a client. Bytes that were given do not come back.',
+    doc: 'Deletes a client. Bytes that were given do not come back; those that it used beyond its limit count for the quota.',
     params: Id,
     reply: message(),
     errors: NOT_HIS,

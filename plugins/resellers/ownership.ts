@@ -1,6 +1,13 @@
 // Whose a client is: full admins assign and release clients, and what others than the reseller do with a client is noted
 // here, in the transaction that does it.
-import { type Clock, type Database, type Principal, TimeSlice, type Tx } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Database,
+  type Log,
+  type Principal,
+  TimeSlice,
+  type Tx,
+} from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import type { ClientChange, ClientRow, ClientsApi, SettledEditsApi } from '../clients/contract.js';
 import { grantedByOthers } from './charge.js';
@@ -19,6 +26,10 @@ const COLUMNS = {
   gone_at: 'integer',
 } as const;
 
+/** Rows that say something else than the clients. */
+const LATE = `SELECT o.client_id AS id FROM reseller_clients o LEFT JOIN clients c ON c.id = o.client_id
+  WHERE (o.gone_at = 0 AND (c.id IS NULL OR c.total_gb > o.granted)) OR (o.gone_at <> 0 AND c.id IS NOT NULL)`;
+
 type Limits = Pick<ClientRow, 'totalGB' | 'up' | 'down' | 'elsewhereUp' | 'elsewhereDown'>;
 const accountOf = ({ totalGB, up, down, elsewhereUp, elsewhereDown }: Limits) => ({
   limit: totalGB,
@@ -36,6 +47,7 @@ export interface Assigned {
 
 export class Ownership {
   readonly #db: Database;
+  readonly #log: Log;
   readonly #clock: Clock;
   readonly #memory: ResellerMemory;
   readonly #store: ResellerStore;
@@ -46,6 +58,7 @@ export class Ownership {
 
   constructor(needs: {
     db: Database;
+    log: Log;
     clock: Clock;
     memory: ResellerMemory;
     store: ResellerStore;
@@ -55,6 +68,7 @@ export class Ownership {
     audit?: AuditTrailApi | undefined;
   }) {
     this.#db = needs.db;
+    this.#log = needs.log;
     this.#clock = needs.clock;
     this.#memory = needs.memory;
     this.#store = needs.store;
@@ -114,12 +128,30 @@ export class Ownership {
     return { changed, unknown };
   }
 
-  /** Follows a write of clients. What a reseller does is counted by the ledger. */
+  /** Finds what was done with clients of resellers while this plugin did not run: deletions, undos of them, and higher limits, which others gave. */
+  async start(): Promise<void> {
+    if ((await this.#db.query<{ id: number }>(`${LATE} LIMIT 1`)).length === 0) return;
+    await this.#db.write(async (tx) => {
+      const ids = (await tx.query<{ id: number }>(LATE)).map(({ id }) => id);
+      const stored = await this.#edits.limitsOf(tx, ids);
+      const next = [...(await this.#read(tx, ids)).values()].map((row) => {
+        const limits = stored.get(row.clientId);
+        if (!limits) return { ...row, goneAt: this.#clock.now() };
+        return { ...row, granted: grantedByOthers(accountOf(limits), row.granted, false), goneAt: 0 };
+      });
+      await this.#write(tx, next);
+      tx.apply(this.#memory.projection, { owners: next.map(ownerOf) });
+      this.#log.info('clients of resellers were changed while resellers were off', { count: ids.length });
+    });
+  }
+
+  /** Follows a write of clients. What a reseller does is counted by the ledger; an admin with another role may have his row. */
   async follow(
     tx: Tx,
     { changes, who }: { readonly changes: readonly ClientChange[]; readonly who: Principal },
   ): Promise<void> {
-    if (this.#memory.isEmpty() || this.#isReseller(who)) return;
+    if (this.#memory.isEmpty()) return;
+    if (changes.every(({ isSettled }) => isSettled) && this.#isReseller(who)) return;
     const ids = changes.flatMap(({ before, after }) => (after ?? before)?.id ?? []);
     const known = await this.#read(tx, ids);
     if (known.size === 0) return;
@@ -134,7 +166,7 @@ export class Ownership {
     await this.#write(tx, changed);
     const owners = changed
       .filter(({ clientId, goneAt }) => goneAt !== known.get(clientId)?.goneAt)
-      .map(({ clientId, resellerId, goneAt }) => [clientId, goneAt === 0 ? resellerId : 0] as const);
+      .map(ownerOf);
     if (owners.length > 0) tx.apply(this.#memory.projection, { owners });
   }
 
@@ -206,5 +238,10 @@ export class Ownership {
 }
 
 const ownerIn = (known: ReadonlyMap<number, Owned>, id: number): number => known.get(id)?.resellerId ?? 0;
+/** As memory has it: whose it is while it is there. */
+const ownerOf = ({ clientId, resellerId, goneAt }: Owned): readonly [client: number, reseller: number] => [
+  clientId,
+  goneAt === 0 ? resellerId : 0,
+];
 const isSame = (a: Owned, b: Owned | undefined): boolean =>
   a.granted === b?.granted && a.held === b.held && a.goneAt === b.goneAt;

@@ -36,15 +36,17 @@ export function requireLimit({ maxBytes }: Reseller, limit: number): void {
     });
 }
 
-/** Returns what the reseller has given with these bytes. */
-export function requireBytes({ maxBytes, givenBytes }: Reseller, bytes: number): number {
-  const given = Math.min(givenBytes + bytes, Number.MAX_SAFE_INTEGER);
-  if (maxBytes > 0 && bytes > 0 && given > maxBytes)
+/** What the reseller has given with these bytes. */
+export const addedTo = ({ givenBytes }: Reseller, bytes: number): number =>
+  Math.min(givenBytes + bytes, Number.MAX_SAFE_INTEGER);
+
+export function requireBytes(reseller: Reseller, bytes: number): void {
+  const { maxBytes, givenBytes } = reseller;
+  if (maxBytes > 0 && bytes > 0 && addedTo(reseller, bytes) > maxBytes)
     throw errors.BYTE_QUOTA(
       `totalGB: this needs ${bytes} bytes; of the ${maxBytes} that you may give, ${Math.max(0, maxBytes - givenBytes)} are left`,
       { path: 'totalGB' },
     );
-  return given;
 }
 
 export function requireRoom({ maxClients }: Reseller, others: number): void {

@@ -77,6 +77,8 @@ export const OTHER: ReadonlyMap<string, readonly string[]> = new Map([
     all('POST', ['inbounds/add', 'inbounds/update/{id}', 'inbounds/import', 'inbounds/{id}/delAllClients']),
   ),
   ...needing(['clients:read'], all('GET', ['x/subscription/urls/{email}'])),
+  // With the name of a client it shows all of its links.
+  ...needing(['subscriptions:read', 'clients:read'], all('GET', ['setting/subscriptionPreview'])),
   ...needing(['logs:read'], all('POST', ['server/amneziawglogs/{count}'])),
   // They make and delete inbounds and clients here.
   ...needing(

@@ -31,7 +31,7 @@ export interface PanelProgramApi {
   switchPlugin(name: string, enable: boolean): Promise<Switched | Objection>;
   /** Restarts the panel soon with the current environment and config file, after a check that it would start; otherwise nothing changes. */
   restartPanel(): Promise<Switched | Objection>;
-  /** Stops this panel with its core, and starts it again at once: what it has in memory is no longer right. */
+  /** Stops this panel with what runs beside it, and starts it again at once: what it has in memory is no longer right. A core of its own among several panels goes on. */
   startAnew(reason: string): void;
   /** Puts a database that was rehearsed in this folder in the place of the panel's own, and restarts the panel soon. If that start fails, the previous database comes back. */
   restoreDatabase(folder: string): Promise<Switched | Objection>;

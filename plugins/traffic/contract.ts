@@ -70,6 +70,8 @@ export const depletionCandidates = filter<
 export const trafficCounted = event<{ readonly at: number; readonly usage: readonly ClientUsage[] }>(
   'traffic/trafficCounted',
 );
+/** Reports, in the panel that leads, clients that any of several panels has counted since its last poll. Their bytes are in `trafficCounted` of the panel that counted them. */
+export const countedInPanels = event<{ readonly clientIds: readonly number[] }>('traffic/countedInPanels');
 /** Reports clients that a poll disabled at a limit; one batch for each poll. `clients/clientChanged` reports clients that are created or edited beyond a limit. */
 export const clientDepleted = event<{
   readonly clients: readonly {

@@ -17,7 +17,7 @@ import type { Baselines } from './baselines.js';
 import type { ClientLimits } from './client-limits.js';
 import type { ClientWatch } from './client-watch.js';
 import type { CounterReading } from './counter-sources.js';
-import { duringTrafficCount, trafficCounted, trafficDeltas } from './contract.js';
+import { countedInPanels, duringTrafficCount, trafficCounted, trafficDeltas } from './contract.js';
 import type { DeletedClients } from './deleted-clients.js';
 import type { InboundWatch } from './inbound-watch.js';
 import type { LimitsInMemory } from './limits-in-memory.js';
@@ -132,7 +132,11 @@ export class Poll {
     const usage = counted?.usage ?? [];
     const moved = this.#streams.takeMoved();
     this.#online.moved(moved, at, 'source');
-    if (counted && !counted.isWritten) return counted.isWhole ? this.#limits.apply(usage, at) : undefined;
+    if (counted && !counted.isWritten) {
+      // Those whom other panels have counted are not named again.
+      this.#first ||= moved.length > 0;
+      return counted.isWhole ? this.#limits.apply(usage, at) : undefined;
+    }
     if (!this.#ownCore.leads) {
       // What was not looked at here is looked at when this panel leads.
       this.#first = true;
@@ -151,6 +155,8 @@ export class Poll {
       return;
     }
     this.#first = false;
+    const clientIds = [...new Set(moved.map(({ clientId }) => clientId))];
+    if (clientIds.length > 0) this.#hooks.emit(countedInPanels, { clientIds });
     await this.#end(counted, at);
     await this.#journal.moveOn();
   }

@@ -51,10 +51,10 @@ export class StreamBaselines {
   readonly #held = new HeldReadings();
   readonly #own: string | undefined;
   /**
-   * Readings of the own core of clients that were deleted: an undo in another panel brings them back, and the core still
-   * has their counters.
+   * Readings of the own core of clients that are deleted: an undo in another panel brings them back, and the core still has
+   * their counters.
    */
-  readonly #leaving = new Map<number, ReadonlyMap<number, Counter>>();
+  readonly #leaving = new Map<number, Map<number, Counter>>();
   #ownEpoch = '';
   /** what other panels have counted since `takeMoved`, by client */
   #moved = new Map<number, Set<number>>();
@@ -111,6 +111,12 @@ export class StreamBaselines {
     else this.#moved.set(clientId, new Set([inboundId]));
   }
 
+  /** Notes a counter of a client that is deleted, perhaps while this panel did not run. */
+  #leave({ clientId, inboundId, epoch, up, down }: StreamCounter): void {
+    const ofClient = this.#leaving.get(clientId) ?? new Map<number, Counter>();
+    this.#leaving.set(clientId, ofClient.set(inboundId, { epoch, up, down }));
+  }
+
   /** Returns who has moved bytes since the last call, by what any of several panels has counted; the bytes are not repeated. */
   takeMoved(): ClientUsage[] {
     const moved = [...this.#moved].flatMap(([clientId, inbounds]) =>
@@ -158,7 +164,10 @@ export class StreamBaselines {
       }
       for (const { clientId, inboundId, up, down } of users) {
         if (slice.isOver) await slice.next();
-        if (!this.#clients.byId(clientId)) continue;
+        if (!this.#clients.byId(clientId)) {
+          if (isOwn) this.#leave({ stream, clientId, inboundId, epoch, up, down });
+          continue;
+        }
         const name = nameOf(stream, clientId, inboundId);
         seen?.add(name);
         const known =

@@ -47,6 +47,7 @@ import {
   type ClientEdit,
   deletedChange,
   isEmpty,
+  marked,
   refsChanged,
   refsOf,
   rowEditOf,
@@ -155,8 +156,7 @@ export class ClientWriter {
         ...changes.map((change) => withCredentials(change, changed)),
         ...toDelete.filter(({ id }) => deletedIds.has(id)).map(deletedChange),
       ];
-      const told = request.isRecorded ? all.map((change) => ({ ...change, isRecorded: true as const })) : all;
-      await this.#follow(tx, { inserted, edits: done, changed, deletedIds }, who, told);
+      await this.#follow(tx, { inserted, edits: done, changed, deletedIds }, who, marked(all, request));
       return { added: inserted, refused, changed, deleted: deletedIds };
     };
     return {

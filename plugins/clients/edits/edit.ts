@@ -111,3 +111,13 @@ export function byInbound(
   }
   return clients;
 }
+
+/** Says of changes how they are written, where that is special. */
+export function marked(
+  changes: readonly ClientChange[],
+  { isRecorded, settle }: { readonly isRecorded?: true; readonly settle?: object | undefined },
+): readonly ClientChange[] {
+  if (!isRecorded && !settle) return changes;
+  const marks = { ...(isRecorded && { isRecorded }), ...(settle && { isSettled: true as const }) };
+  return changes.map((change) => ({ ...change, ...marks }));
+}

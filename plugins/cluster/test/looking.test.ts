@@ -1,5 +1,6 @@
 // What a caller must see is asked for after the call came, also while an earlier look is under way.
 import test from 'ava';
+import { lookingFirst } from '../looking-first.js';
 import { Member } from '../member.js';
 
 /** A panel whose database answers when the test says so. */
@@ -38,4 +39,19 @@ test('a call during a look waits for a look of its own', async (t) => {
   t.true(isSeen);
   await moment();
   t.is(answers.length, 2);
+});
+
+test('a call that changes something looks first, and one that reads does not wait', async (t) => {
+  const order: string[] = [];
+  const look = async (): Promise<void> => {
+    await moment();
+    order.push('look');
+  };
+  const routes = (['POST', 'DELETE', 'GET'] as const).map((method) => ({
+    owner: 'clients',
+    route: { method, handle: () => void order.push(method) },
+  }));
+  const adapted = lookingFirst({ look })(routes as never) as unknown as typeof routes;
+  for (const { route } of adapted) await route.handle();
+  t.deepEqual(order, ['look', 'POST', 'look', 'DELETE', 'GET']);
 });

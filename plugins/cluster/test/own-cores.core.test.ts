@@ -170,3 +170,19 @@ onServer(
     t.true(down <= (back.down + more) * 1.02, `${down} bytes are counted, ${back.down} before`);
   },
 );
+
+onServer('a panel that cannot follow the others starts again, and its own core goes on', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a', own('minimal')), await panels.start('b', own('minimal'))];
+  for (const panel of [a, b])
+    await panel.until(async () => (await panel.corePid()) !== undefined, 'each panel has a core');
+  const core = await b.corePid();
+  b.signal('SIGSTOP');
+  await a.addInbound({ remark: 'first' });
+  await panels.query('DELETE FROM cluster_changes');
+  b.signal('SIGCONT');
+  await b.until(() => b.starts === 2, 'it starts again', 60_000);
+  t.is(await b.corePid(), core, 'nobody had to connect again');
+  await b.kill('SIGTERM');
+  t.is(await b.corePid(), undefined, 'a stop ends the core');
+});

@@ -105,6 +105,22 @@ test('an undo gives a client back to its owner, and costs nothing', async (t) =>
   t.is(await north.given(), 10);
 });
 
+test('what a client used beyond its limit is charged once, also where an undo brings it back', async (t) => {
+  await using world = await boot();
+  const { panel, inbound } = world;
+  const north = await addSeller(panel, 'north', {
+    ...{ inboundIds: [inbound], maxBytes: 100 * GIB, mayReset: true },
+  });
+  const { id } = await north.add('ada', { inboundIds: [inbound], totalGB: GIB });
+  await world.use(id, 5);
+  t.is(await north.delete(id), '200');
+  t.is(await north.given(), 5);
+  const [entry] = await panel.get<{ id: number }[]>('/panel/api/x/audit/changes?limit=1');
+  await panel.get(`/panel/api/x/audit/${entry?.id}/undo`, { body: {} });
+  t.is(await north.reset(id), '200');
+  t.is(await north.given(), 6, 'the period after it, and nothing of the one before again');
+});
+
 test('a deleted reseller leaves his clients; a deleted admin leaves the reseller to another one', async (t) => {
   await using world = await boot();
   const { panel, inbound } = world;
@@ -174,4 +190,61 @@ test('everything is recorded, with the reseller as who', async (t) => {
     ...['north: client ada updated', 'north: client ada deleted', 'admin: client grace added'],
     ...['admin: client-owner grace updated', 'admin: reseller north updated'],
   ]);
+});
+
+test('an admin with another role is somebody else, although he was a reseller before', async (t) => {
+  await using world = await boot();
+  const { panel, inbound } = world;
+  const north = await addSeller(panel, 'north', {
+    ...{ inboundIds: [inbound], maxClients: 2, maxBytes: 100 * GIB },
+  });
+  const ada = await north.add('ada', { inboundIds: [inbound], totalGB: 10 * GIB });
+  const grace = await north.add('grace', { inboundIds: [inbound], totalGB: 10 * GIB });
+  const more = { email: 'kay', inboundIds: [inbound], totalGB: GIB };
+  t.is(await north.told(`${OWN}/clients`, more), '409 CLIENT_QUOTA');
+  // His row stays, and he works for the panel now.
+  const { id: support } = await panel.get<{ id: number }>('/panel/api/x/roles', {
+    body: { name: 'support', permissions: ['clients:write', 'inbounds:read'] },
+  });
+  const admin = `/panel/api/x/admins/${north.admin}`;
+  await panel.get(admin, { body: { role: support } });
+  t.is((await north.call(`${CLIENTS}/update/ada`, { totalGB: 40 * GIB, enable: false })).status, 200);
+  t.is((await north.call(`${CLIENTS}/del/grace`, {})).status, 200);
+  await panel.get(admin, { body: { role: await sellingRole(panel) } });
+  const { clients, givenBytes } = await north.figures();
+  t.deepEqual([clients, givenBytes / GIB], [1, 20], 'the place of the deleted one is free');
+  t.is(await north.change(ada.id, { enable: true }), '403 HELD');
+  t.is(await north.change(ada.id, { comment: 'a limit of others costs nothing' }), '200');
+  t.is(await north.given(), 20);
+  t.is(await north.change(grace.id, { comment: 'gone' }), '404 NO_CLIENT');
+  t.is(await north.told(`${OWN}/clients`, more), '200');
+  t.deepEqual(panel.faults, []);
+});
+
+test('an edit of somebody else does not hold whom the reseller has disabled himself', async (t) => {
+  await using world = await boot();
+  const { panel, inbound } = world;
+  const north = await addSeller(panel, 'north', { inboundIds: [inbound] });
+  const { id } = await north.add('ada', { inboundIds: [inbound], totalGB: 10 * GIB });
+  t.is(await north.change(id, { enable: false }), '200');
+  await panel.get(`${CLIENTS}/update/ada`, { body: { comment: 'paid', totalGB: 20 * GIB } });
+  t.is(await north.change(id, { enable: true }), '200');
+  t.is(await north.given(), 10);
+});
+
+test('an inbound that is not his stays with the client, whatever he sends', async (t) => {
+  await using world = await boot();
+  const { panel, inbound } = world;
+  const other = await panel.addInbound({ remark: 'of the panel' });
+  const north = await addSeller(panel, 'north', { inboundIds: [inbound] });
+  await panel.addClient('ada', [inbound, other], { totalGB: GIB });
+  await panel.get(`${RESELLERS}/${north.id}/clients`, { body: { emails: ['ada'] } });
+  const [{ id = 0 } = {}] = (await north.get<{ items: { id: number }[] }>(`${OWN}/clients`)).items;
+  t.is(await north.change(id, { inboundIds: [] }), '200');
+  t.deepEqual((await north.client(id)).inboundIds, [other]);
+  t.is(await north.change(id, { inboundIds: [inbound, other] }), '200');
+  t.deepEqual((await north.client(id)).inboundIds, [inbound, other]);
+  const third = await panel.addInbound({ remark: 'another of the panel' });
+  t.is(await north.change(id, { inboundIds: [inbound, third] }), '403 NOT_YOUR_INBOUND');
+  t.deepEqual((await north.client(id)).inboundIds, [inbound, other]);
 });

@@ -71,3 +71,9 @@ test('no order of lower, higher and reset gives more than was paid', (t) => {
   }
   t.pass();
 });
+
+test('usage that others set is what others gave', (t) => {
+  t.is(grantedByOthers(account(10, 30), 50, true), 30);
+  // Nothing is charged for it when the client is reset afterwards: what he pays is what may be used again.
+  t.deepEqual(chargeOf(account(10, 30), account(10), resets(30)), { bytes: 10, granted: 10 });
+});

@@ -141,3 +141,47 @@ test('without a quota of bytes a client may be without a limit; when one comes, 
   t.is(await north.change(id, { totalGB: 60 * GIB }), '200');
   t.is(await north.given(), 10);
 });
+
+test('what a client used beyond its limit counts when it is deleted, also what no poll has counted yet', async (t) => {
+  await using world = await boot();
+  const { panel, inbound, engine } = world;
+  const north = await addSeller(panel, 'north', { inboundIds: [inbound], maxBytes: 10 * GIB });
+  const add = (email: string, totalGB: number) => north.add(email, { inboundIds: [inbound], totalGB });
+  const late = await add('late', GIB);
+  await world.use(late.id, 5);
+  t.false((await north.client(late.id)).enable);
+  t.is(await north.given(), 1);
+  t.is(await north.delete(late.id), '200');
+  t.is(await north.given(), 5);
+  // A new client each few seconds, deleted before the next poll.
+  const quick = await add('quick', 1);
+  engine.move(inbound, quick.id, 0, 2 * GIB);
+  t.is(await north.delete(quick.id), '200');
+  t.is(await north.given(), 7);
+  // A deletion is never refused; then there is nothing left to give.
+  const most = await add('most', GIB);
+  engine.move(inbound, most.id, 0, 6 * GIB);
+  t.is(await north.delete(most.id), '200');
+  t.is(await north.given(), 13);
+  t.is(
+    await north.told(`${OWN}/clients`, { email: 'kay', inboundIds: [inbound], totalGB: 1 }),
+    '409 BYTE_QUOTA',
+  );
+  t.deepEqual(panel.faults, []);
+});
+
+test('usage that was kept for a name costs whoever creates it again nothing', async (t) => {
+  await using world = await boot();
+  const { panel, inbound } = world;
+  const { id } = await panel.addClient('ada', [inbound]);
+  await world.use(id, 30);
+  await panel.get('/panel/api/clients/del/ada?keepTraffic=1', { body: {} });
+  const north = await addSeller(panel, 'north', { inboundIds: [inbound], maxBytes: 100 * GIB });
+  const ada = await north.add('ada', { inboundIds: [inbound], totalGB: 10 * GIB });
+  t.false(ada.enable, 'it has used more than that');
+  t.is(await north.change(ada.id, { totalGB: 35 * GIB }), '200');
+  t.is(await north.given(), 15);
+  t.true((await north.client(ada.id)).enable);
+  t.is(await north.delete(ada.id), '200');
+  t.is(await north.given(), 15);
+});

@@ -64,3 +64,33 @@ test('who may write nodes does not get the token of one', async (t) => {
   await panel.get(`${API}/nodes/update/${id}`, { body: { port: port + 1 } });
   t.false(heard.some((one) => one.includes(apiToken)));
 });
+
+test('who may read inbounds does not get the keys and names of clients with their list', async (t) => {
+  await using panel = await boot();
+  const inbound = await panel.addInbound();
+  const ada = await panel.addClient('ada', [inbound]);
+  const listed = async (permissions: readonly string[]): Promise<string> => {
+    const { call } = await addAdmin(panel, `reads${permissions.length}`, permissions);
+    const answer = await call(`${API}/inbounds/list`);
+    t.is(answer.status, 200);
+    return answer.text;
+  };
+  const withClients = await listed(['inbounds:read', 'clients:read']);
+  for (const secret of [ada.uuid, ada.subId, '"ada"']) t.true(withClients.includes(secret), secret);
+  const without = await listed(['inbounds:write']);
+  for (const secret of [ada.uuid, ada.subId, '"ada"']) t.false(without.includes(secret), secret);
+});
+
+test('who may read subscriptions does not get the links of a client, nor learns who is one', async (t) => {
+  await using panel = await boot();
+  await panel.addClient('ada', [await panel.addInbound()]);
+  const grace = await addAdmin(panel, 'grace', ['subscriptions:write']);
+  for (const email of ['ada', 'nobody']) {
+    const { status, body } = await grace.call(`${API}/setting/subscriptionPreview?email=${email}`);
+    t.deepEqual([status, body.code], [403, 'ACCESS_NO_PERMISSION'], email);
+    t.regex(body.msg, /clients:read/);
+  }
+  const joan = await addAdmin(panel, 'joan', ['subscriptions:read', 'clients:read']);
+  const shown = await joan.call<{ body: string }>(`${API}/setting/subscriptionPreview?email=ada`);
+  t.not(shown.body.obj.body, '');
+});

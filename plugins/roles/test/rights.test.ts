@@ -258,7 +258,7 @@ test('without the plugin, an admin with a role may nothing, and a full one every
 test('who may not write settings does not try them: a template would show what a role keeps', async (t) => {
   await using panel = await boot();
   await panel.addClient('ann', [await panel.addInbound()], { subId: 'ann', tgId: 4711 });
-  const { call } = await addAdmin(panel, 'grace', ['subscriptions:write', 'settings:read']);
+  const { call } = await addAdmin(panel, 'grace', ['subscriptions:write', 'settings:read', 'clients:read']);
   const tried = { body: { email: 'ann', settings: { subAnnounce: '{{TELEGRAM_ID}}' } } };
   const path = '/panel/api/x/subscription/preview';
   const refused = await call(path, tried);
