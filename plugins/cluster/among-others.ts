@@ -26,6 +26,9 @@ export class AmongOthers implements PanelsApi {
   get count(): number {
     return this.#roll.others.length + 1;
   }
+  get others(): readonly string[] {
+    return this.#roll.others.map(({ name }) => name);
+  }
   get number(): number {
     return this.#roll.number;
   }

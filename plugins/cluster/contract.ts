@@ -2,6 +2,7 @@
 import { event, extensionPoint, guard, token } from '../../kernel/index.js';
 import type { DatabaseClock } from './database-clock.js';
 
+export { againIfBusy, isBusy } from './again-if-busy.js';
 export { DatabaseClock } from './database-clock.js';
 export { errors as clusterErrors } from './errors.js';
 export { inTime } from './in-time.js';
@@ -21,6 +22,8 @@ export interface PanelsApi {
   readonly leads: boolean;
   /** how many panels live, this one included */
   readonly count: number;
+  /** names of the other panels that live, at most a few seconds old */
+  readonly others: readonly string[];
   /** value of WEIR_CLUSTER: stays over restarts, and no other panel has it; blank without it */
   readonly name: string;
   /** Whether this panel runs a core from its start to its end, whoever leads. */

@@ -89,7 +89,7 @@ export default definePlugin({
   ],
   provides: ({ config: { name, core }, member, roll }) =>
     name === undefined
-      ? [provide(Panels, { leads: true, count: 1, number: 0, name: '', hasOwnCore: false })]
+      ? [provide(Panels, { leads: true, count: 1, others: [], number: 0, name: '', hasOwnCore: false })]
       : [
           provide(Cluster, member),
           provide(Panels, new AmongOthers({ name, hasOwnCore: core === 'own' }, member, roll)),
