@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 68 names
-//   @weir-panel/weir/plugins/cluster: 17 names
+//   @weir-panel/weir/plugins/cluster: 19 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -3598,6 +3598,12 @@ declare module '@weir-panel/weir/plugins/clients' {
 declare module '@weir-panel/weir/plugins/cluster' {
   import type { Clock, Database, ErrorFactory, Event, ExtensionPoint, Guard, Log, Token } from '@weir-panel/weir/kernel';
 
+  // Writes that lose against another panel by a moment.
+  /** Whether a write was refused because another panel was a moment ahead of it; nothing of it is saved. */
+  export function isBusy(error: unknown): boolean;
+  /** Runs it again, at most five times, where another panel was a moment ahead of its write. `work` must plan anew each time, or need no memory. */
+  export function againIfBusy<T>(work: () => Promise<T>): Promise<T>;
+
   // The clock of a panel among several: the time of the database, so that a machine whose clock is wrong ends no sessions and
   // runs no job at a wrong hour.
   export class DatabaseClock implements Clock {
@@ -3644,6 +3650,8 @@ declare module '@weir-panel/weir/plugins/cluster' {
     readonly leads: boolean;
     /** how many panels live, this one included */
     readonly count: number;
+    /** names of the other panels that live, at most a few seconds old */
+    readonly others: readonly string[];
     /** value of WEIR_CLUSTER: stays over restarts, and no other panel has it; blank without it */
     readonly name: string;
     /** Whether this panel runs a core from its start to its end, whoever leads. */
