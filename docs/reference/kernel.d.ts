@@ -3601,7 +3601,7 @@ declare module '@weir-panel/weir/plugins/cluster' {
   // Writes that lose against another panel by a moment.
   /** Whether a write was refused because another panel was a moment ahead of it; nothing of it is saved. */
   export function isBusy(error: unknown): boolean;
-  /** Runs it again, at most five times, where another panel was a moment ahead of its write. `work` must plan anew each time, or need no memory. */
+  /** Runs it again, at most five times, where another panel was a moment ahead of its write. `work` must plan again each time, or need no memory. */
   export function againIfBusy<T>(work: () => Promise<T>): Promise<T>;
 
   // The clock of a panel among several: the time of the database, so that a machine whose clock is wrong ends no sessions and

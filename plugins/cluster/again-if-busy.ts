@@ -11,7 +11,7 @@ export function isBusy(error: unknown): boolean {
   return failure !== undefined && failure !== 'disk' && failure.code === kernelErrors.DATABASE_BUSY.code;
 }
 
-/** Runs it again, at most five times, where another panel was a moment ahead of its write. `work` must plan anew each time, or need no memory. */
+/** Runs it again, at most five times, where another panel was a moment ahead of its write. `work` must plan again each time, or need no memory. */
 export async function againIfBusy<T>(work: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {
