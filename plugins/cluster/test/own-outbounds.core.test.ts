@@ -62,6 +62,7 @@ onServer('the bytes of an outbound are those of both cores, each once, whichever
   t.true(down <= came * 1.02, `${down} bytes are counted of ${came}, after a restart of a core`);
 
   await b.get(`${API}/resetOutboundsTraffic`, { body: { tag: 'direct' } });
+  await again.until(async () => (await downOf(again, 'direct')) < MIB, 'the other panel sees the reset');
   const more = await downloads(user, 8, MIB);
   down = await atLeast(again, more);
   t.true(down <= more * 1.02, `${down} bytes are counted of ${more}, after a reset`);
