@@ -229,8 +229,31 @@ def template():
     return there[0]["id"] if there else 0
 
 
+def admin():
+    """The id of an admin that nobody needs: without the one of the run its token ends."""
+    for one in get("GET", "x/admins"):
+        if one["username"] != ADMIN["username"]:
+            return one["id"]
+    wanted = {"username": f"spare {next(turns)}", "password": ADMIN["password"]}
+    return get("POST", "x/admins", wanted)["id"]
+
+
+def role():
+    there = [one for one in get("GET", "x/roles") if one["kind"] == ""]
+    name = f"kept {next(turns)}"
+    return there[0]["id"] if there else get("POST", "x/roles", {"name": name, "permissions": ["logs:read"]})["id"]
+
+
+def reseller():
+    there = get("GET", "x/resellers")
+    return there[0]["id"] if there else get("POST", "x/resellers", {"admin": admin(), "name": "kept", "inboundIds": [inbound()]})["id"]
+
+
 # By the beginning of the name of an operation; the first that fits.
 IDS = {
+    "admins.": admin,
+    "roles.": role,
+    "resellers.": reseller,
     "settings.apiTokens.": token,
     "access.sessions.": session,
     "nodes.": node,
@@ -255,6 +278,8 @@ def known_parameter(name, parameter, generated):
         return client()
     if parameter == "id":
         return id_for(name)
+    if parameter == "adminId":
+        return admin()
     if parameter == "entry":
         return audit_entry()
     # A restore would start the panel again, and each verification takes seconds.
@@ -293,6 +318,10 @@ def known_body(name, body, example):
         changed.update(names=[f"new{next(turns)}.invalid"], directory="https://acme.invalid/directory", agreeToTerms=True)
     if name in ("nodes.add", "nodes.test") and "address" in changed:
         changed.update(address="node.invalid", basePath="/", pinnedCertSha256="", tlsVerifyMode="verify")
+    if name in ("admins.add", "admins.update", "settings.apiTokens.create") and changed.get("role"):
+        changed["role"] = role()
+    if name in ("resellers.add", "resellers.update") and "admin" in changed:
+        changed["admin"] = admin()
     if name == "banGuard.ban":
         changed["address"] = f"198.51.100.{1 + next(turns) % 250}"
     if name == "vpnprovider.apply":
